@@ -1,0 +1,22 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+    name: "swift-app-migrations",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: [
+        .library(name: "AppMigrations", targets: ["AppMigrations"])
+    ],
+    targets: [
+        .target(name: "AppMigrations", swiftSettings: settings),
+        .testTarget(name: "AppMigrationsTests", dependencies: ["AppMigrations"], swiftSettings: settings),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,22 @@
+#if canImport(Darwin)
+import Foundation
+
+/// What Apple's systems know of the app: the only file that needs Foundation.
+enum AppBundle {
+    static var version: String? {
+        Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString") as? String
+    }
+
+    static var stateDirectory: String? {
+        guard let support = NSSearchPathForDirectoriesInDomains(.applicationSupportDirectory, .userDomainMask, true).first,
+            let name = Bundle.main.bundleIdentifier ?? Platform.executableName
+        else { return nil }
+        return "\(support)/\(name)/Migrations"
+    }
+}
+
+extension MigrationError: LocalizedError {
+    /// The same text as ``description``, for code that shows `localizedDescription`.
+    public var errorDescription: String? { description }
+}
+#endif

@@ -1,0 +1,170 @@
+extension AppVersion: LosslessStringConvertible {
+    /// The version as it was written, without leading zeros: `1.0.0` stays `1.0.0`, `2024.01` gives `2024.1`.
+    public var description: String {
+        var text = ""
+        for component in releaseComponents {
+            text += text.isEmpty ? String(component) : ".\(component)"
+        }
+        for _ in 0..<trailingZeros { text += text.isEmpty ? "0" : ".0" }
+        if let subNumber { text += "-\(subNumber)" }
+        return text
+    }
+
+    /// Reads a version, or gives `nil` where ``init(parsing:)`` says what is wrong.
+    public init?(_ description: String) {
+        switch Self.read(description) {
+        case .version(let version): self = version
+        case .problem: return nil
+        }
+    }
+
+    /// Reads a version such as `1.4` or `1.1-2`.
+    ///
+    /// - Parameter text: One or more components of ASCII digits divided by dots, then at most one hyphen and
+    ///   sub-number. Nothing else: no spaces, no `v`, no `-beta`, no `+5`.
+    /// - Throws: ``MigrationError`` with the code ``MigrationError/Code/invalidVersion``, which says what is
+    ///   wrong, at which character, and what the grammar is.
+    public init(parsing text: some StringProtocol) throws(MigrationError) {
+        let text = String(text)
+        switch Self.read(text) {
+        case .version(let version): self = version
+        case .problem(let problem): throw .invalidVersion(text, problem)
+        }
+    }
+
+    @inline(__always)
+    static func read(_ text: String) -> Reading {
+        var text = text
+        return text.withUTF8 { Self.read($0) }
+    }
+}
+
+extension AppVersion {
+    enum Reading {
+        case version(AppVersion)
+        case problem(TextProblem)
+    }
+
+    /// What is wrong with a version's text, at which byte of it.
+    struct TextProblem: Error, Equatable {
+        enum Kind { case empty, digitExpected, unexpectedCharacter, secondSubNumber, tooLarge }
+        let kind: Kind
+        let offset: Int
+    }
+
+    static func read(_ bytes: UnsafeBufferPointer<UInt8>) -> Reading {
+        var key = KeyBuilder()
+        var zeros = 0
+        var hasSubNumber = false
+        var index = 0
+        let end = bytes.count
+        while true {
+            let start = index
+            var value: UInt64 = 0
+            while index < end {
+                let digit = UInt64(bytes[index] &- 0x30)
+                if digit > 9 { break }
+                // Nineteen digits can't overflow; the twentieth and any after leading zeros are asked.
+                if index &- start < 19 {
+                    value = value &* 10 &+ digit
+                } else {
+                    let (tenfold, overTen) = value.multipliedReportingOverflow(by: 10)
+                    let (sum, overSum) = tenfold.addingReportingOverflow(digit)
+                    if overTen || overSum { return .problem(TextProblem(kind: .tooLarge, offset: start)) }
+                    value = sum
+                }
+                index &+= 1
+            }
+            if index == start {
+                let kind: TextProblem.Kind = end == 0 ? .empty : .digitExpected
+                return .problem(TextProblem(kind: kind, offset: index))
+            }
+            if hasSubNumber {
+                key.append(component: value)
+            } else if value == 0 {
+                zeros &+= 1
+            } else {
+                while zeros > 0 {
+                    key.append(component: 0)
+                    zeros &-= 1
+                }
+                key.append(component: value)
+            }
+            if index == end { break }
+            if hasSubNumber {
+                let kind: TextProblem.Kind = bytes[index] == 0x2D ? .secondSubNumber : .unexpectedCharacter
+                return .problem(TextProblem(kind: kind, offset: index))
+            }
+            switch bytes[index] {
+            case 0x2E: break
+            case 0x2D:
+                hasSubNumber = true
+                key.append(KeyBuilder.subNumberMark)
+            default: return .problem(TextProblem(kind: .unexpectedCharacter, offset: index))
+            }
+            index &+= 1
+        }
+        return .version(AppVersion(key, trailingZeros: zeros, hasSubNumber: hasSubNumber))
+    }
+}
+
+extension AppVersion {
+    /// The release's components without the zeros at its end.
+    var releaseComponents: [UInt64] { decoded.release }
+
+    var subNumber: UInt64? { decoded.subNumber }
+
+    private var decoded: (release: [UInt64], subNumber: UInt64?) {
+        var bytes: [UInt8] = []
+        for shift in stride(from: 56, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: high >> shift)) }
+        for shift in stride(from: 56, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: low >> shift)) }
+        bytes += rest
+        var release: [UInt64] = []
+        var subNumber: UInt64?
+        var isSubNumber = false
+        var index = 0
+        while index < bytes.count, bytes[index] != 0 {
+            let lead = UInt64(bytes[index])
+            index += 1
+            if bytes[index - 1] == KeyBuilder.subNumberMark {
+                isSubNumber = true
+                continue
+            }
+            var value: UInt64 = 0
+            if lead < KeyBuilder.lengthBase + 1 {
+                value = lead - KeyBuilder.smallest
+            } else {
+                for _ in 0..<(lead - KeyBuilder.lengthBase) {
+                    value = value << 8 | UInt64(bytes[index])
+                    index += 1
+                }
+            }
+            if isSubNumber { subNumber = value } else { release.append(value) }
+        }
+        return (release, subNumber)
+    }
+}
+
+extension AppVersion: Codable {
+    /// Reads the version from one string.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let text = try container.decode(String.self)
+        do {
+            try self.init(parsing: text)
+        } catch {
+            let context = DecodingError.Context(
+                codingPath: container.codingPath,
+                debugDescription: error.description,
+                underlyingError: error
+            )
+            throw DecodingError.dataCorrupted(context)
+        }
+    }
+
+    /// Writes the version as one string, its ``description``.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}

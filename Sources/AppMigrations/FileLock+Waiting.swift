@@ -1,0 +1,52 @@
+extension FileLock {
+    /// Waits for the lock on this thread. `isTurn` says whether an earlier call of the same manager is done.
+    static func waiting(
+        _ location: StateLocation,
+        version: AppVersion?,
+        options: MigrationManager.Options,
+        isTurn: () -> Bool
+    ) throws(MigrationError) -> FileLock {
+        var wait = try LockWait(location, version: version, options: options, isAsynchronous: false)
+        while true {
+            switch try wait.step(isTurn: isTurn()) {
+            case .taken(let lock): return lock
+            case .pause(let duration): Platform.pause(duration)
+            }
+        }
+    }
+
+    /// The same, suspending the task instead of the thread.
+    nonisolated(nonsending) static func waiting(
+        asynchronously location: StateLocation,
+        version: AppVersion?,
+        options: MigrationManager.Options,
+        isTurn: () -> Bool
+    ) async throws(MigrationError) -> FileLock {
+        var wait = try LockWait(location, version: version, options: options, isAsynchronous: true)
+        while true {
+            switch try wait.step(isTurn: isTurn()) {
+            case .taken(let lock): return lock
+            case .pause(let duration):
+                do {
+                    try await Task.sleep(for: duration)
+                } catch {
+                    wait.abandon()
+                    throw .cancelledWaiting(location, version)
+                }
+            }
+        }
+    }
+
+    /// Takes the lock if it is free now, without waiting.
+    static func ifFree(_ location: StateLocation) throws(MigrationError) -> FileLock? {
+        let lock = try FileLock.open(location)
+        do throws(MigrationError) {
+            if case .taken = try lock.tryLock(location, isAsynchronous: false) { return lock }
+        } catch {
+            lock.abandon()
+            throw error
+        }
+        lock.abandon()
+        return nil
+    }
+}

@@ -1,0 +1,125 @@
+/// A copy of what `protecting:` names, as it was before a migration: `<name>.migrations.snapshot` with a numbered
+/// folder for each path.
+///
+/// It is complete and on the medium before the intent that lists its paths is saved, and it goes only after a state
+/// without that list is. So a snapshot that a state refers to is whole, whatever process died when.
+struct FileSnapshot {
+    let location: StateLocation
+
+    /// SQLite keeps what isn't in the database yet in files beside it (sqlite.org, "Temporary Files Used By SQLite"): a
+    /// database put back beside the wrong ones would be damaged.
+    static let companions = ["", "-wal", "-shm", "-journal"]
+
+    init(_ location: StateLocation) { self.location = location }
+
+    /// Copies what the paths name and gives the list for the intent: absolute, without those inside others.
+    func take(_ paths: [String], _ version: AppVersion) throws(MigrationError) -> [String] {
+        if paths.isEmpty { return [] }
+        let paths = try ProtectedPaths(paths, location, version).paths
+        try explaining(version, .taking) {
+            let needed = try paths.reduce(0) { try $0 + size(of: $1) }
+            try FileTree.at(location.snapshot) { () throws(SystemCallError) in
+                try Platform.makeDirectory(location.snapshot)
+            }
+            do {
+                try fill(paths, needed, version)
+            } catch {
+                // What was begun is rubbish: without an intent nobody looks at it, and the next holder clears it.
+                do { try FileTree.remove(location.snapshot) } catch {}
+                throw error
+            }
+        }
+        return paths
+    }
+
+    private func fill(_ paths: [String], _ needed: UInt64, _ version: AppVersion) throws {
+        var isRoomChecked = false
+        for (index, path) in paths.enumerated() {
+            let folder = folder(index)
+            try FileTree.at(folder) { () throws(SystemCallError) in try Platform.makeDirectory(folder) }
+            for companion in try companions(of: path) {
+                try FileTree.copy(path + companion, to: "\(folder)/item\(companion)") {
+                    if isRoomChecked { return }
+                    isRoomChecked = true
+                    try checkRoom(needed, version)
+                }
+            }
+        }
+        try FileTree.synchronize(location.snapshot)
+        try FileTree.at(location.directory) { () throws(SystemCallError) in
+            try Platform.synchronizeDirectory(location.directory)
+        }
+    }
+
+    /// Puts everything back to what it was, durably. Until the intent is cleared it can be done again from the start.
+    func restore(_ paths: [String], _ version: AppVersion?) throws(MigrationError) {
+        try explaining(version, .restoring) {
+            for index in paths.indices {
+                let isWhole = try FileTree.status(folder(index))?.kind == .directory
+                if !isWhole { throw MigrationError.snapshotMissing(folder(index), paths, location, version) }
+            }
+            for (index, path) in paths.enumerated() {
+                let saved = "\(folder(index))/item"
+                let isFolder = try FileTree.status(saved)?.kind == .directory
+                for companion in isFolder ? [""] : Self.companions {
+                    try FileTree.remove(path + companion)
+                    try FileTree.copy(saved + companion, to: path + companion) {}
+                    try FileTree.synchronize(path + companion)
+                }
+                let parent = ProtectedPaths.parent(path)
+                if try FileTree.status(parent) != nil {
+                    try FileTree.at(parent) { () throws(SystemCallError) in try Platform.synchronizeDirectory(parent) }
+                }
+            }
+        }
+    }
+
+    /// Removes the snapshot, if there is one. What stands there and isn't a folder is nobody's rubbish.
+    func remove() throws(MigrationError) {
+        try explaining(nil, .clearing) {
+            guard let status = try FileTree.status(location.snapshot) else { return }
+            guard status.kind == .directory else { throw FileTree.SpecialFile(path: location.snapshot) }
+            try FileTree.remove(location.snapshot)
+        }
+    }
+
+    private func folder(_ index: Int) -> String { "\(location.snapshot)/\(index)" }
+
+    private func companions(of path: String) throws -> [String] {
+        try FileTree.status(path)?.kind == .directory ? [""] : Self.companions
+    }
+
+    private func size(of path: String) throws -> UInt64 {
+        try companions(of: path).reduce(0) { try $0 + FileTree.size(of: path + $1) }
+    }
+
+    private func checkRoom(_ needed: UInt64, _ version: AppVersion) throws {
+        let free = try FileTree.at(location.directory) { () throws(SystemCallError) in
+            try Platform.freeSpace(location.directory)
+        }
+        if needed > free { throw MigrationError.noRoom(needed: needed, free: free, location, version) }
+    }
+
+    private func explaining(
+        _ version: AppVersion?,
+        _ stage: SnapshotStage,
+        _ body: () throws -> Void
+    ) throws(MigrationError) {
+        do {
+            try body()
+        } catch let error as MigrationError {
+            throw error
+        } catch let failure as FileTree.Failure {
+            throw .protection(failure.cause, failure.path, location, version, stage)
+        } catch let special as FileTree.SpecialFile {
+            throw .special(special.path, location, version, stage)
+        } catch {
+            throw .protection(error, location.snapshot, location, version, stage)
+        }
+    }
+}
+
+/// What was being done with a snapshot when something failed.
+enum SnapshotStage {
+    case taking, restoring, noting, clearing
+}

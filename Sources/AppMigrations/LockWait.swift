@@ -1,0 +1,70 @@
+/// Waiting for a state's lock, step by step: the synchronous and the asynchronous caller differ only in how they
+/// let the time between two steps pass.
+struct LockWait {
+    enum Step { case taken(FileLock), pause(Duration) }
+
+    private let location: StateLocation
+    private let version: AppVersion?
+    private let options: MigrationManager.Options
+    private let isAsynchronous: Bool
+    private var lock: FileLock
+    private var began: ContinuousClock.Instant?
+    private var pause = Duration.milliseconds(1)
+
+    private static var longestPause: Duration { .milliseconds(32) }
+
+    init(
+        _ location: StateLocation,
+        version: AppVersion?,
+        options: MigrationManager.Options,
+        isAsynchronous: Bool
+    ) throws(MigrationError) {
+        self.location = location
+        self.version = version
+        self.options = options
+        self.isAsynchronous = isAsynchronous
+        lock = try FileLock.open(location)
+        if RunToken.isInside(stateFile: location.state, lock: lock.identity) {
+            lock.abandon()
+            throw .nested(location, version)
+        }
+    }
+
+    /// Tries once. After a throw, the wait is over and its file closed.
+    mutating func step(isTurn: Bool) throws(MigrationError) -> Step {
+        do throws(MigrationError) {
+            while isTurn {
+                switch try lock.tryLock(location, isAsynchronous: isAsynchronous) {
+                case .taken: return .taken(lock)
+                case .held: return .pause(try nextPause())
+                case .fileRemoved:
+                    lock.abandon()
+                    lock = try FileLock.open(location)
+                }
+            }
+            return .pause(try nextPause())
+        } catch {
+            lock.abandon()
+            throw error
+        }
+    }
+
+    func abandon() { lock.abandon() }
+
+    private mutating func nextPause() throws(MigrationError) -> Duration {
+        if !isAsynchronous, lock.isHeldAsynchronouslyHere { throw .nested(location, version) }
+        if Task.isCancelled { throw .cancelledWaiting(location, version) }
+        let now = ContinuousClock.now
+        let began = began ?? now
+        if self.began == nil {
+            self.began = began
+            options.onEvent?(MigrationEvent(.waiting, location.name, version: version))
+        }
+        let next = pause
+        pause = min(pause * 2, Self.longestPause)
+        guard let timeout = options.lockTimeout else { return next }
+        let left = timeout - (now - began)
+        if left <= .zero { throw .lockTimeout(timeout, location, version) }
+        return min(next, left)
+    }
+}

@@ -1,0 +1,37 @@
+/// What a migration's closure can know of itself, and a way to say how far it is.
+public struct MigrationContext: Sendable {
+    /// The version of this migration.
+    public let version: AppVersion
+
+    /// The last-run version: the one that the data is at now.
+    public let previousVersion: AppVersion
+
+    /// How many times this closure was begun, this time included: 1, unless a process died in it or it threw.
+    public let attempt: Int
+
+    /// Whether an earlier attempt may have done a part already.
+    public var isRetry: Bool { attempt > 1 }
+
+    let managerName: String
+    let onEvent: (@Sendable (MigrationEvent) -> Void)?
+
+    /// Sends an event of the kind ``MigrationEvent/Kind/progressed``.
+    ///
+    /// - Parameters:
+    ///   - fraction: How much is done, from 0 to 1. A value outside is taken for the nearer end, one that is not a
+    ///     number for 0.
+    ///   - note: What is being done, for a display.
+    public func reportProgress(_ fraction: Double, note: String? = nil) {
+        onEvent?(
+            MigrationEvent(
+                .progressed,
+                managerName,
+                version: version,
+                previousVersion: previousVersion,
+                attempt: attempt,
+                fraction: fraction.isNaN ? 0 : min(max(fraction, 0), 1),
+                note: note
+            )
+        )
+    }
+}

@@ -1,0 +1,73 @@
+/// What is to be done with one declared version. It knows no clock, disk or lock.
+enum MigrationDecision: Equatable {
+    /// Runs now; `attempt` counts this time, `deaths` the processes of this app version that died in it.
+    case run(attempt: Int, deaths: Int)
+    case alreadyRun
+    /// Belongs to the state that a fresh install begins with, as its release does.
+    case joinsBaseline
+    /// A newer app was here: its data isn't touched by this one.
+    case heldByDowngrade
+    case outOfOrder(after: AppVersion)
+    case newerThanCurrent
+    case attemptLimitReached(deaths: Int)
+
+    /// - Parameters:
+    ///   - version: The version declared.
+    ///   - previous: The version declared before it; zero when it is the first.
+    ///   - current: The app's version.
+    ///   - marks: What the state says.
+    ///   - isFresh: Whether this manager made the state, for a fresh install.
+    ///   - attemptLimit: How many processes may die in one migration.
+    init(
+        _ version: AppVersion,
+        after previous: AppVersion,
+        current: AppVersion,
+        marks: MigrationMarks,
+        isFresh: Bool,
+        attemptLimit: Int?
+    ) {
+        if version <= previous {
+            self = .outOfOrder(after: previous)
+        } else if version.exceeds(current) {
+            self = .newerThanCurrent
+        } else if version <= marks.lastRun {
+            self = .alreadyRun
+        } else if marks.isDowngrade(to: current) {
+            self = .heldByDowngrade
+        } else if isFresh {
+            self = .joinsBaseline
+        } else {
+            self.init(attempting: version, current: current, interrupted: marks.interrupted, limit: attemptLimit)
+        }
+    }
+
+    private init(attempting version: AppVersion, current: AppVersion, interrupted: Interruption?, limit: Int?) {
+        guard let interrupted, interrupted.version == version else {
+            self = .run(attempt: 1, deaths: 0)
+            return
+        }
+        var deaths = 0
+        if interrupted.appVersion == current {
+            deaths = interrupted.deaths + (interrupted.failure == nil ? 1 : 0)
+        }
+        if let limit, deaths >= max(1, limit) {
+            self = .attemptLimitReached(deaths: deaths)
+        } else {
+            self = .run(attempt: interrupted.attempts + 1, deaths: deaths)
+        }
+    }
+}
+
+extension MigrationMarks {
+    /// Whether a newer release than `current` ran migrations here or was launched.
+    func isDowngrade(to current: AppVersion) -> Bool { lastRun.exceeds(current) || launched.exceeds(current) }
+
+    /// How a start of `current` relates to the last one.
+    func launch(of current: AppVersion) -> MigrationManager.Launch {
+        if isDowngrade(to: current) { return .downgrade(from: max(lastRun, launched)) }
+        return current > launched ? .upgrade(from: launched) : .same
+    }
+
+    /// The version up to which a declaration has nothing to do; what lies above is looked at closely.
+    func idleLimit(of current: AppVersion) -> AppVersion { min(lastRun, current) }
+}

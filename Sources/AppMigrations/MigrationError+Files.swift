@@ -1,0 +1,137 @@
+extension MigrationError {
+    static func unreadable(_ cause: SystemCallError, _ location: StateLocation) -> MigrationError {
+        if Platform.saysNotRegular(cause) { return notRegular(location) }
+        return MigrationError(
+            .stateUnreadable,
+            manager: location.name,
+            path: location.state,
+            underlying: cause,
+            "The state of manager \(quoted(location.name)), \(location.state), could not be read: \(cause). "
+                + "Nothing was run or written. Try again when the file can be read, for instance after the "
+                + "device's first unlock."
+        )
+    }
+
+    static func unusableDirectory(_ directory: String, manager: String, _ reason: String) -> MigrationError {
+        MigrationError(
+            .stateUnreadable,
+            manager: manager,
+            path: directory,
+            "The state directory \(quoted(directory)) of manager \(quoted(manager)) can't be used: \(reason). "
+                + "Nothing was run or written. Pass the path of a folder as stateDirectory:."
+        )
+    }
+
+    /// The state was there when the manager was made.
+    static func gone(_ location: StateLocation) -> MigrationError {
+        MigrationError(
+            .stateUnreadable,
+            manager: location.name,
+            path: location.state,
+            "The state of manager \(quoted(location.name)), \(location.state), was there when the manager was made "
+                + "and is gone. Nothing was run or written. Make a new manager; it will be a first run."
+        )
+    }
+
+    static func notRegular(_ location: StateLocation) -> MigrationError {
+        corrupted(location, "it is not a regular file of at most 1 MiB")
+    }
+
+    static func notOurs(_ problem: StateProblem, _ location: StateLocation) -> MigrationError {
+        switch problem {
+        case .newerFormat(let format):
+            return MigrationError(
+                .stateFromNewerFormat,
+                manager: location.name,
+                path: location.state,
+                "The state of manager \(quoted(location.name)), \(location.state), has format \(format); this release "
+                    + "of the library reads up to \(MigrationState.format). Nothing was run or written. "
+                    + "Start a newer release of the app."
+            )
+        case .notOurs(let problem, let key?):
+            return corrupted(location, "it has no \(quoted(key.rawValue)), or is cut off at byte \(problem.offset)")
+        case .notOurs(let problem, nil):
+            return corrupted(location, "at byte \(problem.offset) stands something else than \(problem.expected.rawValue)")
+        }
+    }
+
+    private static func corrupted(_ location: StateLocation, _ reason: String) -> MigrationError {
+        MigrationError(
+            .stateCorrupted,
+            manager: location.name,
+            path: location.state,
+            "The state of manager \(quoted(location.name)), \(location.state), is not a state of this manager: "
+                + "\(reason). Nothing was run and every byte of it left as it is. Repair the file, restore it from a "
+                + "backup, or move it away: the next manager is a first run then."
+        )
+    }
+
+    static func lockUnavailable(_ cause: SystemCallError?, _ location: StateLocation) -> MigrationError {
+        let reason = cause.map { Platform.saysNotRegular($0) ? nil : $0.description } ?? nil
+        return MigrationError(
+            .stateNotSaved,
+            manager: location.name,
+            path: location.lock,
+            underlying: cause,
+            "The lock of manager \(quoted(location.name)), \(location.lock), could not be taken: "
+                + "\(reason ?? "it is not a regular file"). Nothing was run and the state is unchanged. "
+                + "Make the folder writable for this process and start again."
+        )
+    }
+
+    static func lockTimeout(_ timeout: Duration, _ location: StateLocation, _ version: AppVersion?) -> MigrationError {
+        let holder: String
+        var cause: SystemCallError?
+        do throws(SystemCallError) {
+            let content = try Platform.contents(ofFile: location.lock, limit: 64) ?? []
+            let digits = content.prefix { (0x30...0x39).contains($0) }
+            holder = digits.isEmpty ? "a process that left no number" : "process \(String(decoding: digits, as: UTF8.self))"
+        } catch {
+            holder = "a process whose number could not be read"
+            cause = error
+        }
+        return MigrationError(
+            .lockTimeout,
+            manager: location.name,
+            version: version,
+            path: location.lock,
+            underlying: cause,
+            "Manager \(quoted(location.name)) waited \(timeout) for the lock \(location.lock), which \(holder) holds. "
+                + "Nothing was run and the state is unchanged. Let that process finish and start again."
+        )
+    }
+
+    /// What a save that failed means depends on what it was to save.
+    static func notSaved(
+        _ failure: SaveFailure,
+        _ version: AppVersion?,
+        _ location: StateLocation,
+        consequence: String
+    ) -> MigrationError {
+        let leftover = failure.leftover.map { " \(location.temporary) could not be removed either: \($0)." } ?? ""
+        let subject = "The state of manager \(quoted(location.name)), \(location.state),"
+        let description =
+            failure.isRenamed
+            ? "\(subject) was saved, but may not survive a power failure: \(failure.cause). The new state stands. "
+            : "\(subject) could not be saved: \(failure.cause). The old state stands.\(leftover) "
+        return MigrationError(
+            .stateNotSaved,
+            manager: location.name,
+            version: version,
+            path: location.state,
+            underlying: failure.cause,
+            description + consequence
+        )
+    }
+
+    static func notRemoved(_ cause: SystemCallError, _ location: StateLocation) -> MigrationError {
+        MigrationError(
+            .stateNotSaved,
+            manager: location.name,
+            path: location.state,
+            underlying: cause,
+            "The state of manager \(quoted(location.name)), \(location.state), could not be removed for good: "
+                + "\(cause). Make the folder writable for this process and try again."
+        )
+    }
+}

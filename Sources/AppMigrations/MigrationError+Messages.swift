@@ -1,0 +1,157 @@
+extension MigrationError {
+    static func invalidVersion(
+        _ text: String,
+        _ problem: AppVersion.TextProblem,
+        manager: String? = nil
+    ) -> MigrationError {
+        let grammar = "A version is numbers divided by dots, then at most one hyphen and sub-number: 2, 1.4, 1.1-2."
+        let subject = "The version \(quoted(text)) can't be read"
+        let reason =
+            switch problem.kind {
+            case .empty: "it is empty"
+            case .digitExpected: "a digit is missing at character \(problem.offset + 1)"
+            case .unexpectedCharacter: "character \(problem.offset + 1) is not a digit, a dot or a hyphen that may stand there"
+            case .secondSubNumber: "character \(problem.offset + 1) begins a second sub-number"
+            case .tooLarge: "the number at character \(problem.offset + 1) is over \(UInt64.max)"
+            }
+        let end = manager.map { " Nothing was run by manager \(quoted($0))." } ?? ""
+        return MigrationError(.invalidVersion, manager: manager, "\(subject): \(reason). \(grammar)\(end)")
+    }
+
+    static func unknownCurrentVersion(_ manager: String) -> MigrationError {
+        MigrationError(
+            .unknownCurrentVersion,
+            manager: manager,
+            "Manager \(quoted(manager)) was given no currentVersion:, and the main bundle has no "
+                + "CFBundleShortVersionString. Nothing was run. Pass currentVersion:."
+        )
+    }
+
+    static func invalidName(_ name: String, length: Int) -> MigrationError {
+        let reason =
+            name.isEmpty
+            ? "A manager's name can't be empty."
+            : "The manager's name \(quoted(name)) takes \(length) bytes in a file name; "
+                + "\(StateLocation.nameLimit) are possible."
+        return MigrationError(.invalidName, manager: name, "\(reason) Nothing was run. Pass another name.")
+    }
+
+    static func newer(_ version: AppVersion, current: AppVersion, _ location: StateLocation) -> MigrationError {
+        MigrationError(
+            .newerThanCurrentVersion,
+            manager: location.name,
+            version: version,
+            path: location.state,
+            "Version \(version) is newer than the app (\(current)) in manager \(quoted(location.name)), "
+                + "\(location.state). Raise the app's version or remove the migration. Nothing was run."
+        )
+    }
+
+    static func outOfOrder(_ version: AppVersion, after: AppVersion, _ location: StateLocation) -> MigrationError {
+        let reason =
+            after == .zero
+            ? "Version 0 is the mark of a state in which nothing ran, and can't be a migration's"
+            : "Migration \(version) is declared after \(after) and doesn't lie after it"
+        return MigrationError(
+            .outOfOrder,
+            manager: location.name,
+            version: version,
+            path: location.state,
+            "\(reason), in manager \(quoted(location.name)), \(location.state). "
+                + "Declare each version once, in rising order. Nothing was run."
+        )
+    }
+
+    static func blocked(_ version: AppVersion?, by first: MigrationError, _ location: StateLocation) -> MigrationError {
+        let subject = version.map { "Migration \($0) was not run" } ?? "Nothing was run"
+        return MigrationError(
+            .blocked,
+            manager: location.name,
+            version: version,
+            path: location.state,
+            underlying: first,
+            "\(subject): manager \(quoted(location.name)) is closed since an earlier failure. "
+                + "Mend that and make a new manager. The first failure: \(first.description)"
+        )
+    }
+
+    static func forgotten(_ location: StateLocation) -> MigrationError {
+        MigrationError(
+            .blocked,
+            manager: location.name,
+            path: location.state,
+            "The state of manager \(quoted(location.name)), \(location.state), was forgotten through this manager. "
+                + "The next manager is a first run."
+        )
+    }
+
+    static func nested(_ location: StateLocation, _ version: AppVersion?) -> MigrationError {
+        MigrationError(
+            .nested,
+            manager: location.name,
+            version: version,
+            path: location.state,
+            "A manager of the state \(location.state) was used while a closure, or the plan, of manager "
+                + "\(quoted(location.name)) with the same state was under way: it would wait for itself. "
+                + "Nothing was run by this call. In a plan, use the manager that is handed in; elsewhere declare "
+                + "the version beside the other, not inside it, and await it in asynchronous code."
+        )
+    }
+
+    static func failed(
+        _ version: AppVersion,
+        attempt: Int,
+        _ cause: any Error,
+        _ location: StateLocation,
+        consequence: String
+    ) -> MigrationError {
+        let isCancelled = cause is CancellationError
+        let verb = isCancelled ? "was cancelled" : "failed"
+        return MigrationError(
+            isCancelled ? .cancelled : .migrationFailed,
+            manager: location.name,
+            version: version,
+            path: location.state,
+            underlying: cause,
+            "Migration \(version) of manager \(quoted(location.name)) \(verb) in attempt \(attempt): \(cause). "
+                + "It is not recorded in \(location.state) and runs again with the next manager. \(consequence)"
+        )
+    }
+
+    static func cancelledWaiting(_ location: StateLocation, _ version: AppVersion?) -> MigrationError {
+        MigrationError(
+            .cancelled,
+            manager: location.name,
+            version: version,
+            path: location.lock,
+            underlying: CancellationError(),
+            "The task was cancelled while manager \(quoted(location.name)) waited for the lock \(location.lock). "
+                + "Nothing was run. Make a new manager to try again."
+        )
+    }
+
+    static func attemptLimitReached(_ version: AppVersion, deaths: Int, _ location: StateLocation) -> MigrationError {
+        MigrationError(
+            .attemptLimitReached,
+            manager: location.name,
+            version: version,
+            path: location.state,
+            "Migration \(version) of manager \(quoted(location.name)) was not run: \(deaths) processes of this app "
+                + "version died in it, as many as attemptLimit allows. The state \(location.state) is unchanged. "
+                + "Offer a way to recover; a new app version, reset(to:) or a higher limit lets it run again."
+        )
+    }
+
+    static func firstRunFailed(_ cause: any Error, _ location: StateLocation) -> MigrationError {
+        MigrationError(
+            .firstRunFailed,
+            manager: location.name,
+            path: location.state,
+            underlying: cause,
+            "The firstRun: expression of manager \(quoted(location.name)) failed: \(cause). "
+                + "No state was written to \(location.state) and nothing was run; the next manager asks again."
+        )
+    }
+
+    static func quoted(_ text: String) -> String { MigrationState.quoted(text) }
+}

@@ -1,0 +1,100 @@
+extension MigrationError {
+    static func protection(
+        _ cause: any Error,
+        _ path: String,
+        _ location: StateLocation,
+        _ version: AppVersion?,
+        _ stage: SnapshotStage
+    ) -> MigrationError {
+        protection(path, underlying: cause, "\(path): \(cause)", location, version, stage)
+    }
+
+    static func special(
+        _ path: String,
+        _ location: StateLocation,
+        _ version: AppVersion?,
+        _ stage: SnapshotStage
+    ) -> MigrationError {
+        protection(path, "\(path) is neither a file, a folder nor a link", location, version, stage)
+    }
+
+    static func unprotectable(
+        _ path: String,
+        _ reason: String,
+        _ location: StateLocation,
+        _ version: AppVersion
+    ) -> MigrationError {
+        protection(path, "\(quoted(path)) can't be protected, since \(reason)", location, version, .taking)
+    }
+
+    static func noRoom(needed: UInt64, free: UInt64, _ location: StateLocation, _ version: AppVersion) -> MigrationError {
+        let reason = "they take \(needed) bytes, and \(free) are free in \(location.directory): \(needed - free) are missing"
+        return protection(location.directory, reason, location, version, .taking)
+    }
+
+    static func snapshotMissing(
+        _ path: String,
+        _ paths: [String],
+        _ location: StateLocation,
+        _ version: AppVersion?
+    ) -> MigrationError {
+        let reason = "the state lists a copy of \(paths.joined(separator: ", ")), and \(path) is not there"
+        return protection(path, reason, location, version, .restoring)
+    }
+
+    /// The same error, naming what made the restore necessary.
+    func following(_ cause: any Error) -> MigrationError {
+        MigrationError(
+            code,
+            manager: managerName,
+            version: version,
+            path: path,
+            underlying: underlyingError,
+            description + " The migration itself had failed: \(cause)."
+        )
+    }
+
+    private static func protection(
+        _ path: String,
+        underlying: (any Error)? = nil,
+        _ reason: String,
+        _ location: StateLocation,
+        _ version: AppVersion?,
+        _ stage: SnapshotStage
+    ) -> MigrationError {
+        let migration = version.map { "migration \($0)" } ?? "a migration"
+        let (subject, end) =
+            switch stage {
+            case .taking:
+                (
+                    "The files that \(migration) protects could not be copied",
+                    "Nothing was run and nothing changed. Mend that and make a new manager."
+                )
+            case .restoring:
+                (
+                    "The files that \(migration) protects could not be put back",
+                    "Their copy in \(location.snapshot) is kept, and the next start tries again. "
+                        + "Don't write to those files before it succeeded."
+                )
+            case .noting:
+                (
+                    "The files that \(migration) protects were put back, but that could not be noted",
+                    "Their copy in \(location.snapshot) is kept, and the next start puts it back again. "
+                        + "Don't write to those files before it succeeded."
+                )
+            case .clearing:
+                (
+                    "The copy \(location.snapshot), which nothing needs any more, could not be removed",
+                    "No data is concerned; the next start that takes the lock tries again."
+                )
+            }
+        return MigrationError(
+            .protectionFailed,
+            manager: location.name,
+            version: version,
+            path: path,
+            underlying: underlying,
+            "\(subject) by manager \(quoted(location.name)): \(reason). \(end)"
+        )
+    }
+}

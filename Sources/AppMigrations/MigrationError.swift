@@ -1,0 +1,124 @@
+/// Why a migration, a manager or a version was refused, and what to do next.
+///
+/// ``description`` says what happened, in which manager, file and version, what was not changed, and the way out.
+/// Decide by ``code``; show or log the description.
+public struct MigrationError: Error, Sendable, CustomStringConvertible {
+    /// What went wrong, by kind. More kinds can come with a later release: keep a `default` in a `switch`.
+    public let code: Code
+
+    /// The name of the manager, or `nil` for an error of a version's text.
+    public let managerName: String?
+
+    /// The version of the migration concerned, where there is one.
+    public let version: AppVersion?
+
+    /// The file or folder concerned, where there is one.
+    public let path: String?
+
+    /// The error behind this one: what the closure threw, or a ``SystemCallError``.
+    public let underlyingError: (any Error)?
+
+    /// What happened, where, what was not changed, and what to do.
+    public let description: String
+
+    init(
+        _ code: Code,
+        manager: String? = nil,
+        version: AppVersion? = nil,
+        path: String? = nil,
+        underlying: (any Error)? = nil,
+        _ description: String
+    ) {
+        self.code = code
+        managerName = manager
+        self.version = version
+        self.path = path
+        underlyingError = underlying
+        self.description = description
+    }
+}
+
+extension MigrationError {
+    /// The kinds of ``MigrationError``.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        private enum Kind: String {
+            case invalidVersion, unknownCurrentVersion, invalidName, newerThanCurrentVersion, outOfOrder, blocked
+            case nested, migrationFailed, cancelled, attemptLimitReached, lockTimeout, stateUnreadable
+            case stateCorrupted, stateFromNewerFormat, stateNotSaved, protectionFailed, firstRunFailed
+        }
+
+        private let kind: Kind
+
+        private init(_ kind: Kind) { self.kind = kind }
+
+        /// The name of the code, as it is written in Swift.
+        public var description: String { kind.rawValue }
+
+        /// A version's text can't be read. Nothing was run.
+        public static var invalidVersion: Code { Code(.invalidVersion) }
+
+        /// No `currentVersion:` was given and the main bundle has no version.
+        public static var unknownCurrentVersion: Code { Code(.unknownCurrentVersion) }
+
+        /// The manager's name is empty, or too long for a file name.
+        public static var invalidName: Code { Code(.invalidName) }
+
+        /// A version above the app's own was declared or given.
+        public static var newerThanCurrentVersion: Code { Code(.newerThanCurrentVersion) }
+
+        /// A version was declared that doesn't lie after the one declared before it.
+        public static var outOfOrder: Code { Code(.outOfOrder) }
+
+        /// The manager is closed since an earlier call of it threw.
+        public static var blocked: Code { Code(.blocked) }
+
+        /// A closure of a manager used a manager with the same state.
+        public static var nested: Code { Code(.nested) }
+
+        /// The closure threw; ``MigrationError/underlyingError`` is its error.
+        public static var migrationFailed: Code { Code(.migrationFailed) }
+
+        /// The closure threw `CancellationError`, or the task was cancelled while it waited for the lock.
+        public static var cancelled: Code { Code(.cancelled) }
+
+        /// As many processes died in this migration as the options allow.
+        public static var attemptLimitReached: Code { Code(.attemptLimitReached) }
+
+        /// Another process held the lock for longer than the options allow.
+        public static var lockTimeout: Code { Code(.lockTimeout) }
+
+        /// The state exists or may exist, but could not be read: try again later.
+        public static var stateUnreadable: Code { Code(.stateUnreadable) }
+
+        /// The state file is not what this library writes.
+        public static var stateCorrupted: Code { Code(.stateCorrupted) }
+
+        /// The state file was written by a newer release of this library.
+        public static var stateFromNewerFormat: Code { Code(.stateFromNewerFormat) }
+
+        /// The state, or the lock that guards it, could not be written.
+        public static var stateNotSaved: Code { Code(.stateNotSaved) }
+
+        /// The protected files could not be copied, or not be put back.
+        public static var protectionFailed: Code { Code(.protectionFailed) }
+
+        /// The `firstRun:` expression threw; ``MigrationError/underlyingError`` is its error.
+        public static var firstRunFailed: Code { Code(.firstRunFailed) }
+    }
+}
+
+/// A call of the operating system that failed: which one, and its error number.
+///
+/// It comes as the ``MigrationError/underlyingError`` of errors that have to do with files.
+public struct SystemCallError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The call's name, for instance `open`.
+    public let call: String
+
+    /// The error number the call left, POSIX's `errno`.
+    public let errorNumber: Int32
+
+    /// The system's text for the error, the call and the number.
+    public var description: String {
+        "\(Platform.text(ofError: errorNumber)) (\(call), errno \(errorNumber))"
+    }
+}

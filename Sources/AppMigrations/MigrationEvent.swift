@@ -1,0 +1,91 @@
+/// Something that a manager did or met, for a log or a progress display.
+public struct MigrationEvent: Sendable {
+    /// What happened. More kinds can come with a later release: keep a `default` in a `switch`.
+    public let kind: Kind
+
+    /// The name of the manager.
+    public let managerName: String
+
+    /// The version of the migration concerned; `nil` for what concerns the whole state.
+    public let version: AppVersion?
+
+    /// The last-run version when the migration began.
+    public let previousVersion: AppVersion?
+
+    /// How many times the closure was begun, this time included.
+    public let attempt: Int?
+
+    /// How much of the migration is done, from 0 to 1; with ``Kind/progressed``.
+    public let fraction: Double?
+
+    /// What the closure says it is doing; with ``Kind/progressed``, where it gave one.
+    public let note: String?
+
+    /// How long the closure took; with ``Kind/finished`` and ``Kind/failed``.
+    public let duration: Duration?
+
+    /// What went wrong; with ``Kind/failed``, ``Kind/launchNotSaved`` and ``Kind/leftoverNotRemoved``.
+    public let error: MigrationError?
+
+    init(
+        _ kind: Kind,
+        _ managerName: String,
+        version: AppVersion? = nil,
+        previousVersion: AppVersion? = nil,
+        attempt: Int? = nil,
+        fraction: Double? = nil,
+        note: String? = nil,
+        duration: Duration? = nil,
+        error: MigrationError? = nil
+    ) {
+        self.kind = kind
+        self.managerName = managerName
+        self.version = version
+        self.previousVersion = previousVersion
+        self.attempt = attempt
+        self.fraction = fraction
+        self.note = note
+        self.duration = duration
+        self.error = error
+    }
+}
+
+extension MigrationEvent {
+    /// The kinds of ``MigrationEvent``.
+    public struct Kind: Sendable, Hashable, CustomStringConvertible {
+        private enum Name: String {
+            case waiting, started, progressed, finished, failed, restored, launchNotSaved, leftoverNotRemoved
+        }
+
+        private let name: Name
+
+        private init(_ name: Name) { self.name = name }
+
+        /// The name of the kind, as it is written in Swift.
+        public var description: String { name.rawValue }
+
+        /// Another process, or another caller in this one, is migrating; sent once a wait.
+        public static var waiting: Kind { Kind(.waiting) }
+
+        /// A closure is about to run.
+        public static var started: Kind { Kind(.started) }
+
+        /// A closure called ``MigrationContext/reportProgress(_:note:)``.
+        public static var progressed: Kind { Kind(.progressed) }
+
+        /// A closure returned and its version is recorded.
+        public static var finished: Kind { Kind(.finished) }
+
+        /// A closure threw, or its record could not be saved.
+        public static var failed: Kind { Kind(.failed) }
+
+        /// Protected files were put back to what they were before a migration that didn't finish.
+        public static var restored: Kind { Kind(.restored) }
+
+        /// The version launched could not be saved. Nothing depends on it but the recognition of a later downgrade.
+        public static var launchNotSaved: Kind { Kind(.launchNotSaved) }
+
+        /// A snapshot that is no longer needed could not be removed. The next holder of the lock tries again.
+        public static var leftoverNotRemoved: Kind { Kind(.leftoverNotRemoved) }
+    }
+}

@@ -1,0 +1,80 @@
+import Synchronization
+
+extension MigrationManager {
+    /// Runs an asynchronous closure, once in the life of this data, when the app moves past `toVersion`.
+    ///
+    /// The same as ``whenMigrating(toVersion:protecting:run:)-(_,_,()->Void)``; the closure runs on the caller's actor,
+    /// waiting for another process suspends the task, and cancelling the task ends the wait with the code `cancelled`.
+    @discardableResult
+    nonisolated(nonsending) public func whenMigrating(
+        toVersion: String,
+        protecting paths: [String] = [],
+        run: nonisolated(nonsending) () async throws -> Void
+    ) async throws(MigrationError) -> Bool {
+        guard let admission = try admit(toVersion) else { return false }
+        return try await perform(admission, protecting: paths) { _ in try await run() }
+    }
+
+    /// Runs an asynchronous closure with its context, once in the life of this data, when the app moves past `toVersion`.
+    ///
+    /// The same as ``whenMigrating(toVersion:protecting:run:)-(_,_,(MigrationContext)->Void)``, on the caller's actor.
+    @discardableResult
+    nonisolated(nonsending) public func whenMigrating(
+        toVersion: String,
+        protecting paths: [String] = [],
+        run: nonisolated(nonsending) (MigrationContext) async throws -> Void
+    ) async throws(MigrationError) -> Bool {
+        guard let admission = try admit(toVersion) else { return false }
+        return try await perform(admission, protecting: paths, run)
+    }
+
+    /// What asynchronous declarations would do now, without calling a closure: one row for each, in their order.
+    ///
+    /// The same as ``plan(_:)-((MigrationManager)->Void)``, on the caller's actor.
+    nonisolated(nonsending) public func plan(
+        _ declarations: nonisolated(nonsending) (MigrationManager) async throws -> Void
+    ) async throws -> [PlannedMigration] {
+        let (recorder, token) = try beginPlan()
+        defer { endPlan(token) }
+        let manager = MigrationManager(planning: self, for: recorder)
+        try await RunToken.$current.withValue(token) { try await declarations(manager) }
+        return recorder.rows
+    }
+
+    @inline(never)
+    private nonisolated(nonsending) func perform(
+        _ admission: Admission,
+        protecting paths: [String],
+        _ body: nonisolated(nonsending) (MigrationContext) async throws -> Void
+    ) async throws(MigrationError) -> Bool {
+        defer { leave(admission) }
+        do throws(MigrationError) {
+            let lock = try await FileLock.waiting(
+                asynchronously: file.location,
+                version: admission.version,
+                options: options
+            ) { isTurn(admission) }
+            defer { lock.unlock() }
+            guard let run = try begin(admission.version, protecting: paths, lock) else { return false }
+            try finish(run, await run.call(body))
+            return true
+        } catch {
+            core.withLock { $0.close(error) }
+            throw error
+        }
+    }
+}
+
+extension MigrationRun {
+    nonisolated(nonsending) fileprivate func call(
+        _ body: nonisolated(nonsending) (MigrationContext) async throws -> Void
+    ) async -> (any Error)? {
+        defer { token.end() }
+        do {
+            try await RunToken.$current.withValue(token) { try await body(context) }
+            return nil
+        } catch {
+            return error
+        }
+    }
+}

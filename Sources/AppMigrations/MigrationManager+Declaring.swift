@@ -1,0 +1,143 @@
+import Synchronization
+
+extension MigrationManager {
+    /// Runs `run`, once in the life of this data, when the app moves past `toVersion`.
+    ///
+    /// The closure runs before the call returns, on the caller's thread. Where the version has run already, the call
+    /// costs some nanoseconds and makes no system call. In asynchronous code a closure without `await` takes this
+    /// entry, which waits for another process on the calling thread.
+    ///
+    /// - Parameters:
+    ///   - toVersion: The version, or the sub-migration of one (`1.1-2`); strictly after the one declared before it, and
+    ///     not after the app's. A sub-migration counts by its release.
+    ///   - paths: Files and folders that are put back to what they were if the closure throws or its process dies.
+    ///   - run: What is to be done. It can be run again after a death or a throw, so make it repeatable, or name in
+    ///     `protecting:` what it changes.
+    /// - Returns: Whether the closure ran.
+    /// - Throws: ``MigrationError`` with the code `invalidVersion`, `newerThanCurrentVersion`, `outOfOrder`, `blocked`,
+    ///   `nested`, `attemptLimitReached`, `lockTimeout`, `cancelled`, `stateUnreadable`, `stateCorrupted`,
+    ///   `stateFromNewerFormat`, `protectionFailed`, `stateNotSaved`, or `migrationFailed` with the closure's error as
+    ///   ``MigrationError/underlyingError``. The manager is closed then.
+    @discardableResult
+    public func whenMigrating(
+        toVersion: String,
+        protecting paths: [String] = [],
+        run: () throws -> Void
+    ) throws(MigrationError) -> Bool {
+        guard let admission = try admit(toVersion) else { return false }
+        return try perform(admission, protecting: paths) { _ in try run() }
+    }
+
+    /// Runs `run` with its context, once in the life of this data, when the app moves past `toVersion`.
+    ///
+    /// The same as ``whenMigrating(toVersion:protecting:run:)-(_,_,()->Void)``, for a closure that wants to know its
+    /// attempt or report progress.
+    @discardableResult
+    public func whenMigrating(
+        toVersion: String,
+        protecting paths: [String] = [],
+        run: (MigrationContext) throws -> Void
+    ) throws(MigrationError) -> Bool {
+        guard let admission = try admit(toVersion) else { return false }
+        return try perform(admission, protecting: paths, run)
+    }
+
+    /// A declaration that may have something to run, and its place among those of this manager.
+    struct Admission {
+        let version: AppVersion
+        let ticket: UInt64
+    }
+
+    /// Decides about a declaration by what is known; `nil` when there is nothing to run. This is the whole cost of a
+    /// version that has run: parse, lock, two comparisons.
+    @inline(__always)
+    func admit(_ text: String) throws(MigrationError) -> Admission? {
+        let reading = AppVersion.read(text)
+        if case .version(let version) = reading {
+            let isIdle = core.withLock { core in
+                guard core.previous < version, version <= core.fastLimit else { return false }
+                core.previous = version
+                return true
+            }
+            if isIdle { return nil }
+        }
+        return try admitClosely(text, reading)
+    }
+
+    @inline(never)
+    private func admitClosely(_ text: String, _ reading: AppVersion.Reading) throws(MigrationError) -> Admission? {
+        let isNested = planner == nil && RunToken.isInside(stateFile: stateFile)
+        let version: AppVersion
+        switch reading {
+        case .version(let read): version = read
+        case .problem(let problem): throw refused(.invalidVersion(text, problem, manager: name))
+        }
+        if let planner {
+            planner.record(version, by: self)
+            return nil
+        }
+        return try core.withLock { core throws(MigrationError) in
+            if let first = core.firstFailure { throw .blocked(version, by: first, file.location) }
+            do throws(MigrationError) {
+                if isNested { throw .nested(file.location, version) }
+                let decision = decide(version, after: core.previous, core.marks, isFresh: core.isFresh)
+                if let error = refusal(of: decision, version) { throw error }
+                core.previous = version
+                if decision == .alreadyRun || decision == .heldByDowngrade { return nil }
+            } catch {
+                core.close(error)
+                throw error
+            }
+            let ticket = core.nextTicket
+            core.nextTicket += 1
+            core.queue.append(ticket)
+            core.fastLimit = .zero
+            return Admission(version: version, ticket: ticket)
+        }
+    }
+
+    func decide(_ version: AppVersion, after previous: AppVersion, _ marks: MigrationMarks, isFresh: Bool)
+        -> MigrationDecision
+    {
+        MigrationDecision(
+            version,
+            after: previous,
+            current: currentVersion,
+            marks: marks,
+            isFresh: isFresh,
+            attemptLimit: options.attemptLimit
+        )
+    }
+
+    /// The error that a decision stands for, if it stands for one.
+    func refusal(of decision: MigrationDecision, _ version: AppVersion) -> MigrationError? {
+        switch decision {
+        case .outOfOrder(let previous): .outOfOrder(version, after: previous, file.location)
+        case .newerThanCurrent: .newer(version, current: currentVersion, file.location)
+        case .attemptLimitReached(let deaths): .attemptLimitReached(version, deaths: deaths, file.location)
+        case .run, .alreadyRun, .joinsBaseline, .heldByDowngrade: nil
+        }
+    }
+
+    /// Closes the manager with `error`, unless it is closed already: then the answer is that it is blocked.
+    func refused(_ error: MigrationError) -> MigrationError {
+        core.withLock { core in
+            if let first = core.firstFailure { return .blocked(error.version, by: first, file.location) }
+            if planner == nil { core.close(error) }
+            return error
+        }
+    }
+}
+
+extension MigrationManager.Core {
+    mutating func close(_ error: MigrationError) {
+        if firstFailure == nil { firstFailure = error }
+        fastLimit = .zero
+    }
+
+    /// Lets declarations that have nothing to run pass quickly again, if nothing stands against it.
+    mutating func settle(_ current: AppVersion) {
+        let isQuiet = firstFailure == nil && queue.isEmpty && plansUnderWay == 0
+        fastLimit = isQuiet ? marks.idleLimit(of: current) : .zero
+    }
+}

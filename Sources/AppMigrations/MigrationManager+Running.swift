@@ -1,0 +1,201 @@
+import Synchronization
+
+/// One attempt at one migration, from its intent to its record, under the lock.
+struct MigrationRun {
+    let context: MigrationContext
+    let token: RunToken
+    /// The state with the intent, as it stands in the file.
+    var state: MigrationState
+    let began = ContinuousClock.now
+
+    /// Calls the closure; its error is a fact to be recorded, not one to pass on yet.
+    func call(_ body: (MigrationContext) throws -> Void) -> (any Error)? {
+        defer { token.end() }
+        do {
+            try RunToken.$current.withValue(token) { try body(context) }
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
+
+extension MigrationManager {
+    @inline(never)
+    func perform(
+        _ admission: Admission,
+        protecting paths: [String],
+        _ body: (MigrationContext) throws -> Void
+    ) throws(MigrationError) -> Bool {
+        defer { leave(admission) }
+        do throws(MigrationError) {
+            let lock = try FileLock.waiting(file.location, version: admission.version, options: options) {
+                isTurn(admission)
+            }
+            defer { lock.unlock() }
+            guard let run = try begin(admission.version, protecting: paths, lock) else { return false }
+            try finish(run, run.call(body))
+            return true
+        } catch {
+            core.withLock { $0.close(error) }
+            throw error
+        }
+    }
+
+    func isTurn(_ admission: Admission) -> Bool { core.withLock { $0.queue.first == admission.ticket } }
+
+    func leave(_ admission: Admission) {
+        core.withLock { core in
+            core.queue.removeAll { $0 == admission.ticket }
+            core.settle(currentVersion)
+        }
+    }
+
+    /// Reads the state again, decides again, and saves the intent; `nil` when there is nothing to run any more.
+    func begin(_ version: AppVersion, protecting paths: [String], _ lock: FileLock) throws(MigrationError) -> MigrationRun? {
+        let location = file.location
+        if let first = core.withLock({ $0.firstFailure }) { throw .blocked(version, by: first, location) }
+        guard var state = try file.readState() else { throw .gone(location) }
+        try file.recover(&state, options: options)
+        let isFresh = core.withLock { core in
+            core.marks = state.marks
+            return core.isFresh
+        }
+        let decision = decide(version, after: .zero, state.marks, isFresh: isFresh)
+        if let error = refusal(of: decision, version) { throw error }
+        switch decision {
+        case .run(let attempt, let deaths):
+            return try begin(version, attempt, deaths, protecting: paths, state, lock)
+        case .joinsBaseline:
+            state.marks.baseline = version
+            state.marks.lastRun = version
+            try save(state, version, "Nothing was run; the next start declares it again.")
+            return nil
+        default:
+            return nil
+        }
+    }
+
+    private func begin(
+        _ version: AppVersion,
+        _ attempt: Int,
+        _ deaths: Int,
+        protecting paths: [String],
+        _ before: MigrationState,
+        _ lock: FileLock
+    ) throws(MigrationError) -> MigrationRun {
+        var state = before
+        let snapshot = FileSnapshot(file.location)
+        let protected = try snapshot.take(paths, version)
+        state.marks.launched = max(state.marks.launched, currentVersion)
+        state.marks.interrupted = Interruption(
+            version: version,
+            attempts: attempt,
+            deaths: deaths,
+            protected: protected,
+            appVersion: currentVersion,
+            startedAt: Platform.now,
+            failure: nil
+        )
+        do throws(SaveFailure) {
+            try file.save(state)
+        } catch {
+            // Once renamed, the intent may be what a power failure leaves: it needs its snapshot.
+            if !error.isRenamed { removeSnapshot(version) }
+            throw .notSaved(error, version, file.location, consequence: "Migration \(version) was not run.")
+        }
+        let context = MigrationContext(
+            version: version,
+            previousVersion: before.marks.lastRun,
+            attempt: attempt,
+            managerName: name,
+            onEvent: options.onEvent
+        )
+        send(.started, context)
+        return MigrationRun(
+            context: context,
+            token: RunToken(stateFile: stateFile, lock: lock.identity),
+            state: state
+        )
+    }
+
+    /// Records that the closure returned, or that it threw.
+    func finish(_ run: MigrationRun, _ failure: (any Error)?) throws(MigrationError) {
+        let duration = ContinuousClock.now - run.began
+        do throws(MigrationError) {
+            if let failure { throw undo(run, failure) }
+            try record(run, duration)
+        } catch {
+            send(.failed, run.context, duration, error)
+            throw error
+        }
+        send(.finished, run.context, duration)
+    }
+
+    private func record(_ run: MigrationRun, _ duration: Duration) throws(MigrationError) {
+        let version = run.context.version
+        let state = run.state.recording(
+            AppliedMigration(
+                version: version,
+                previousVersion: run.context.previousVersion,
+                appVersion: currentVersion,
+                finishedAt: Platform.now,
+                duration: duration,
+                attempts: run.context.attempt
+            )
+        )
+        do throws(SaveFailure) {
+            try file.save(state)
+        } catch {
+            core.withLock { $0.marks = error.isRenamed ? state.marks : run.state.marks }
+            if error.isRenamed {
+                let consequence = "Migration \(version) ran; after a power failure it may run again."
+                throw .notSaved(error, version, file.location, consequence: consequence)
+            }
+            let restored = try putBack(run, failure: "The record could not be saved: \(error.cause)")
+            let consequence = "Migration \(version) ran and will run again with the next manager.\(restored)"
+            throw .notSaved(error, version, file.location, consequence: consequence)
+        }
+        core.withLock { $0.marks = state.marks }
+        if run.isProtecting { removeSnapshot(version) }
+    }
+
+    private func undo(_ run: MigrationRun, _ cause: any Error) -> MigrationError {
+        let consequence: String
+        do throws(MigrationError) {
+            consequence = try putBack(run, failure: String(describing: cause))
+        } catch {
+            return error.following(cause)
+        }
+        let version = run.context.version
+        return .failed(version, attempt: run.context.attempt, cause, file.location, consequence: consequence)
+    }
+
+    func save(_ state: MigrationState, _ version: AppVersion?, _ consequence: String) throws(MigrationError) {
+        do throws(SaveFailure) {
+            try file.save(state)
+        } catch {
+            throw .notSaved(error, version, file.location, consequence: consequence)
+        }
+        core.withLock { $0.marks = state.marks }
+    }
+
+    func send(
+        _ kind: MigrationEvent.Kind,
+        _ context: MigrationContext,
+        _ duration: Duration? = nil,
+        _ error: MigrationError? = nil
+    ) {
+        options.onEvent?(
+            MigrationEvent(
+                kind,
+                name,
+                version: context.version,
+                previousVersion: context.previousVersion,
+                attempt: context.attempt,
+                duration: duration,
+                error: error
+            )
+        )
+    }
+}

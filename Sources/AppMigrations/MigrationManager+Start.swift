@@ -1,0 +1,91 @@
+/// What `init` found, or made, where reading the state alone was not the whole of it.
+struct StartOutcome {
+    var marks: MigrationMarks
+    var launch: MigrationManager.Launch
+    var isFresh: Bool
+
+    /// The first run: under the lock, and only if nobody made the state meanwhile.
+    static func first(
+        _ file: StateFile,
+        current: AppVersion,
+        options: MigrationManager.Options,
+        _ firstRun: () throws -> MigrationManager.FirstRun
+    ) throws(MigrationError) -> StartOutcome {
+        let location = file.location
+        let lock = try FileLock.waiting(location, version: nil, options: options) { true }
+        defer { lock.unlock() }
+        if let state = try file.readState() {
+            return StartOutcome(marks: state.marks, launch: state.marks.launch(of: current), isFresh: false)
+        }
+        let answer = try ask(firstRun, location, lock)
+        let baseline = try baseline(answer, current, location)
+        let isFresh = if case .freshInstall = answer { true } else { false }
+        let marks = MigrationMarks(lastRun: baseline, baseline: baseline, launched: current, interrupted: nil)
+        do throws(SaveFailure) {
+            try file.save(MigrationState(name: location.name, marks: marks))
+        } catch {
+            throw .notSaved(error, nil, location, consequence: "Nothing was run; start again when it can be written.")
+        }
+        return StartOutcome(marks: marks, launch: .first, isFresh: isFresh)
+    }
+
+    private static func ask(
+        _ firstRun: () throws -> MigrationManager.FirstRun,
+        _ location: StateLocation,
+        _ lock: FileLock
+    ) throws(MigrationError) -> MigrationManager.FirstRun {
+        let token = RunToken(stateFile: location.state, lock: lock.identity)
+        defer { token.end() }
+        do {
+            return try RunToken.$current.withValue(token) { try firstRun() }
+        } catch {
+            throw .firstRunFailed(error, location)
+        }
+    }
+
+    private static func baseline(
+        _ answer: MigrationManager.FirstRun,
+        _ current: AppVersion,
+        _ location: StateLocation
+    ) throws(MigrationError) -> AppVersion {
+        switch answer {
+        case .freshInstall: return current
+        case .everything: return .zero
+        case .upgrading(let text):
+            let version = try MigrationManager.version(text, location.name)
+            if version.exceeds(current) { throw .newer(version, current: current, location) }
+            return version
+        }
+    }
+
+    /// Puts back what a killed process left protected, and raises the version launched, if the lock is free. If it is
+    /// held, a live process is migrating: nothing is touched, and that process's save raises its own version.
+    mutating func catchUp(
+        _ file: StateFile,
+        current: AppVersion,
+        options: MigrationManager.Options
+    ) throws(MigrationError) {
+        let location = file.location
+        let hasLeftover = marks.interrupted.map { !$0.protected.isEmpty } ?? false
+        guard hasLeftover || marks.launched < current else { return }
+        do throws(MigrationError) {
+            guard let lock = try FileLock.ifFree(location) else { return }
+            defer { lock.unlock() }
+            guard var state = try file.readState() else { throw .gone(location) }
+            try file.recover(&state, options: options)
+            if state.marks.launched < current {
+                state.marks.launched = current
+                do throws(SaveFailure) {
+                    try file.save(state)
+                } catch {
+                    throw .notSaved(error, nil, location, consequence: "Nothing depends on it but \"launch\".")
+                }
+            }
+            marks = state.marks
+        } catch {
+            let isHarmless = error.code == .stateNotSaved && !hasLeftover
+            guard isHarmless else { throw error }
+            options.onEvent?(MigrationEvent(.launchNotSaved, location.name, version: current, error: error))
+        }
+    }
+}

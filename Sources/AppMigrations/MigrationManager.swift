@@ -1,0 +1,189 @@
+import Synchronization
+
+/// Runs code once, when the app moves past a version.
+///
+/// **A migration runs at least once; it is recorded only after it returned; nothing is ever skipped because something
+/// else failed.** A manager keeps the last-run version of one subsystem in a state file and runs, at once and in the
+/// order declared, the closures whose version lies after the stored version and not after the app's.
+///
+/// ```swift
+/// let migrations = try MigrationManager(named: "Library", currentVersion: "1.4")
+/// try migrations.whenMigrating(toVersion: "1.1-2") { try renameDrafts() }
+/// try migrations.whenMigrating(toVersion: "1.4")   { try database.migrate() }
+/// ```
+///
+/// After any throw the manager is closed: every later ``whenMigrating(toVersion:protecting:run:)-(_,_,()->Void)``
+/// throws the code `blocked` and runs nothing, so that no `try?` can jump over a failed migration. A new manager starts
+/// again. A manager is one sequence of declarations, and safe to use from several threads; concurrent callers make a
+/// manager each.
+public final class MigrationManager: Sendable {
+    /// The name of the subsystem, which names its state file.
+    public let name: String
+
+    /// The app's version, the limit of what runs.
+    public let currentVersion: AppVersion
+
+    /// How this start relates to the last one.
+    public let launch: Launch
+
+    let file: StateFile
+    let options: Options
+    let planner: PlanRecorder?
+    let core: Mutex<Core>
+
+    /// What changes while the manager is used.
+    struct Core {
+        var marks: MigrationMarks
+        var isFresh: Bool
+        var previous = AppVersion.zero
+        /// Declarations up to here need no closer look; zero when all of them do.
+        var fastLimit: AppVersion
+        var firstFailure: MigrationError?
+        /// The calls that have something to run, in the order in which they came.
+        var queue: [UInt64] = []
+        var nextTicket: UInt64 = 0
+        var plansUnderWay = 0
+    }
+
+    /// Reads the state of the subsystem `name`, and makes it on the first run.
+    ///
+    /// Where nothing is pending this is all that a start costs: the state file is opened, read and closed. On the
+    /// first run, in the first start of a new version, and where protected files of a killed process wait to be put
+    /// back, it takes the lock and saves.
+    ///
+    /// - Parameters:
+    ///   - name: The subsystem, any text but the empty one, of at most 230 bytes once it is percent-encoded.
+    ///   - currentVersion: The app's version; `nil` asks the main bundle for `CFBundleShortVersionString`.
+    ///   - firstRun: What data there is when there is no state; asked only then, and under the lock.
+    ///   - stateDirectory: The path of the folder for the state, which is made where there is none; `nil` is the user's
+    ///     application data, `<app>/Migrations` in it. Of a `URL` take `path(percentEncoded: false)`.
+    ///   - options: Time-out of the lock, limit of attempts, events.
+    /// - Throws: ``MigrationError`` with the code `invalidName`, `invalidVersion`, `unknownCurrentVersion`,
+    ///   `stateUnreadable` (try again later: a locked device before its first unlock, for instance), `stateCorrupted`,
+    ///   `stateFromNewerFormat`, `protectionFailed`, and on the first run `firstRunFailed`, `newerThanCurrentVersion`,
+    ///   `stateNotSaved`, `lockTimeout`, `nested` and `cancelled`. Nothing was run then.
+    public init(
+        named name: String = "default",
+        currentVersion: String? = nil,
+        firstRun: @autoclosure () throws -> FirstRun = .freshInstall,
+        stateDirectory: String? = nil,
+        options: Options = Options()
+    ) throws(MigrationError) {
+        let length = StateLocation.encodedLength(name)
+        if length == 0 || length > StateLocation.nameLimit { throw .invalidName(name, length: length) }
+        let text = if let currentVersion { currentVersion } else { try DefaultLocation.currentVersion(manager: name) }
+        let current = try Self.version(text, name)
+        let folder = if let stateDirectory { stateDirectory } else { try DefaultLocation.directory(manager: name) }
+        let directory = try DefaultLocation.absolute(folder, manager: name)
+        let file = StateFile(location: StateLocation(name: name, directory: directory))
+        var start: StartOutcome
+        if let marks = try file.readMarks() {
+            start = StartOutcome(marks: marks, launch: marks.launch(of: current), isFresh: false)
+            if marks.interrupted != nil || marks.launched < current {
+                try start.catchUp(file, current: current, options: options)
+            }
+        } else {
+            start = try StartOutcome.first(file, current: current, options: options, firstRun)
+        }
+        self.name = name
+        self.currentVersion = current
+        self.file = file
+        self.options = options
+        planner = nil
+        launch = start.launch
+        core = Mutex(
+            Core(marks: start.marks, isFresh: start.isFresh, fastLimit: start.marks.idleLimit(of: current))
+        )
+    }
+
+    /// A manager that only writes down what `manager` would do.
+    init(planning manager: MigrationManager, for planner: PlanRecorder) {
+        name = manager.name
+        currentVersion = manager.currentVersion
+        launch = manager.launch
+        file = manager.file
+        options = manager.options
+        self.planner = planner
+        core = Mutex(Core(marks: planner.state.marks, isFresh: false, fastLimit: .zero))
+    }
+
+    @inline(__always)
+    static func version(_ text: String, _ manager: String) throws(MigrationError) -> AppVersion {
+        switch AppVersion.read(text) {
+        case .version(let version): return version
+        case .problem(let problem): throw .invalidVersion(text, problem, manager: manager)
+        }
+    }
+}
+
+extension MigrationManager {
+    /// The path of the state file, `<name>.migrations.json` in the state directory.
+    public var stateFile: String { file.location.state }
+
+    /// The version up to which everything has run: the mark that decides what is pending.
+    public var lastRunVersion: AppVersion { core.withLock { $0.marks.lastRun } }
+
+    /// The migrations that ran here, the oldest first, at most the newest 1,000; read from the state file.
+    ///
+    /// - Throws: ``MigrationError`` with the code `stateUnreadable`, `stateCorrupted` or `stateFromNewerFormat`.
+    public var history: [AppliedMigration] {
+        get throws(MigrationError) {
+            guard let state = try file.readState() else { throw .gone(file.location) }
+            return state.history
+        }
+    }
+}
+
+extension MigrationManager {
+    /// What data there is when a subsystem has no state yet.
+    public enum FirstRun: Sendable {
+        /// None: the current version is recorded as the baseline, and nothing runs. Sub-migrations of the current
+        /// version that are declared through the manager that made the state belong to the baseline too.
+        case freshInstall
+
+        /// Data as the given version left it, older than this library: everything after that version runs.
+        case upgrading(from: String)
+
+        /// A subsystem that builds itself through its migrations: everything runs.
+        case everything
+    }
+
+    /// How a start relates to the last one.
+    public enum Launch: Sendable, Equatable {
+        /// There was no state.
+        case first
+
+        /// The same version was started before.
+        case same
+
+        /// An older version was started before.
+        case upgrade(from: AppVersion)
+
+        /// A newer version was started, or ran migrations, before: nothing runs.
+        case downgrade(from: AppVersion)
+    }
+
+    /// How long to wait, how often to try, and whom to tell.
+    public struct Options: Sendable {
+        /// How long to wait for another process that is migrating; `nil` waits as long as it takes.
+        public var lockTimeout: Duration?
+
+        /// How many processes of one app version may die in one migration before the next start throws
+        /// `attemptLimitReached` instead of running it; `nil` is no limit, and less than 1 counts as 1.
+        public var attemptLimit: Int?
+
+        /// Called on the thread of the caller for everything that a log or a progress display wants to know.
+        public var onEvent: (@Sendable (MigrationEvent) -> Void)?
+
+        /// Without arguments: waits as long as it takes, tries without limit, tells nobody.
+        public init(
+            lockTimeout: Duration? = nil,
+            attemptLimit: Int? = nil,
+            onEvent: (@Sendable (MigrationEvent) -> Void)? = nil
+        ) {
+            self.lockTimeout = lockTimeout
+            self.attemptLimit = attemptLimit
+            self.onEvent = onEvent
+        }
+    }
+}

@@ -1,0 +1,132 @@
+import Synchronization
+
+/// What would be done with one declared version, by ``MigrationManager/plan(_:)-((MigrationManager)->Void)``.
+public struct PlannedMigration: Sendable, CustomStringConvertible {
+    /// What would be done. More kinds can come with a later release: keep a `default` in a `switch`.
+    public let kind: Kind
+
+    /// The version declared.
+    public let version: AppVersion
+
+    /// Why the version would be refused; with ``Kind/refused``.
+    public let error: MigrationError?
+
+    /// The version and the kind, for instance `1.4 willRun`.
+    public var description: String { "\(version) \(kind)" }
+
+    /// The kinds of ``PlannedMigration``.
+    public struct Kind: Sendable, Hashable, CustomStringConvertible {
+        private enum Name: String { case willRun, alreadyRun, baseline, missed, heldByDowngrade, refused }
+
+        private let name: Name
+
+        private init(_ name: Name) { self.name = name }
+
+        /// The name of the kind, as it is written in Swift.
+        public var description: String { name.rawValue }
+
+        /// Its closure would run.
+        public static var willRun: Kind { Kind(.willRun) }
+
+        /// It ran here.
+        public static var alreadyRun: Kind { Kind(.alreadyRun) }
+
+        /// The data was at this version, or beyond it, when the state was made or reset.
+        public static var baseline: Kind { Kind(.baseline) }
+
+        /// It lies below the last-run version and never ran here: it was declared too late, and isn't run.
+        public static var missed: Kind { Kind(.missed) }
+
+        /// A newer release of the app was here; this one runs nothing, and the next upgrade does.
+        public static var heldByDowngrade: Kind { Kind(.heldByDowngrade) }
+
+        /// Declaring it would throw ``PlannedMigration/error``.
+        public static var refused: Kind { Kind(.refused) }
+    }
+}
+
+/// Writes down what a manager would do.
+final class PlanRecorder: Sendable {
+    let state: MigrationState
+    private let isFresh: Bool
+    private let progress = Mutex(Progress())
+
+    private struct Progress {
+        var rows: [PlannedMigration] = []
+        var previous = AppVersion.zero
+        var firstRefusal: MigrationError?
+    }
+
+    init(_ state: MigrationState, isFresh: Bool) {
+        self.state = state
+        self.isFresh = isFresh
+    }
+
+    var rows: [PlannedMigration] { progress.withLock { $0.rows } }
+
+    func record(_ version: AppVersion, by manager: MigrationManager) {
+        progress.withLock { progress in
+            let decision = manager.decide(version, after: progress.previous, state.marks, isFresh: isFresh)
+            var refusal = manager.refusal(of: decision, version)
+            if let first = progress.firstRefusal { refusal = .blocked(version, by: first, manager.file.location) }
+            progress.firstRefusal = progress.firstRefusal ?? refusal
+            let kind = refusal == nil ? kind(of: decision, version) : .refused
+            progress.rows.append(PlannedMigration(kind: kind, version: version, error: refusal))
+            progress.previous = max(progress.previous, version)
+        }
+    }
+
+    private func kind(of decision: MigrationDecision, _ version: AppVersion) -> PlannedMigration.Kind {
+        switch decision {
+        case .run: .willRun
+        case .joinsBaseline: .baseline
+        case .heldByDowngrade: .heldByDowngrade
+        default: pastKind(of: version)
+        }
+    }
+
+    private func pastKind(of version: AppVersion) -> PlannedMigration.Kind {
+        if state.history.contains(where: { $0.version == version }) { return .alreadyRun }
+        if version <= state.marks.baseline { return .baseline }
+        // The oldest rows of a full history are gone; what lies before the first that is left may have run.
+        let isCut = state.history.count >= MigrationState.historyLimit
+        if isCut, let oldest = state.history.first, version < oldest.version { return .alreadyRun }
+        return .missed
+    }
+}
+
+extension MigrationManager {
+    /// What the declarations would do now, without calling a closure: one row for each, in their order.
+    ///
+    /// It reads the state again, changes nothing and never closes the manager. Use the manager that is handed in: another
+    /// one of the same state throws `nested` inside. A version that would be refused gets a row of the kind `refused`,
+    /// and so does every one after it, as in a real start.
+    ///
+    /// - Throws: ``MigrationError`` with the code `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat` or
+    ///   `invalidVersion`, and what `declarations` throws itself.
+    public func plan(_ declarations: (MigrationManager) throws -> Void) throws -> [PlannedMigration] {
+        let (recorder, token) = try beginPlan()
+        defer { endPlan(token) }
+        let manager = MigrationManager(planning: self, for: recorder)
+        try RunToken.$current.withValue(token) { try declarations(manager) }
+        return recorder.rows
+    }
+
+    func beginPlan() throws(MigrationError) -> (PlanRecorder, RunToken) {
+        guard let state = try file.readState() else { throw .gone(file.location) }
+        let isFresh = core.withLock { core in
+            core.plansUnderWay += 1
+            core.settle(currentVersion)
+            return core.isFresh
+        }
+        return (PlanRecorder(state, isFresh: isFresh), RunToken(stateFile: stateFile, lock: nil))
+    }
+
+    func endPlan(_ token: RunToken) {
+        token.end()
+        core.withLock { core in
+            core.plansUnderWay -= 1
+            core.settle(currentVersion)
+        }
+    }
+}

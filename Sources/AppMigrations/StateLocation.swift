@@ -1,0 +1,88 @@
+/// Where a manager's files are: the state, and beside it the lock and the snapshot.
+struct StateLocation: Sendable {
+    let name: String
+    /// An absolute path, or one that `getcwd` completed when the manager was made.
+    let directory: String
+
+    var state: String { file(".migrations.json") }
+    var lock: String { file(".migrations.lock") }
+    var snapshot: String { file(".migrations.snapshot") }
+
+    /// Saving happens under the lock only, so one name serves: what stands there was left by a killed process.
+    var temporary: String { file(".migrations.json.tmp") }
+
+    static var suffix: StaticString { ".migrations.json" }
+
+    // File systems take names of 255 bytes; the longest suffix of ours has 20, and a copy of the file may want some.
+    static var nameLimit: Int { 230 }
+
+    private func file(_ suffix: String) -> String {
+        var encoded = ""
+        for (index, byte) in name.utf8.enumerated() {
+            if Self.stands(byte, first: index == 0) {
+                encoded.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                let digits = String(byte, radix: 16, uppercase: true)
+                encoded += byte < 16 ? "%0" + digits : "%" + digits
+            }
+        }
+        return directory + (directory.utf8.last == 0x2F ? "" : "/") + encoded + suffix
+    }
+
+    @inline(__always)
+    private static func stands(_ byte: UInt8, first: Bool) -> Bool {
+        switch byte {
+        case 0x41...0x5A, 0x61...0x7A, 0x30...0x39, 0x5F, 0x2D: true
+        case 0x2E: !first
+        default: false
+        }
+    }
+
+    /// How many bytes the name takes in a file name.
+    static func encodedLength(_ name: String) -> Int {
+        var length = 0
+        for byte in name.utf8 { length &+= stands(byte, first: length == 0) ? 1 : 3 }
+        return length
+    }
+
+    /// Writes the state file's path with its final NUL; gives `false` when `buffer` is too short for it.
+    ///
+    /// The start's own way to ``state``, without a `String`: tests hold the two against each other.
+    static func writeStatePath(directory: String, name: String, into buffer: UnsafeMutableBufferPointer<UInt8>) -> Bool {
+        var directory = directory
+        var name = name
+        let start = directory.withUTF8 { directory in
+            guard directory.count &+ 3 &* nameLimit < buffer.count else { return -1 }
+            for index in 0..<directory.count { buffer[index] = directory[index] }
+            return directory.count
+        }
+        guard start > 0 else { return false }
+        return name.withUTF8 { name in
+            var end = start
+            if buffer[end &- 1] != 0x2F {
+                buffer[end] = 0x2F
+                end &+= 1
+            }
+            guard end &+ 3 &* name.count &+ suffix.utf8CodeUnitCount < buffer.count else { return false }
+            for index in 0..<name.count {
+                let byte = name[index]
+                if stands(byte, first: index == 0) {
+                    buffer[end] = byte
+                    end &+= 1
+                } else {
+                    buffer[end] = 0x25
+                    buffer[end &+ 1] = digit(byte &>> 4)
+                    buffer[end &+ 2] = digit(byte & 0x0F)
+                    end &+= 3
+                }
+            }
+            for index in 0...suffix.utf8CodeUnitCount {
+                buffer[end &+ index] = index == suffix.utf8CodeUnitCount ? 0 : suffix.utf8Start[index]
+            }
+            return true
+        }
+    }
+
+    @inline(__always)
+    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 &+ value : 0x37 &+ value }
+}

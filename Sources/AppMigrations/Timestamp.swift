@@ -1,0 +1,67 @@
+/// Seconds since 1970 as `2026-11-21T03:54:28Z`, by arithmetic on the proleptic Gregorian calendar.
+///
+/// The C library's `strftime` would open the time-zone file to print a date in UTC.
+enum Timestamp {
+    private static let daysTo1970 = 719_468
+    private static let daysIn400Years = 146_097
+
+    static func text(_ seconds: Int64) -> String {
+        let (days, second) = Int(seconds).flooredDivision(by: 86_400)
+        let (year, month, day) = date(days)
+        let time = "\(padded(second / 3_600)):\(padded(second / 60 % 60)):\(padded(second % 60))"
+        return "\(padded(year, 4))-\(padded(month))-\(padded(day))T\(time)Z"
+    }
+
+    /// Gives `nil` for anything but a real date of the years 0000 to 9999 written exactly so.
+    static func read(_ text: String) -> Int64? {
+        let bytes = Array(text.utf8)
+        guard bytes.count == 20 else { return nil }
+        for (index, mark) in [(4, 0x2D), (7, 0x2D), (10, 0x54), (13, 0x3A), (16, 0x3A), (19, 0x5A)]
+        where bytes[index] != UInt8(mark) {
+            return nil
+        }
+        func number(_ range: Range<Int>) -> Int? {
+            var value = 0
+            for byte in bytes[range] {
+                guard (0x30...0x39).contains(byte) else { return nil }
+                value = value * 10 + Int(byte - 0x30)
+            }
+            return value
+        }
+        guard let year = number(0..<4), let month = number(5..<7), let day = number(8..<10),
+            let hour = number(11..<13), let minute = number(14..<16), let second = number(17..<19),
+            (1...12).contains(month), hour < 24, minute < 60, second < 60
+        else { return nil }
+        let days = days(year, month, day)
+        guard date(days) == (year, month, day) else { return nil }
+        return Int64(days * 86_400 + hour * 3_600 + minute * 60 + second)
+    }
+
+    // Years are counted from 1 March, so that the leap day is a year's last: then months have fixed offsets.
+    private static func date(_ days: Int) -> (year: Int, month: Int, day: Int) {
+        let (era, dayOfEra) = (days + daysTo1970).flooredDivision(by: daysIn400Years)
+        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shifted = (5 * dayOfYear + 2) / 153
+        let month = shifted < 10 ? shifted + 3 : shifted - 9
+        return (era * 400 + yearOfEra + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shifted + 2) / 5 + 1)
+    }
+
+    private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
+        let (era, yearOfEra) = (month <= 2 ? year - 1 : year).flooredDivision(by: 400)
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        return era * daysIn400Years + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - daysTo1970
+    }
+
+    private static func padded(_ number: Int, _ width: Int = 2) -> String {
+        let text = String(number)
+        return String(repeating: "0", count: max(0, width - text.count)) + text
+    }
+}
+
+extension Int {
+    fileprivate func flooredDivision(by divisor: Int) -> (quotient: Int, remainder: Int) {
+        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+    }
+}

@@ -8,7 +8,12 @@ enum AppBundle {
     }
 
     static var stateDirectory: String? {
-        guard let support = NSSearchPathForDirectoriesInDomains(.applicationSupportDirectory, .userDomainMask, true).first,
+        guard
+            let support = NSSearchPathForDirectoriesInDomains(
+                .applicationSupportDirectory,
+                .userDomainMask,
+                true
+            ).first,
             let name = Bundle.main.bundleIdentifier ?? Platform.executableName
         else { return nil }
         return "\(support)/\(name)/Migrations"

@@ -13,7 +13,11 @@ enum DefaultLocation {
             return "\(data)/\(executable)/Migrations"
         }
         guard let home = Platform.environment("HOME"), home.utf8.first == 0x2F else {
-            throw .unusableDirectory("", manager: manager, "HOME is not set to a path, so there is no default")
+            throw .unusableDirectory(
+                "",
+                manager: manager,
+                "HOME is not set to a path, so there is no default"
+            )
         }
         return "\(home)/.local/share/\(executable)/Migrations"
         #endif
@@ -45,7 +49,11 @@ enum DefaultLocation {
             throw .unusableDirectory(directory, manager: manager, "a path has no NUL character")
         }
         if directory.hasPrefix("file:") {
-            throw .unusableDirectory(directory, manager: manager, "it is a URL; give its path(percentEncoded: false)")
+            throw .unusableDirectory(
+                directory,
+                manager: manager,
+                "it is a URL; give its path(percentEncoded: false)"
+            )
         }
         do throws(SystemCallError) {
             return try Platform.workingDirectory() + "/" + directory

@@ -1,14 +1,14 @@
 extension FileLock {
-    /// Waits for the lock on this thread. `isTurn` says whether an earlier call of the same manager is done.
+    /// Waits for the lock on this thread. `turn` says whether an earlier call of the same manager is done.
     static func waiting(
         _ location: StateLocation,
         version: AppVersion?,
         options: MigrationManager.Options,
-        isTurn: () -> Bool
+        turn: () -> LockWait.Turn
     ) throws(MigrationError) -> FileLock {
         var wait = try LockWait(location, version: version, options: options, isAsynchronous: false)
         while true {
-            switch try wait.step(isTurn: isTurn()) {
+            switch try wait.step(turn()) {
             case .taken(let lock): return lock
             case .pause(let duration): Platform.pause(duration)
             }
@@ -20,11 +20,11 @@ extension FileLock {
         asynchronously location: StateLocation,
         version: AppVersion?,
         options: MigrationManager.Options,
-        isTurn: () -> Bool
+        turn: () -> LockWait.Turn
     ) async throws(MigrationError) -> FileLock {
         var wait = try LockWait(location, version: version, options: options, isAsynchronous: true)
         while true {
-            switch try wait.step(isTurn: isTurn()) {
+            switch try wait.step(turn()) {
             case .taken(let lock): return lock
             case .pause(let duration):
                 do {

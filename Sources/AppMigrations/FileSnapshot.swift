@@ -61,14 +61,21 @@ struct FileSnapshot {
             for (index, path) in paths.enumerated() {
                 let saved = "\(folder(index))/item"
                 let isFolder = try FileTree.status(saved)?.kind == .directory
+                let parent = ProtectedPaths.parent(path)
+                if try FileTree.status(saved) != nil, try FileTree.status(parent) == nil {
+                    try FileTree.at(parent) { () throws(SystemCallError) in
+                        try Platform.makeDirectories(parent)
+                    }
+                }
                 for companion in isFolder ? [""] : Self.companions {
                     try FileTree.remove(path + companion)
                     try FileTree.copy(saved + companion, to: path + companion) {}
                     try FileTree.synchronize(path + companion)
                 }
-                let parent = ProtectedPaths.parent(path)
                 if try FileTree.status(parent) != nil {
-                    try FileTree.at(parent) { () throws(SystemCallError) in try Platform.synchronizeDirectory(parent) }
+                    try FileTree.at(parent) { () throws(SystemCallError) in
+                        try Platform.synchronizeDirectory(parent)
+                    }
                 }
             }
         }
@@ -79,6 +86,11 @@ struct FileSnapshot {
         try explaining(nil, .clearing) {
             guard let status = try FileTree.status(location.snapshot) else { return }
             guard status.kind == .directory else { throw FileTree.SpecialFile(path: location.snapshot) }
+            // The state without the intent may stand in memory only, and after a power failure the older one would
+            // look for this snapshot: it goes when that state is on the medium.
+            try FileTree.at(location.directory) { () throws(SystemCallError) in
+                try Platform.synchronizeDirectory(location.directory)
+            }
             try FileTree.remove(location.snapshot)
         }
     }

@@ -27,7 +27,9 @@ enum FileTree {
         do {
             return try FileStatus(ofEntry: path)
         } catch {
-            if error.errorNumber == Platform.noEntry || error.errorNumber == Platform.notADirectory { return nil }
+            if error.errorNumber == Platform.noEntry || error.errorNumber == Platform.notADirectory {
+                return nil
+            }
             throw Failure(cause: error, path: path)
         }
     }
@@ -59,12 +61,20 @@ enum FileTree {
         try at(target) { () throws(SystemCallError) in try Platform.setAttributes(target, as: status) }
     }
 
-    private static func copyFile(_ source: String, to target: String, _ beforeCopying: () throws -> Void) throws {
+    private static func copyFile(_ source: String, to target: String, _ beforeCopying: () throws -> Void)
+        throws
+    {
+        let isShared = try at(source) { () throws(SystemCallError) in
+            try Platform.cloneFile(source, to: target)
+        }
+        if isShared { return }
         let reader = try at(source) { () throws(SystemCallError) in try Platform.openToRead(source) }
         defer { Platform.closeAfterReading(reader) }
         let writer = try at(target) { () throws(SystemCallError) in try Platform.createExclusively(target) }
         do {
-            let isCloned = try at(target) { () throws(SystemCallError) in try Platform.clone(reader, to: writer) }
+            let isCloned = try at(target) { () throws(SystemCallError) in
+                try Platform.clone(reader, to: writer)
+            }
             if !isCloned {
                 try beforeCopying()
                 try at(target) { () throws(SystemCallError) in try Platform.copyContent(reader, to: writer) }
@@ -104,7 +114,9 @@ enum FileTree {
         try at(path) { () throws(SystemCallError) in try Platform.removeDirectory(path) }
     }
 
-    static func at<Value>(_ path: String, _ body: () throws(SystemCallError) -> Value) throws(Failure) -> Value {
+    static func at<Value>(_ path: String, _ body: () throws(SystemCallError) -> Value) throws(Failure)
+        -> Value
+    {
         do throws(SystemCallError) {
             return try body()
         } catch {

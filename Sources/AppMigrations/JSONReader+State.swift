@@ -47,7 +47,8 @@ extension JSONReader {
             }
             return true
         }
-        guard let version, let appVersion, let attempts, let deaths, let startedAt, let protected, let failure else {
+        guard let version, let appVersion, let attempts, let deaths, let startedAt, let protected, let failure
+        else {
             throw problem(.present, at: start)
         }
         return Interruption(

@@ -104,7 +104,9 @@ struct JSONReader {
         // Eighteen digits fit an Int of 64 bits whatever they are; no number of ours is longer.
         guard isWhole, length <= 18 else { throw problem(.integer, at: start) }
         var value = 0
-        for byte in bytes[start..<start &+ length] where byte != 0x2D { value = value &* 10 &+ Int(byte &- 0x30) }
+        for byte in bytes[start..<start &+ length] where byte != 0x2D {
+            value = value &* 10 &+ Int(byte &- 0x30)
+        }
         return bytes[start] == 0x2D ? -value : value
     }
 

@@ -1,6 +1,9 @@
 /// Waiting for a state's lock, step by step: the synchronous and the asynchronous caller differ only in how they
 /// let the time between two steps pass.
 struct LockWait {
+    /// Whether the calls that came earlier to the same manager are done.
+    enum Turn { case now, later, afterAsynchronousCall }
+
     enum Step { case taken(FileLock), pause(Duration) }
 
     private let location: StateLocation
@@ -31,9 +34,13 @@ struct LockWait {
     }
 
     /// Tries once. After a throw, the wait is over and its file closed.
-    mutating func step(isTurn: Bool) throws(MigrationError) -> Step {
+    mutating func step(_ turn: Turn) throws(MigrationError) -> Step {
         do throws(MigrationError) {
-            while isTurn {
+            // The thread that would wait here may be the one on which the other call is to go on.
+            if turn == .afterAsynchronousCall, !isAsynchronous {
+                throw MigrationError.nested(location, version)
+            }
+            while turn == .now {
                 switch try lock.tryLock(location, isAsynchronous: isAsynchronous) {
                 case .taken: return .taken(lock)
                 case .held: return .pause(try nextPause())

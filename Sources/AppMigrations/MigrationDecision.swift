@@ -37,11 +37,17 @@ enum MigrationDecision: Equatable {
         } else if isFresh {
             self = .joinsBaseline
         } else {
-            self.init(attempting: version, current: current, interrupted: marks.interrupted, limit: attemptLimit)
+            self.init(
+                attempting: version,
+                current: current,
+                interrupted: marks.interrupted,
+                limit: attemptLimit
+            )
         }
     }
 
-    private init(attempting version: AppVersion, current: AppVersion, interrupted: Interruption?, limit: Int?) {
+    private init(attempting version: AppVersion, current: AppVersion, interrupted: Interruption?, limit: Int?)
+    {
         guard let interrupted, interrupted.version == version else {
             self = .run(attempt: 1, deaths: 0)
             return

@@ -49,9 +49,15 @@ extension MigrationError {
                     + "Start a newer release of the app."
             )
         case .notOurs(let problem, let key?):
-            return corrupted(location, "it has no \(quoted(key.rawValue)), or is cut off at byte \(problem.offset)")
+            return corrupted(
+                location,
+                "it has no \(quoted(key.rawValue)), or is cut off at byte \(problem.offset)"
+            )
         case .notOurs(let problem, nil):
-            return corrupted(location, "at byte \(problem.offset) stands something else than \(problem.expected.rawValue)")
+            return corrupted(
+                location,
+                "at byte \(problem.offset) stands something else than \(problem.expected.rawValue)"
+            )
         }
     }
 
@@ -79,13 +85,17 @@ extension MigrationError {
         )
     }
 
-    static func lockTimeout(_ timeout: Duration, _ location: StateLocation, _ version: AppVersion?) -> MigrationError {
+    static func lockTimeout(_ timeout: Duration, _ location: StateLocation, _ version: AppVersion?)
+        -> MigrationError
+    {
         let holder: String
         var cause: SystemCallError?
         do throws(SystemCallError) {
             let content = try Platform.contents(ofFile: location.lock, limit: 64) ?? []
             let digits = content.prefix { (0x30...0x39).contains($0) }
-            holder = digits.isEmpty ? "a process that left no number" : "process \(String(decoding: digits, as: UTF8.self))"
+            holder =
+                digits.isEmpty
+                ? "a process that left no number" : "process \(String(decoding: digits, as: UTF8.self))"
         } catch {
             holder = "a process whose number could not be read"
             cause = error
@@ -108,7 +118,8 @@ extension MigrationError {
         _ location: StateLocation,
         consequence: String
     ) -> MigrationError {
-        let leftover = failure.leftover.map { " \(location.temporary) could not be removed either: \($0)." } ?? ""
+        let leftover =
+            failure.leftover.map { " \(location.temporary) could not be removed either: \($0)." } ?? ""
         let subject = "The state of manager \(quoted(location.name)), \(location.state),"
         let description =
             failure.isRenamed

@@ -4,13 +4,15 @@ extension MigrationError {
         _ problem: AppVersion.TextProblem,
         manager: String? = nil
     ) -> MigrationError {
-        let grammar = "A version is numbers divided by dots, then at most one hyphen and sub-number: 2, 1.4, 1.1-2."
+        let grammar =
+            "A version is numbers divided by dots, then at most one hyphen and sub-number: 2, 1.4, 1.1-2."
         let subject = "The version \(quoted(text)) can't be read"
         let reason =
             switch problem.kind {
             case .empty: "it is empty"
             case .digitExpected: "a digit is missing at character \(problem.offset + 1)"
-            case .unexpectedCharacter: "character \(problem.offset + 1) is not a digit, a dot or a hyphen that may stand there"
+            case .unexpectedCharacter:
+                "character \(problem.offset + 1) is not a digit, a dot or a hyphen that may stand there"
             case .secondSubNumber: "character \(problem.offset + 1) begins a second sub-number"
             case .tooLarge: "the number at character \(problem.offset + 1) is over \(UInt64.max)"
             }
@@ -36,7 +38,8 @@ extension MigrationError {
         return MigrationError(.invalidName, manager: name, "\(reason) Nothing was run. Pass another name.")
     }
 
-    static func newer(_ version: AppVersion, current: AppVersion, _ location: StateLocation) -> MigrationError {
+    static func newer(_ version: AppVersion, current: AppVersion, _ location: StateLocation) -> MigrationError
+    {
         MigrationError(
             .newerThanCurrentVersion,
             manager: location.name,
@@ -47,7 +50,9 @@ extension MigrationError {
         )
     }
 
-    static func outOfOrder(_ version: AppVersion, after: AppVersion, _ location: StateLocation) -> MigrationError {
+    static func outOfOrder(_ version: AppVersion, after: AppVersion, _ location: StateLocation)
+        -> MigrationError
+    {
         let reason =
             after == .zero
             ? "Version 0 is the mark of a state in which nothing ran, and can't be a migration's"
@@ -62,7 +67,9 @@ extension MigrationError {
         )
     }
 
-    static func blocked(_ version: AppVersion?, by first: MigrationError, _ location: StateLocation) -> MigrationError {
+    static func blocked(_ version: AppVersion?, by first: MigrationError, _ location: StateLocation)
+        -> MigrationError
+    {
         let subject = version.map { "Migration \($0) was not run" } ?? "Nothing was run"
         return MigrationError(
             .blocked,
@@ -130,7 +137,9 @@ extension MigrationError {
         )
     }
 
-    static func attemptLimitReached(_ version: AppVersion, deaths: Int, _ location: StateLocation) -> MigrationError {
+    static func attemptLimitReached(_ version: AppVersion, deaths: Int, _ location: StateLocation)
+        -> MigrationError
+    {
         MigrationError(
             .attemptLimitReached,
             manager: location.name,

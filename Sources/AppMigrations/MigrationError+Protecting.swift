@@ -27,8 +27,11 @@ extension MigrationError {
         protection(path, "\(quoted(path)) can't be protected, since \(reason)", location, version, .taking)
     }
 
-    static func noRoom(needed: UInt64, free: UInt64, _ location: StateLocation, _ version: AppVersion) -> MigrationError {
-        let reason = "they take \(needed) bytes, and \(free) are free in \(location.directory): \(needed - free) are missing"
+    static func noRoom(needed: UInt64, free: UInt64, _ location: StateLocation, _ version: AppVersion)
+        -> MigrationError
+    {
+        let reason =
+            "they take \(needed) bytes, and \(free) are free in \(location.directory): \(needed - free) are missing"
         return protection(location.directory, reason, location, version, .taking)
     }
 

@@ -42,7 +42,8 @@ extension MigrationError {
     /// The kinds of ``MigrationError``.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Kind: String {
-            case invalidVersion, unknownCurrentVersion, invalidName, newerThanCurrentVersion, outOfOrder, blocked
+            case invalidVersion, unknownCurrentVersion, invalidName, newerThanCurrentVersion, outOfOrder,
+                blocked
             case nested, migrationFailed, cancelled, attemptLimitReached, lockTimeout, stateUnreadable
             case stateCorrupted, stateFromNewerFormat, stateNotSaved, protectionFailed, firstRunFailed
         }

@@ -11,7 +11,7 @@ extension MigrationManager {
         protecting paths: [String] = [],
         run: nonisolated(nonsending) () async throws -> Void
     ) async throws(MigrationError) -> Bool {
-        guard let admission = try admit(toVersion) else { return false }
+        guard let admission = try admit(toVersion, isAsynchronous: true) else { return false }
         return try await perform(admission, protecting: paths) { _ in try await run() }
     }
 
@@ -24,7 +24,7 @@ extension MigrationManager {
         protecting paths: [String] = [],
         run: nonisolated(nonsending) (MigrationContext) async throws -> Void
     ) async throws(MigrationError) -> Bool {
-        guard let admission = try admit(toVersion) else { return false }
+        guard let admission = try admit(toVersion, isAsynchronous: true) else { return false }
         return try await perform(admission, protecting: paths, run)
     }
 
@@ -53,7 +53,7 @@ extension MigrationManager {
                 asynchronously: file.location,
                 version: admission.version,
                 options: options
-            ) { isTurn(admission) }
+            ) { turn(of: admission) }
             defer { lock.unlock() }
             guard let run = try begin(admission.version, protecting: paths, lock) else { return false }
             try finish(run, await run.call(body))

@@ -24,7 +24,7 @@ extension MigrationManager {
         protecting paths: [String] = [],
         run: () throws -> Void
     ) throws(MigrationError) -> Bool {
-        guard let admission = try admit(toVersion) else { return false }
+        guard let admission = try admit(toVersion, isAsynchronous: false) else { return false }
         return try perform(admission, protecting: paths) { _ in try run() }
     }
 
@@ -38,20 +38,25 @@ extension MigrationManager {
         protecting paths: [String] = [],
         run: (MigrationContext) throws -> Void
     ) throws(MigrationError) -> Bool {
-        guard let admission = try admit(toVersion) else { return false }
+        guard let admission = try admit(toVersion, isAsynchronous: false) else { return false }
         return try perform(admission, protecting: paths, run)
     }
 
     /// A declaration that may have something to run, and its place among those of this manager.
     struct Admission {
         let version: AppVersion
-        let ticket: UInt64
+        let ticket: Ticket
+    }
+
+    struct Ticket: Equatable {
+        let number: UInt64
+        let isAsynchronous: Bool
     }
 
     /// Decides about a declaration by what is known; `nil` when there is nothing to run. This is the whole cost of a
     /// version that has run: parse, lock, two comparisons.
     @inline(__always)
-    func admit(_ text: String) throws(MigrationError) -> Admission? {
+    func admit(_ text: String, isAsynchronous: Bool) throws(MigrationError) -> Admission? {
         let reading = AppVersion.read(text)
         if case .version(let version) = reading {
             let isIdle = core.withLock { core in
@@ -61,11 +66,15 @@ extension MigrationManager {
             }
             if isIdle { return nil }
         }
-        return try admitClosely(text, reading)
+        return try admitClosely(text, reading, isAsynchronous)
     }
 
     @inline(never)
-    private func admitClosely(_ text: String, _ reading: AppVersion.Reading) throws(MigrationError) -> Admission? {
+    private func admitClosely(
+        _ text: String,
+        _ reading: AppVersion.Reading,
+        _ isAsynchronous: Bool
+    ) throws(MigrationError) -> Admission? {
         let isNested = planner == nil && RunToken.isInside(stateFile: stateFile)
         let version: AppVersion
         switch reading {
@@ -88,7 +97,7 @@ extension MigrationManager {
                 core.close(error)
                 throw error
             }
-            let ticket = core.nextTicket
+            let ticket = Ticket(number: core.nextTicket, isAsynchronous: isAsynchronous)
             core.nextTicket += 1
             core.queue.append(ticket)
             core.fastLimit = .zero

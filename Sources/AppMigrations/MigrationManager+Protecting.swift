@@ -10,9 +10,10 @@ extension MigrationManager {
     func putBack(_ run: MigrationRun, failure: String) throws(MigrationError) -> String {
         var state = run.state
         let version = run.context.version
-        state.marks.interrupted?.failure = String(failure.prefix(MigrationState.failureLimit))
+        state.marks.interrupted?.failure = String(failure.unicodeScalars.prefix(MigrationState.failureLimit))
         guard run.isProtecting else {
-            return saveAttempt(state, version) ? "" : " The attempt could not be noted either and counts as a death."
+            return saveAttempt(state, version)
+                ? "" : " The attempt could not be noted either and counts as a death."
         }
         do throws(MigrationError) {
             try FileSnapshot(file.location).restore(run.state.marks.interrupted?.protected ?? [], version)
@@ -60,15 +61,8 @@ extension StateFile {
             }
             options.onEvent?(MigrationEvent(.restored, location.name, version: version))
             removeSnapshot(version, options: options)
-        } else if Platform.hasEntry(location.snapshot) {
-            // The state without the intent may stand in memory only; the snapshot goes when it is on the medium.
-            do throws(SystemCallError) {
-                try Platform.synchronizeDirectory(location.directory)
-                removeSnapshot(version, options: options)
-            } catch {
-                let event = MigrationError.protection(error, location.directory, location, version, .clearing)
-                options.onEvent?(MigrationEvent(.leftoverNotRemoved, location.name, version: version, error: event))
-            }
+        } else {
+            removeSnapshot(version, options: options)
         }
     }
 
@@ -76,7 +70,9 @@ extension StateFile {
         do throws(MigrationError) {
             try FileSnapshot(location).remove()
         } catch {
-            options.onEvent?(MigrationEvent(.leftoverNotRemoved, location.name, version: version, error: error))
+            options.onEvent?(
+                MigrationEvent(.leftoverNotRemoved, location.name, version: version, error: error)
+            )
         }
     }
 }

@@ -16,7 +16,12 @@ extension MigrationManager {
         try underLock { () throws(MigrationError) in
             guard var state = try file.readState() else { throw .gone(file.location) }
             try file.recover(&state, options: options)
-            state.marks = MigrationMarks(lastRun: version, baseline: version, launched: currentVersion, interrupted: nil)
+            state.marks = MigrationMarks(
+                lastRun: version,
+                baseline: version,
+                launched: currentVersion,
+                interrupted: nil
+            )
             try save(state, version, "The mark was not set.")
         }
         core.withLock { core in
@@ -47,7 +52,7 @@ extension MigrationManager {
     }
 
     private func underLock(_ body: () throws(MigrationError) -> Void) throws(MigrationError) {
-        let lock = try FileLock.waiting(file.location, version: nil, options: options) { true }
+        let lock = try FileLock.waiting(file.location, version: nil, options: options) { .now }
         defer { lock.unlock() }
         try body()
     }

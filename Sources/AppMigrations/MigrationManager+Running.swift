@@ -30,7 +30,7 @@ extension MigrationManager {
         defer { leave(admission) }
         do throws(MigrationError) {
             let lock = try FileLock.waiting(file.location, version: admission.version, options: options) {
-                isTurn(admission)
+                turn(of: admission)
             }
             defer { lock.unlock() }
             guard let run = try begin(admission.version, protecting: paths, lock) else { return false }
@@ -42,7 +42,12 @@ extension MigrationManager {
         }
     }
 
-    func isTurn(_ admission: Admission) -> Bool { core.withLock { $0.queue.first == admission.ticket } }
+    func turn(of admission: Admission) -> LockWait.Turn {
+        core.withLock { core in
+            guard let first = core.queue.first, first != admission.ticket else { return .now }
+            return first.isAsynchronous ? .afterAsynchronousCall : .later
+        }
+    }
 
     func leave(_ admission: Admission) {
         core.withLock { core in
@@ -52,7 +57,9 @@ extension MigrationManager {
     }
 
     /// Reads the state again, decides again, and saves the intent; `nil` when there is nothing to run any more.
-    func begin(_ version: AppVersion, protecting paths: [String], _ lock: FileLock) throws(MigrationError) -> MigrationRun? {
+    func begin(_ version: AppVersion, protecting paths: [String], _ lock: FileLock) throws(MigrationError)
+        -> MigrationRun?
+    {
         let location = file.location
         if let first = core.withLock({ $0.firstFailure }) { throw .blocked(version, by: first, location) }
         guard var state = try file.readState() else { throw .gone(location) }

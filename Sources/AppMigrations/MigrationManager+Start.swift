@@ -12,7 +12,7 @@ struct StartOutcome {
         _ firstRun: () throws -> MigrationManager.FirstRun
     ) throws(MigrationError) -> StartOutcome {
         let location = file.location
-        let lock = try FileLock.waiting(location, version: nil, options: options) { true }
+        let lock = try FileLock.waiting(location, version: nil, options: options) { .now }
         defer { lock.unlock() }
         if let state = try file.readState() {
             return StartOutcome(marks: state.marks, launch: state.marks.launch(of: current), isFresh: false)
@@ -24,7 +24,12 @@ struct StartOutcome {
         do throws(SaveFailure) {
             try file.save(MigrationState(name: location.name, marks: marks))
         } catch {
-            throw .notSaved(error, nil, location, consequence: "Nothing was run; start again when it can be written.")
+            throw .notSaved(
+                error,
+                nil,
+                location,
+                consequence: "Nothing was run; start again when it can be written."
+            )
         }
         return StartOutcome(marks: marks, launch: .first, isFresh: isFresh)
     }
@@ -78,7 +83,12 @@ struct StartOutcome {
                 do throws(SaveFailure) {
                     try file.save(state)
                 } catch {
-                    throw .notSaved(error, nil, location, consequence: "Nothing depends on it but \"launch\".")
+                    throw .notSaved(
+                        error,
+                        nil,
+                        location,
+                        consequence: "Nothing depends on it but \"launch\"."
+                    )
                 }
             }
             marks = state.marks

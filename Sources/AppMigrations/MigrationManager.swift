@@ -40,7 +40,7 @@ public final class MigrationManager: Sendable {
         var fastLimit: AppVersion
         var firstFailure: MigrationError?
         /// The calls that have something to run, in the order in which they came.
-        var queue: [UInt64] = []
+        var queue: [Ticket] = []
         var nextTicket: UInt64 = 0
         var plansUnderWay = 0
     }
@@ -71,9 +71,13 @@ public final class MigrationManager: Sendable {
     ) throws(MigrationError) {
         let length = StateLocation.encodedLength(name)
         if length == 0 || length > StateLocation.nameLimit { throw .invalidName(name, length: length) }
-        let text = if let currentVersion { currentVersion } else { try DefaultLocation.currentVersion(manager: name) }
+        let text =
+            if let currentVersion { currentVersion } else {
+                try DefaultLocation.currentVersion(manager: name)
+            }
         let current = try Self.version(text, name)
-        let folder = if let stateDirectory { stateDirectory } else { try DefaultLocation.directory(manager: name) }
+        let folder =
+            if let stateDirectory { stateDirectory } else { try DefaultLocation.directory(manager: name) }
         let directory = try DefaultLocation.absolute(folder, manager: name)
         let file = StateFile(location: StateLocation(name: name, directory: directory))
         var start: StartOutcome

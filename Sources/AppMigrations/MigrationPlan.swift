@@ -68,7 +68,9 @@ final class PlanRecorder: Sendable {
         progress.withLock { progress in
             let decision = manager.decide(version, after: progress.previous, state.marks, isFresh: isFresh)
             var refusal = manager.refusal(of: decision, version)
-            if let first = progress.firstRefusal { refusal = .blocked(version, by: first, manager.file.location) }
+            if let first = progress.firstRefusal {
+                refusal = .blocked(version, by: first, manager.file.location)
+            }
             progress.firstRefusal = progress.firstRefusal ?? refusal
             let kind = refusal == nil ? kind(of: decision, version) : .refused
             progress.rows.append(PlannedMigration(kind: kind, version: version, error: refusal))

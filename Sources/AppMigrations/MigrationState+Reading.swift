@@ -15,7 +15,8 @@ extension MigrationMarks {
     /// The history is passed over unread when it is certain to be the last member: its rows hold no `]`, so the
     /// first one ends it, and where only the closing brace follows no other member can be hidden. Anything else is
     /// read in full, and so is the whole text before anything runs or is written.
-    static func read(_ bytes: UnsafeBufferPointer<UInt8>, name: String) throws(StateProblem) -> MigrationMarks {
+    static func read(_ bytes: UnsafeBufferPointer<UInt8>, name: String) throws(StateProblem) -> MigrationMarks
+    {
         var document = StateDocument(bytes, name: name)
         try document.read(passingHistory: true)
         return try document.marks()
@@ -24,7 +25,8 @@ extension MigrationMarks {
 
 extension MigrationState {
     /// Reads the whole text of a state file.
-    static func read(_ bytes: UnsafeBufferPointer<UInt8>, name: String) throws(StateProblem) -> MigrationState {
+    static func read(_ bytes: UnsafeBufferPointer<UInt8>, name: String) throws(StateProblem) -> MigrationState
+    {
         var document = StateDocument(bytes, name: name)
         try document.read(passingHistory: false)
         return MigrationState(name: name, marks: try document.marks(), history: document.history)

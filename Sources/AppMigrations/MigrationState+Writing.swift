@@ -1,4 +1,16 @@
 extension MigrationState {
+    /// The text of the state file in at most `limit` bytes, for which the oldest rows of the history go if they must;
+    /// `nil` when even that doesn't do.
+    func document(limit: Int) -> [UInt8]? {
+        var state = self
+        while true {
+            let document = state.document
+            if document.count <= limit { return document }
+            if state.history.isEmpty { return nil }
+            state.history.removeFirst((state.history.count + 1) / 2)
+        }
+    }
+
     /// The text of the state file, in the one form that this library writes.
     var document: [UInt8] {
         var text = "{\n"

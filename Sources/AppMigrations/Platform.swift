@@ -10,7 +10,8 @@ import Android
 #error("AppMigrations needs a POSIX C library: Darwin, Glibc, Musl or Android's.")
 #endif
 
-/// The one place that names the C library.
+/// The calls of the C library that a start and a save make. `Platform+Trees.swift` has those of a snapshot; nothing
+/// else names the C library.
 ///
 /// Each call is tried again on `EINTR` but `close`, whose descriptor is gone on Linux by then.
 enum Platform {
@@ -19,6 +20,9 @@ enum Platform {
     static var nameTooLong: Int32 { ENAMETOOLONG }
 
     static var notADirectory: Int32 { ENOTDIR }
+
+    /// What a write of more than a state may have would be.
+    static var tooLarge: SystemCallError { SystemCallError(call: "write", errorNumber: EFBIG) }
 
     /// Whether an error says that the name stands for a link, a folder, a socket or a FIFO instead of a file.
     static func saysNotRegular(_ error: SystemCallError) -> Bool {
@@ -73,7 +77,9 @@ enum Platform {
     }
 
     @inline(__always)
-    static func fill(_ buffer: UnsafeMutableRawBufferPointer, from descriptor: Int32) throws(SystemCallError) -> Int {
+    static func fill(_ buffer: UnsafeMutableRawBufferPointer, from descriptor: Int32) throws(SystemCallError)
+        -> Int
+    {
         try retrying("read") { read(descriptor, buffer.baseAddress, buffer.count) }
     }
 
@@ -224,145 +230,9 @@ enum Platform {
 
     /// Where `byte` stands first; a history of 15 KB takes `memchr` a third of a microsecond.
     static func first(_ byte: UInt8, in bytes: UnsafeRawBufferPointer) -> Int? {
-        guard let base = bytes.baseAddress, let found = memchr(base, Int32(byte), bytes.count) else { return nil }
+        guard let base = bytes.baseAddress, let found = memchr(base, Int32(byte), bytes.count) else {
+            return nil
+        }
         return UnsafeRawPointer(found) - base
     }
-
-    /// Whether anything has that name, a broken link included.
-    static func hasEntry(_ path: String) -> Bool { faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0 }
-
-    /// The names in a directory, in no order.
-    static func names(in directory: String) throws(SystemCallError) -> [String] {
-        guard let stream = opendir(directory) else { throw failure("opendir") }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while true {
-            errno = 0
-            guard let entry = readdir(stream) else { break }
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        if errno != 0 { throw failure("readdir") }
-        return names
-    }
-
-    static func removeDirectory(_ path: String) throws(SystemCallError) {
-        _ = try retrying("rmdir") { rmdir(path) }
-    }
-
-    /// The path without links, of something that exists.
-    static func resolved(_ path: String) throws(SystemCallError) -> String {
-        guard let resolved = realpath(path, nil) else { throw failure("realpath") }
-        defer { free(resolved) }
-        return String(cString: resolved)
-    }
-
-    /// The bytes that this user may still write into the file system of `directory`.
-    static func freeSpace(_ directory: String) throws(SystemCallError) -> UInt64 {
-        var status = statvfs()
-        _ = try retrying("statvfs") { statvfs(directory, &status) }
-        return UInt64(status.f_bavail) * UInt64(status.f_frsize)
-    }
-
-    static func copyLink(_ source: String, to target: String) throws(SystemCallError) {
-        var content = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
-        _ = try retrying("readlink") { readlink(source, &content, Int(PATH_MAX)) }
-        _ = try retrying("symlink") { symlink(content, target) }
-    }
-
-    /// Shares the source's blocks where the file system can; `false` where it can't.
-    static func clone(_ source: Int32, to target: Int32) throws(SystemCallError) -> Bool {
-        #if os(Linux) || os(Android)
-        // ioctl_ficlone(2); _IOW(0x94, 9, int), which the C library's headers don't carry.
-        let ficlone: UInt = 0x4004_9409
-        if ioctl(target, ficlone, source) == 0 { return true }
-        if [EOPNOTSUPP, EXDEV, EINVAL, ENOTTY, ENOSYS, EPERM, EBADF].contains(errno) { return false }
-        throw failure("ioctl")
-        #else
-        // copyfile(3) shares blocks through fcopyfile only of whole files made by it; `copyContent` copies instead.
-        return false
-        #endif
-    }
-
-    /// Copies what is left to read.
-    static func copyContent(_ source: Int32, to target: Int32) throws(SystemCallError) {
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
-        defer { buffer.deallocate() }
-        while true {
-            let count = try fill(buffer, from: source)
-            if count == 0 { return }
-            try writeAll(target, UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-        }
-    }
-
-    /// Lets the owner list and empty a folder that is about to be removed.
-    static func makeAccessible(_ directory: String, _ status: FileStatus) throws(SystemCallError) {
-        if status.permissions & 0o700 == 0o700 { return }
-        _ = try retrying("chmod") { chmod(directory, mode_t(status.permissions | 0o700)) }
-    }
-
-    /// Gives a copied file or folder its model's permissions and times.
-    static func setAttributes(_ path: String, as status: FileStatus) throws(SystemCallError) {
-        _ = try retrying("chmod") { chmod(path, mode_t(status.permissions)) }
-        try setTimes(path, as: status)
-    }
-
-    static func setTimes(_ path: String, as status: FileStatus) throws(SystemCallError) {
-        let times = [status.accessed, status.modified].map { timespec(tv_sec: $0.seconds, tv_nsec: $0.nanoseconds) }
-        _ = try retrying("utimensat") { utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW) }
-    }
-}
-
-/// What the file system says of a file.
-struct FileStatus {
-    enum Kind { case file, directory, link, other }
-
-    let kind: Kind
-    let size: Int
-    let links: Int
-    let permissions: UInt32
-    let identity: FileIdentity
-    let accessed: (seconds: Int, nanoseconds: Int)
-    let modified: (seconds: Int, nanoseconds: Int)
-
-    init(_ descriptor: Int32) throws(SystemCallError) {
-        var status = stat()
-        _ = try Platform.retrying("fstat") { fstat(descriptor, &status) }
-        self.init(status)
-    }
-
-    /// Asks about a name itself, not about what a link leads to.
-    init(ofEntry path: String) throws(SystemCallError) {
-        var status = stat()
-        _ = try Platform.retrying("lstat") { lstat(path, &status) }
-        self.init(status)
-    }
-
-    private init(_ status: stat) {
-        switch status.st_mode & S_IFMT {
-        case S_IFREG: kind = .file
-        case S_IFDIR: kind = .directory
-        case S_IFLNK: kind = .link
-        default: kind = .other
-        }
-        size = Int(status.st_size)
-        links = Int(status.st_nlink)
-        permissions = UInt32(status.st_mode & 0o7777)
-        identity = FileIdentity(device: UInt64(truncatingIfNeeded: status.st_dev), file: UInt64(status.st_ino))
-        #if canImport(Darwin)
-        let (access, modification) = (status.st_atimespec, status.st_mtimespec)
-        #else
-        let (access, modification) = (status.st_atim, status.st_mtim)
-        #endif
-        accessed = (Int(access.tv_sec), Int(access.tv_nsec))
-        modified = (Int(modification.tv_sec), Int(modification.tv_nsec))
-    }
-}
-
-/// Tells a file from every other, by whatever path it was reached.
-struct FileIdentity: Hashable, Sendable {
-    let device: UInt64
-    let file: UInt64
 }

@@ -76,7 +76,10 @@ struct ProtectedPaths {
                 guard error.errorNumber == Platform.noEntry, folder != "/" else {
                     throw .protection(error, path, location, version, .taking)
                 }
-                missing.insert(folder[folder.index(after: folder.lastIndex(of: "/") ?? folder.startIndex)...], at: 0)
+                missing.insert(
+                    folder[folder.index(after: folder.lastIndex(of: "/") ?? folder.startIndex)...],
+                    at: 0
+                )
                 folder = parent(folder)
             }
         }

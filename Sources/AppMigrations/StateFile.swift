@@ -19,7 +19,8 @@ struct StateFile: Sendable {
     /// What a start needs of the state, or `nil` when there is none: `open`, `read`, `close`, and no allocation that
     /// outlives the call.
     func readMarks() throws(MigrationError) -> MigrationMarks? {
-        let outcome = withUnsafeTemporaryAllocation(byteCount: Self.pathLimit + Self.firstRead, alignment: 16) {
+        let outcome = withUnsafeTemporaryAllocation(byteCount: Self.pathLimit + Self.firstRead, alignment: 16)
+        {
             let path = UnsafeMutableRawBufferPointer(rebasing: $0[..<Self.pathLimit])
             let content = UnsafeMutableRawBufferPointer(rebasing: $0[Self.pathLimit...])
             return readMarks(path.assumingMemoryBound(to: UInt8.self), content)
@@ -41,12 +42,16 @@ struct StateFile: Sendable {
             let start = path.baseAddress
         else { return .unreadable(SystemCallError(call: "open", errorNumber: Platform.nameTooLong)) }
         do throws(SystemCallError) {
-            let descriptor = try Platform.openToRead(UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self))
+            let descriptor = try Platform.openToRead(
+                UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)
+            )
             defer { Platform.closeAfterReading(descriptor) }
             let count = try Platform.fill(content, from: descriptor)
             // Only a full buffer can hide more: a regular file is read to its end in one call.
             if count == content.count { return .larger }
-            let bytes = UnsafeRawBufferPointer(rebasing: content[..<count]).assumingMemoryBound(to: UInt8.self)
+            let bytes = UnsafeRawBufferPointer(rebasing: content[..<count]).assumingMemoryBound(
+                to: UInt8.self
+            )
             return Self.marks(bytes, name: location.name)
         } catch {
             return error.errorNumber == Platform.noEntry ? .absent : .unreadable(error)
@@ -85,9 +90,10 @@ struct StateFile: Sendable {
     func save(_ state: MigrationState) throws(SaveFailure) {
         let temporary = location.temporary
         do throws(SystemCallError) {
+            guard let document = state.document(limit: Self.sizeLimit) else { throw Platform.tooLarge }
             let descriptor = try createTemporary()
             do throws(SystemCallError) {
-                try Platform.writeAll(descriptor, state.document)
+                try Platform.writeAll(descriptor, document)
                 try Platform.synchronize(descriptor)
             } catch {
                 Platform.closeAfterReading(descriptor)

@@ -48,7 +48,11 @@ struct StateLocation: Sendable {
     /// Writes the state file's path with its final NUL; gives `false` when `buffer` is too short for it.
     ///
     /// The start's own way to ``state``, without a `String`: tests hold the two against each other.
-    static func writeStatePath(directory: String, name: String, into buffer: UnsafeMutableBufferPointer<UInt8>) -> Bool {
+    static func writeStatePath(
+        directory: String,
+        name: String,
+        into buffer: UnsafeMutableBufferPointer<UInt8>
+    ) -> Bool {
         var directory = directory
         var name = name
         let start = directory.withUTF8 { directory in

@@ -50,7 +50,8 @@ enum Timestamp {
     private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let (era, yearOfEra) = (month <= 2 ? year - 1 : year).flooredDivision(by: 400)
         let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        return era * daysIn400Years + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - daysTo1970
+        return era * daysIn400Years + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+            - daysTo1970
     }
 
     private static func padded(_ number: Int, _ width: Int = 2) -> String {

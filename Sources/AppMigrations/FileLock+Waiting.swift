@@ -1,5 +1,7 @@
 extension FileLock {
-    /// Waits for the lock on this thread. `turn` says whether an earlier call of the same manager is done.
+    /// Waits for the lock on this thread.
+    ///
+    /// `turn` says whether an earlier call of the same manager is done.
     static func waiting(
         _ location: StateLocation,
         version: AppVersion?,

@@ -45,8 +45,9 @@ final class FileLock: Sendable {
 
     enum Attempt { case taken, held, fileRemoved }
 
-    /// Takes the lock if it is free. `isAsynchronous` tells a waiter of this process that its thread may be the one
-    /// that the holder needs.
+    /// Takes the lock if it is free.
+    ///
+    /// `isAsynchronous` tells a waiter of this process that its thread may be the one that the holder needs.
     func tryLock(_ location: StateLocation, isAsynchronous: Bool) throws(MigrationError) -> Attempt {
         do throws(SystemCallError) {
             guard try Platform.tryLock(descriptor) else { return .held }

@@ -51,7 +51,9 @@ struct FileSnapshot {
         }
     }
 
-    /// Puts everything back to what it was, durably. Until the intent is cleared it can be done again from the start.
+    /// Puts everything back to what it was, durably.
+    ///
+    /// Until the intent is cleared it can be done again from the start.
     func restore(_ paths: [String], _ version: AppVersion?) throws(MigrationError) {
         try explaining(version, .restoring) {
             for index in paths.indices {
@@ -81,7 +83,9 @@ struct FileSnapshot {
         }
     }
 
-    /// Removes the snapshot, if there is one. What stands there and isn't a folder is nobody's rubbish.
+    /// Removes the snapshot, if there is one.
+    ///
+    /// What stands there and isn't a folder is nobody's rubbish.
     func remove() throws(MigrationError) {
         try explaining(nil, .clearing) {
             guard let status = try FileTree.status(location.snapshot) else { return }

@@ -1,4 +1,6 @@
-/// Files and folders as wholes: copied, made durable, measured, removed. Links are never followed.
+/// Files and folders as wholes: copied, made durable, measured, removed.
+///
+/// Links are never followed.
 enum FileTree {
     /// A call of the system that failed, and on which file.
     struct Failure: Error {
@@ -40,7 +42,7 @@ enum FileTree {
 
     /// Copies what stands at `source`, if anything does, to `target`, where nothing stands, with permissions and times.
     ///
-    /// - Parameter beforeCopying: Called before each file whose blocks can't be shared.
+    /// `beforeCopying` is called before each file whose blocks can't be shared.
     static func copy(_ source: String, to target: String, beforeCopying: () throws -> Void) throws {
         guard let status = try status(source) else { return }
         switch status.kind {
@@ -86,7 +88,9 @@ enum FileTree {
         try at(target) { () throws(SystemCallError) in try Platform.closeAfterWriting(writer) }
     }
 
-    /// Brings a tree to the medium. The whole of it is written first, so that one journal commit serves many files.
+    /// Brings a tree to the medium.
+    ///
+    /// The whole of it is written first, so that one journal commit serves many files.
     static func synchronize(_ path: String) throws {
         guard let status = try status(path) else { return }
         switch status.kind {

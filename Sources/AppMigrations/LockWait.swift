@@ -33,7 +33,9 @@ struct LockWait {
         }
     }
 
-    /// Tries once. After a throw, the wait is over and its file closed.
+    /// Tries once.
+    ///
+    /// After a throw, the wait is over and its file closed.
     mutating func step(_ turn: Turn) throws(MigrationError) -> Step {
         do throws(MigrationError) {
             // The thread that would wait here may be the one on which the other call is to go on.

@@ -1,4 +1,6 @@
-/// What is to be done with one declared version. It knows no clock, disk or lock.
+/// What is to be done with one declared version.
+///
+/// It knows no clock, disk or lock.
 enum MigrationDecision: Equatable {
     /// Runs now; `attempt` counts this time, `deaths` the processes of this app version that died in it.
     case run(attempt: Int, deaths: Int)
@@ -70,7 +72,7 @@ extension MigrationMarks {
 
     /// How a start of `current` relates to the last one.
     func launch(of current: AppVersion) -> MigrationManager.Launch {
-        if isDowngrade(to: current) { return .downgrade(from: max(lastRun, launched)) }
+        if isDowngrade(to: current) { return .downgrade(from: max(lastRun.release, launched)) }
         return current > launched ? .upgrade(from: launched) : .same
     }
 

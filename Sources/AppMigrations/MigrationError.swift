@@ -3,7 +3,9 @@
 /// ``description`` says what happened, in which manager, file and version, what was not changed, and the way out.
 /// Decide by ``code``; show or log the description.
 public struct MigrationError: Error, Sendable, CustomStringConvertible {
-    /// What went wrong, by kind. More kinds can come with a later release: keep a `default` in a `switch`.
+    /// What went wrong, by kind.
+    ///
+    /// More kinds can come with a later release: keep a `default` in a `switch`.
     public let code: Code
 
     /// The name of the manager, or `nil` for an error of a version's text.
@@ -55,7 +57,9 @@ extension MigrationError {
         /// The name of the code, as it is written in Swift.
         public var description: String { kind.rawValue }
 
-        /// A version's text can't be read. Nothing was run.
+        /// A version's text can't be read.
+        ///
+        /// Nothing was run.
         public static var invalidVersion: Code { Code(.invalidVersion) }
 
         /// No `currentVersion:` was given and the main bundle has no version.

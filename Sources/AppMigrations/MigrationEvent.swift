@@ -1,6 +1,8 @@
 /// Something that a manager did or met, for a log or a progress display.
 public struct MigrationEvent: Sendable {
-    /// What happened. More kinds can come with a later release: keep a `default` in a `switch`.
+    /// What happened.
+    ///
+    /// More kinds can come with a later release: keep a `default` in a `switch`.
     public let kind: Kind
 
     /// The name of the manager.
@@ -82,10 +84,14 @@ extension MigrationEvent {
         /// Protected files were put back to what they were before a migration that didn't finish.
         public static var restored: Kind { Kind(.restored) }
 
-        /// The version launched could not be saved. Nothing depends on it but the recognition of a later downgrade.
+        /// The version launched could not be saved.
+        ///
+        /// Nothing depends on it but the recognition of a later downgrade.
         public static var launchNotSaved: Kind { Kind(.launchNotSaved) }
 
-        /// A snapshot that is no longer needed could not be removed. The next holder of the lock tries again.
+        /// A snapshot that is no longer needed could not be removed.
+        ///
+        /// The next holder of the lock tries again.
         public static var leftoverNotRemoved: Kind { Kind(.leftoverNotRemoved) }
     }
 }

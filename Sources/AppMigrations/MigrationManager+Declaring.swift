@@ -53,8 +53,9 @@ extension MigrationManager {
         let isAsynchronous: Bool
     }
 
-    /// Decides about a declaration by what is known; `nil` when there is nothing to run. This is the whole cost of a
-    /// version that has run: parse, lock, two comparisons.
+    /// Decides about a declaration by what is known; `nil` when there is nothing to run.
+    ///
+    /// This is the whole cost of a version that has run: parse, lock, two comparisons.
     @inline(__always)
     func admit(_ text: String, isAsynchronous: Bool) throws(MigrationError) -> Admission? {
         let reading = AppVersion.read(text)

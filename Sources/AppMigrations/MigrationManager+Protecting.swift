@@ -5,8 +5,10 @@ extension MigrationRun {
 }
 
 extension MigrationManager {
-    /// After an attempt that isn't recorded: puts the protected files back, saves the intent with the failure and
-    /// without the list, and only then removes the snapshot. Gives a sentence about it for the error.
+    /// After an attempt that isn't recorded: puts the protected files back, saves the intent with the failure
+    /// and without the list, and only then removes the snapshot.
+    ///
+    /// Gives a sentence about it for the error.
     func putBack(_ run: MigrationRun, failure: String) throws(MigrationError) -> String {
         var state = run.state
         let version = run.context.version

@@ -32,7 +32,9 @@ extension MigrationManager {
         }
     }
 
-    /// Removes the state: this manager is blocked then, and the next one is a first run. Waits for the lock.
+    /// Removes the state: this manager is blocked then, and the next one is a first run.
+    ///
+    /// Waits for the lock.
     ///
     /// - Throws: ``MigrationError`` with the code `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
     ///   `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed` or `stateNotSaved`.

@@ -63,8 +63,10 @@ struct StartOutcome {
         }
     }
 
-    /// Puts back what a killed process left protected, and raises the version launched, if the lock is free. If it is
-    /// held, a live process is migrating: nothing is touched, and that process's save raises its own version.
+    /// Puts back what a killed process left protected, and raises the version launched, if the lock is free.
+    ///
+    /// If it is held, a live process is migrating: nothing is touched, and that process's save raises its own
+    /// version.
     mutating func catchUp(
         _ file: StateFile,
         current: AppVersion,

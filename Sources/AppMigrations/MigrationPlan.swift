@@ -2,7 +2,9 @@ import Synchronization
 
 /// What would be done with one declared version, by ``MigrationManager/plan(_:)-((MigrationManager)->Void)``.
 public struct PlannedMigration: Sendable, CustomStringConvertible {
-    /// What would be done. More kinds can come with a later release: keep a `default` in a `switch`.
+    /// What would be done.
+    ///
+    /// More kinds can come with a later release: keep a `default` in a `switch`.
     public let kind: Kind
 
     /// The version declared.

@@ -10,8 +10,9 @@ import Android
 #error("AppMigrations needs a POSIX C library: Darwin, Glibc, Musl or Android's.")
 #endif
 
-/// The calls of the C library that a start and a save make. `Platform+Trees.swift` has those of a snapshot; nothing
-/// else names the C library.
+/// The calls of the C library that a start and a save make.
+///
+/// `Platform+Trees.swift` has those of a snapshot; nothing else names the C library.
 ///
 /// Each call is tried again on `EINTR` but `close`, whose descriptor is gone on Linux by then.
 enum Platform {
@@ -193,7 +194,9 @@ enum Platform {
         }
     }
 
-    /// Gives the lock back and closes the file. A child made by `fork` alone shares the lock, so closing isn't enough.
+    /// Gives the lock back and closes the file.
+    ///
+    /// A child made by `fork` alone shares the lock, so closing isn't enough.
     static func unlock(_ descriptor: Int32) {
         flock(descriptor, LOCK_UN)
         close(descriptor)

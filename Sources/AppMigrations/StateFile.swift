@@ -86,7 +86,9 @@ struct StateFile: Sendable {
     }
 
     /// Replaces the state in one step: a temporary file, written and synchronized, renamed, the directory
-    /// synchronized. Only under the lock.
+    /// synchronized.
+    ///
+    /// Only under the lock.
     func save(_ state: MigrationState) throws(SaveFailure) {
         let temporary = location.temporary
         do throws(SystemCallError) {
@@ -111,7 +113,9 @@ struct StateFile: Sendable {
         }
     }
 
-    /// Removes the state. Only under the lock.
+    /// Removes the state.
+    ///
+    /// Only under the lock.
     func remove() throws(SystemCallError) {
         do throws(SystemCallError) {
             try Platform.removeFile(location.state)

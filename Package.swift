@@ -16,7 +16,19 @@ let package = Package(
     ],
     targets: [
         .target(name: "AppMigrations", swiftSettings: settings),
+        .executableTarget(
+            name: "NotesExample",
+            dependencies: ["AppMigrations"],
+            resources: [.process("Resources")],
+            swiftSettings: settings
+        ),
         .testTarget(name: "AppMigrationsTests", dependencies: ["AppMigrations"], swiftSettings: settings),
+        .testTarget(
+            name: "NotesExampleTests",
+            dependencies: ["AppMigrations", "NotesExample"],
+            resources: [.copy("Fixtures")],
+            swiftSettings: settings
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,8 @@
+/// What went wrong with the notes, their folder or their preferences, in words for the person who sees it.
+struct NotesError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}

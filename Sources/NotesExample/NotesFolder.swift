@@ -1,0 +1,88 @@
+import Foundation
+
+/// The folder that holds an app's data, and the few ways in which the releases change it.
+///
+/// Everything is written beside what it replaces and reaches the disk before anything older is removed.
+struct NotesFolder: Sendable {
+    let path: String
+
+    var stateDirectory: String { path(of: "Migrations") }
+
+    func path(of name: String) -> String {
+        name.isEmpty ? path : "\(path)/\(name)"
+    }
+
+    /// Whether something of that name is there; only "no such file" means no.
+    func exists(_ name: String) throws -> Bool {
+        var status = stat()
+        if lstat(path(of: name), &status) == 0 { return true }
+        guard errno == ENOENT else { throw failure("look for", name) }
+        return false
+    }
+
+    /// The names in a folder inside this one, in an order that is the same on every machine.
+    func names(in folder: String = "") throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: path(of: folder))
+            .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
+    func read(_ name: String) throws -> Data {
+        try Data(contentsOf: URL(filePath: path(of: name)))
+    }
+
+    func size(of name: String) throws -> Int {
+        var status = stat()
+        guard lstat(path(of: name), &status) == 0 else { throw failure("measure", name) }
+        return Int(status.st_size)
+    }
+
+    func makeFolder(_ name: String) throws {
+        do {
+            try FileManager.default.createDirectory(atPath: path(of: name), withIntermediateDirectories: true)
+        } catch {
+            throw NotesError("Could not make the folder \(path(of: name)). \(error.localizedDescription)")
+        }
+    }
+
+    /// Writes a file that nothing reads yet, and waits until the disk has it.
+    func write(_ data: Data, to name: String) throws {
+        try data.write(to: URL(filePath: path(of: name)))
+        try synchronize(name)
+    }
+
+    /// Gives a file its name, in place of whatever file had it, in one step that cannot be seen half done.
+    func rename(_ name: String, to newName: String) throws {
+        guard Foundation.rename(path(of: name), path(of: newName)) == 0 else { throw failure("rename", name) }
+        try synchronize(parent(of: newName))
+    }
+
+    /// Replaces a file so that a reader finds the old or the new content, never less.
+    func replace(_ name: String, with data: Data) throws {
+        try write(data, to: name + ".new")
+        try rename(name + ".new", to: name)
+    }
+
+    /// Removes a file or folder that may be gone already, as it is when a step is repeated.
+    func removeIfThere(_ name: String) throws {
+        guard try exists(name) else { return }
+        try FileManager.default.removeItem(atPath: path(of: name))
+        try synchronize(parent(of: name))
+    }
+
+    /// A rename or a new name is on the disk only when its folder is.
+    func synchronize(_ name: String) throws {
+        let descriptor = open(path(of: name), O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure("open", name) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw failure("save", name) }
+    }
+
+    private func parent(of name: String) -> String {
+        name.contains("/") ? name.split(separator: "/").dropLast().joined(separator: "/") : ""
+    }
+
+    private func failure(_ verb: String, _ name: String) -> NotesError {
+        let reason = String(cString: strerror(errno))
+        return NotesError("Could not \(verb) \(path(of: name)): \(reason).")
+    }
+}

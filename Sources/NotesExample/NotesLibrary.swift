@@ -1,0 +1,76 @@
+import Foundation
+
+/// Reads the notes of whatever release a folder is at, without changing it.
+///
+/// A folder in which a step died holds the old and the new side by side. What is older counts then, since each
+/// step removes it last: as long as it is there, it is complete.
+struct NotesLibrary {
+    /// How the notes are kept, named after the release that began it.
+    enum Layout: String {
+        case oneFile = "1.0"
+        case filePerNote = "1.1"
+        case tagsApart = "1.4"
+        case indexed = "2.0"
+    }
+
+    let folder: NotesFolder
+
+    /// The layout found, or nil where there are no notes at all.
+    func layout() throws -> Layout? {
+        if try folder.exists(Self.notesFile) { return .oneFile }
+        guard try folder.exists(Self.notesFolder) else { return nil }
+        if try folder.exists(Self.tagsFile) { return .tagsApart }
+        return try folder.exists(Self.indexFile) ? .indexed : .filePerNote
+    }
+
+    /// The layout, where a release before has to have left one: no notes is not the same as none found.
+    func requiredLayout() throws -> Layout {
+        guard let layout = try layout() else {
+            throw NotesError("There are no notes in \(folder.path): no notes.txt and no folder Notes.")
+        }
+        return layout
+    }
+
+    /// All notes, in the order of their numbers.
+    func notes() throws -> [Note] {
+        let notes: [Note]
+        switch try requiredLayout() {
+        case .oneFile:
+            notes = try NotesFile.decode(folder.read(Self.notesFile), path: folder.path(of: Self.notesFile))
+        case .filePerNote:
+            notes = try noteFiles().map(\.note)
+        case .tagsApart:
+            let tags = try TagsFile.read(from: folder)
+            notes = try noteFiles().map { tags.apply(to: $0.note) }
+        case .indexed:
+            notes = try NotesIndex.read(from: folder).notes(from: noteFiles())
+        }
+        return notes.sorted { $0.id < $1.id }
+    }
+
+    /// Every file of a note with what it says, under the path inside the folder.
+    func noteFiles() throws -> [(path: String, note: Note)] {
+        var files: [(path: String, note: Note)] = []
+        var known: [Int: String] = [:]
+        for year in try folder.names(in: Self.notesFolder) where !year.hasPrefix(".") {
+            let subfolder = "\(Self.notesFolder)/\(year)"
+            // What ends otherwise is a file that a dead step was writing, or the file manager's own.
+            for name in try folder.names(in: subfolder) where name.hasSuffix(".txt") {
+                let path = "\(subfolder)/\(name)"
+                let note = try NoteFile.decode(folder.read(path), path: folder.path(of: path))
+                if let other = known.updateValue(path, forKey: note.id) {
+                    throw NotesError(
+                        "Note \(note.id) is in two files, \(other) and \(path), of \(folder.path)."
+                    )
+                }
+                files.append((path, note))
+            }
+        }
+        return files
+    }
+
+    static let notesFile = "notes.txt"
+    static let notesFolder = "Notes"
+    static let tagsFile = "tags.json"
+    static let indexFile = "index.json"
+}

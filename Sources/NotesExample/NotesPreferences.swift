@@ -1,0 +1,49 @@
+import Foundation
+
+/// Reads the preferences of whatever release a folder is at, without changing it.
+struct NotesPreferences {
+    let folder: NotesFolder
+
+    static let textFile = "preferences.txt"
+    static let jsonFile = "preferences.json"
+
+    /// The release that began to keep the preferences as they are found.
+    ///
+    /// The text file counts as long as it is there, for it is removed last.
+    func layout() throws -> String {
+        if try folder.exists(Self.textFile) { return "1.0" }
+        if try folder.exists(Self.jsonFile) { return "1.2.5" }
+        throw NotesError(
+            "There are no preferences in \(folder.path): neither \(Self.textFile) nor \(Self.jsonFile)."
+        )
+    }
+
+    func values() throws -> [String: String] {
+        if try layout() == "1.0" {
+            return try Self.decodeText(folder.read(Self.textFile), path: folder.path(of: Self.textFile))
+        }
+        return try NotesJSON.decode(folder.read(Self.jsonFile), path: folder.path(of: Self.jsonFile))
+    }
+
+    /// Reads lines of `key=value`.
+    ///
+    /// The first `=` divides, what follows it is the value to the last space, and an empty line or one that
+    /// begins with `#` says nothing.
+    static func decodeText(_ data: Data, path: String) throws -> [String: String] {
+        guard let content = String(validating: data, as: UTF8.self) else {
+            throw NotesError("\(path) is not UTF-8 text.")
+        }
+        var values: [String: String] = [:]
+        for (index, line) in content.lines.enumerated() where !line.isEmpty && !line.hasPrefix("#") {
+            let bytes = line.utf8
+            guard let equals = bytes.firstIndex(of: UInt8(ascii: "=")), equals != bytes.startIndex else {
+                throw NotesError("\(path), line \(index + 1) is not `key=value`: \(line.debugDescription).")
+            }
+            let value = String(Substring(bytes[bytes.index(after: equals)...]))
+            guard values.updateValue(value, forKey: String(line[..<equals])) == nil else {
+                throw NotesError("\(path), line \(index + 1) sets \(line[..<equals]) a second time.")
+            }
+        }
+        return values
+    }
+}

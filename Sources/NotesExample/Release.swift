@@ -1,0 +1,50 @@
+/// One release of the app: what it added to the migrations of its two managers.
+///
+/// A release knows itself and those before it. To add one, write its file and put it at the end of `all`.
+struct Release: Sendable {
+    let version: String
+    var library: [Step] = []
+    var preferences: [Step] = []
+
+    static let all: [Release] = [.v1_0, .v1_1, .v1_2_5, .v1_4, .v2_0]
+
+    /// This release and what came before it: all that could be declared when it was built.
+    var history: [Release] {
+        Self.all.prefix { $0.version != version } + [self]
+    }
+}
+
+/// One migration of the app, which may be repeated after it died at any point.
+struct Step: Sendable {
+    let version: String
+    let summary: String
+    /// The places where it can be told to die, for a look at what it leaves.
+    let points: [String]
+    let run: @Sendable (StepContext) throws -> Void
+}
+
+/// What a step works with while it runs.
+struct StepContext {
+    let folder: NotesFolder
+    let reportProgress: (_ fraction: Double, _ note: String) -> Void
+    /// Says that a point of `Step.points` has been reached.
+    let reached: (_ point: String) throws -> Void
+
+    var library: NotesLibrary { NotesLibrary(folder: folder) }
+
+    /// Does something for each element, and tells every quarter of the way.
+    func forEach<Element>(
+        _ elements: [Element],
+        of things: String,
+        halfway: String,
+        do work: (Element) throws -> Void
+    ) throws {
+        for (done, element) in elements.enumerated() {
+            try work(element)
+            let quarters = (done + 1) * 4 / elements.count
+            guard quarters > done * 4 / elements.count else { continue }
+            reportProgress(Double(quarters) / 4, "\(done + 1) of \(elements.count) \(things)")
+            if quarters == 2 { try reached(halfway) }
+        }
+    }
+}

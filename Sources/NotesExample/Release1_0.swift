@@ -1,0 +1,34 @@
+import Foundation
+
+extension Release {
+    /// The first release: all notes in one file, preferences as `key=value`, and nothing to migrate.
+    static let v1_0 = Release(version: "1.0")
+}
+
+/// The data that comes with the example, as 1.0 left it.
+enum SampleData {
+    /// Fills a new or empty folder and says whether it did; a folder with notes in it is left alone.
+    static func fill(_ folder: NotesFolder) throws -> Bool {
+        try folder.makeFolder("")
+        guard try NotesLibrary(folder: folder).layout() == nil else { return false }
+        // The notes come last: what a death before them leaves is filled up at the next start.
+        let own = [NotesPreferences.textFile, NotesLibrary.notesFile]
+        let leftovers = Set(own + own.map { $0 + ".new" })
+        if let foreign = try folder.names().first(where: { !leftovers.contains($0) }) {
+            throw NotesError(
+                "\(folder.path) holds no notes but is not empty (\(foreign)). Name a new or empty folder."
+            )
+        }
+        for name in own {
+            try folder.replace(name, with: Data(contentsOf: resource(name)))
+        }
+        return true
+    }
+
+    static func resource(_ name: String) throws -> URL {
+        guard let url = Bundle.module.url(forResource: name, withExtension: nil) else {
+            throw NotesError("The app's own \(name) is missing from its resources.")
+        }
+        return url
+    }
+}

@@ -1,0 +1,113 @@
+import AppMigrations
+import Foundation
+
+/// Takes one line of what the app has to say.
+typealias Output = @Sendable (String) -> Void
+
+/// Tells a person what a start does to a folder.
+struct StartReport: Sendable {
+    let folder: NotesFolder
+    let output: Output
+
+    /// What will run, from the plan, before anything does.
+    func plan(of manager: MigrationManager, _ plan: [PlannedMigration], _ steps: [Step]) {
+        output("  \(manager.name): \(describe(manager.launch)), last migrated to \(manager.lastRunVersion)")
+        let summaries = Dictionary(uniqueKeysWithValues: steps.map { ($0.version, $0.summary) })
+        let pending = plan.filter { $0.kind == .willRun }.map(\.version.description)
+        output("    planned  \(pending.isEmpty ? "nothing" : pending.joined(separator: ", "))")
+        for version in pending {
+            if let summary = summaries[version] { output("             \(version): \(summary)") }
+        }
+        let skipped = plan.filter { $0.kind != .willRun }
+        if !skipped.isEmpty {
+            let list = skipped.map { "\($0.version) (\(describe($0.kind)))" }
+            output("    skipped  " + list.joined(separator: ", "))
+        }
+    }
+
+    private func describe(_ launch: MigrationManager.Launch) -> String {
+        switch launch {
+        case .first: "first start with migrations"
+        case .same: "same release as last time"
+        case .upgrade(let older): "upgrade from \(older)"
+        case .downgrade(let newer): "downgrade from \(newer)"
+        }
+    }
+
+    private func describe(_ kind: PlannedMigration.Kind) -> String {
+        switch kind {
+        case .alreadyRun: "ran before"
+        case .baseline: "in the data when the state was made"
+        default: "\(kind)"
+        }
+    }
+
+    /// What happens while it runs: progress of long steps, second attempts, and waiting for another process.
+    func event(_ event: MigrationEvent) {
+        let version = event.version.map { "\($0)" } ?? event.managerName
+        switch event.kind {
+        case .started:
+            guard let attempt = event.attempt, attempt > 1 else { return }
+            output("    again    \(version): attempt \(attempt), the last one did not finish")
+        case .progressed:
+            let percent = event.fraction.map { "\(Int($0 * 100)) %" } ?? "under way"
+            output("    running  \(version): \(percent)\(event.note.map { ", " + $0 } ?? "")")
+        case .finished:
+            output("    ran      \(version)")
+        case .waiting:
+            output("    waiting  another process is migrating")
+        case .failed:
+            output("    failed   \(version)")
+        default:
+            output("    \(event.kind): \(event.error?.description ?? version)")
+        }
+    }
+
+    func refusal(of manager: String, newer: AppVersion, release: Release) {
+        output("  \(manager): the data is at \(newer), and this is Notes \(release.version)")
+        output("    An older release cannot know what a newer one has made of the data, so nothing was")
+        output("    migrated, read or changed. Start the newer release again to go on.")
+    }
+
+    /// Reads everything, as the app would to show it.
+    func opened() throws {
+        let notes = try NotesLibrary(folder: folder).notes()
+        let tagged = notes.count { !$0.tags.isEmpty }
+        let bytes = notes.reduce(0) { $0 + $1.text.utf8.count }
+        let preferences = try NotesPreferences(folder: folder).values()
+        output("  Opened \(notes.count) notes, \(tagged) with tags, \(bytes) bytes of text")
+        output("  Opened \(preferences.count) preferences")
+    }
+
+    /// The folder, a line for each file or year, and the state files as they are.
+    func contents() throws {
+        output("  The folder")
+        for name in try folder.names() {
+            switch name {
+            case NotesLibrary.notesFolder: try years()
+            case "Migrations": output("    Migrations/")
+            default: output("    \(name), \(try folder.size(of: name)) bytes")
+            }
+        }
+        for name in try folder.names(in: "Migrations") where name.hasSuffix(".json") {
+            output("  Migrations/\(name)")
+            let content = String(decoding: try folder.read("Migrations/\(name)"), as: UTF8.self)
+            for line in content.lines where !line.isEmpty { output("    " + line) }
+        }
+    }
+
+    private func years() throws {
+        for year in try folder.names(in: NotesLibrary.notesFolder) {
+            let names = try folder.names(in: "\(NotesLibrary.notesFolder)/\(year)")
+            let shown = names.prefix(3).map(shorten).joined(separator: ", ")
+            let rest = names.count > 3 ? " and \(names.count - 3) more" : ""
+            output("    Notes/\(year)/: \(shown)\(rest)")
+        }
+    }
+
+    /// A name for one line of the terminal; those of 1.1 may hold line breaks.
+    private func shorten(_ name: String) -> String {
+        let start = name.cut(toBytes: 60)
+        return (start == name ? name : start + "…").replacing("\n", with: "\\n")
+    }
+}

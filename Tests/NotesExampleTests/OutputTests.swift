@@ -1,0 +1,37 @@
+import Foundation
+import Testing
+
+@testable import NotesExample
+
+/// What a person sees.
+///
+/// The fixture is the output itself, with names in place of the folder, the times and the durations.
+struct OutputTests {
+    @Test func `the tour says word for word what its fixture says`() throws {
+        let lines = Lines()
+        let errors = Lines()
+        #expect(EntryPoint.run([], output: lines.output, errors: errors.output) == 0)
+        #expect(errors.text.isEmpty)
+        let folder = try #require(lines.text.firstMatch(of: /Notes 1.0 starts on (.+)/)).1
+        defer { removeTour(at: String(folder)) }
+
+        let actual = normalised(lines.text, folder: String(folder)).lines
+        let url = try #require(Bundle.module.url(forResource: "Fixtures/tour", withExtension: "txt"))
+        let expected = try String(contentsOf: url, encoding: .utf8).lines
+        for (number, (line, other)) in zip(actual, expected).enumerated() {
+            try #require(line.hasSameBytes(as: other), "line \(number + 1)")
+        }
+        #expect(actual.count + 1 == expected.count)
+    }
+
+    private func removeTour(at path: String) {
+        #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: path) }
+    }
+
+    private func normalised(_ output: String, folder: String) -> String {
+        output
+            .replacing(folder, with: "FOLDER")
+            .replacing(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/, with: "TIME")
+            .replacing(/"seconds" : [0-9.e-]+/, with: "\"seconds\" : SECONDS")
+    }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import NotesExample
+
+/// Runs `body` with a folder that does not exist yet, and removes whatever it became.
+func withTemporaryFolder(_ body: (NotesFolder) async throws -> Void) async throws {
+    let url = FileManager.default.temporaryDirectory.appending(path: "NotesExampleTests-\(UUID().uuidString)")
+    let folder = NotesFolder(path: url.path(percentEncoded: false))
+    do {
+        try await body(folder)
+    } catch {
+        try FileManager.default.removeItem(at: url)
+        throw error
+    }
+    try FileManager.default.removeItem(at: url)
+}
+
+/// Keeps the lines that the app writes.
+final class Lines: Sendable {
+    private let lines = Mutex<[String]>([])
+
+    var text: String { lines.withLock { $0.joined(separator: "\n") } }
+
+    var output: Output {
+        { line in self.lines.withLock { $0.append(line) } }
+    }
+}
+
+extension NotesFolder {
+    /// Starts the app as a release and gives back what it wrote.
+    @discardableResult
+    func start(
+        as release: Release,
+        expecting outcome: NotesApp.Outcome = .opened,
+        reached: @escaping (String) throws -> Void = { _ in },
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws -> String {
+        let lines = Lines()
+        let app = NotesApp(release: release, folder: self, output: lines.output, reached: reached)
+        let result = try app.start()
+        #expect(result == outcome, sourceLocation: sourceLocation)
+        return lines.text
+    }
+
+    var notes: [Note] {
+        get throws { try NotesLibrary(folder: self).notes() }
+    }
+
+    /// The preferences as bytes, for equal strings may differ in their accents.
+    var preferences: [String: [UInt8]] {
+        get throws { try NotesPreferences(folder: self).values().mapValues { Array($0.utf8) } }
+    }
+
+    /// Every path below the folder, but for the state.
+    var paths: [String] {
+        get throws {
+            try FileManager.default.subpathsOfDirectory(atPath: path).filter { !$0.hasPrefix("Migrations") }
+        }
+    }
+
+    /// Every file below the folder with its bytes, but for the state.
+    var content: [String: Data] {
+        get throws {
+            var content: [String: Data] = [:]
+            for path in try paths where try !URL(filePath: self.path(of: path)).isFolder {
+                content[path] = try read(path)
+            }
+            return content
+        }
+    }
+}
+
+extension URL {
+    fileprivate var isFolder: Bool {
+        get throws { try resourceValues(forKeys: [.isDirectoryKey]).isDirectory == true }
+    }
+}
+
+extension Release: CustomTestStringConvertible {
+    public var testDescription: String { version }
+
+    /// The release called so, in a process of its own that cannot be handed a release.
+    static func named(_ version: String) throws -> Release {
+        try #require(all.first { $0.version == version })
+    }
+}
+
+/// The notes and preferences as they come with the app.
+enum Sample {
+    static var notes: [Note] {
+        get throws {
+            try NotesFile.decode(Data(contentsOf: SampleData.resource("notes.txt")), path: "notes.txt")
+        }
+    }
+
+    static var preferences: [String: [UInt8]] {
+        get throws {
+            let data = try Data(contentsOf: SampleData.resource("preferences.txt"))
+            return try NotesPreferences.decodeText(data, path: "preferences.txt").mapValues { Array($0.utf8) }
+        }
+    }
+}

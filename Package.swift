@@ -15,7 +15,21 @@ let package = Package(
         .library(name: "AppMigrations", targets: ["AppMigrations"])
     ],
     targets: [
-        .target(name: "AppMigrations", swiftSettings: settings),
+        .target(
+            name: "AppMigrations",
+            dependencies: [
+                .target(
+                    name: "AppMigrationsPrivacy",
+                    condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])
+                )
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "AppMigrationsPrivacy",
+            resources: [.copy("PrivacyInfo.xcprivacy")],
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "NotesExample",
             dependencies: ["AppMigrations"],

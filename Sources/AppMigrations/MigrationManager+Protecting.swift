@@ -25,7 +25,11 @@ extension MigrationManager {
         }
         options.onEvent?(MigrationEvent(.restored, name, version: version))
         state.marks.interrupted?.protected = []
-        if saveAttempt(state, version) { removeSnapshot(version) }
+        guard saveAttempt(state, version) else {
+            return " The protected files are what they were before it, but that could not be noted: the next start puts "
+                + "them back again. Don't write to them before."
+        }
+        removeSnapshot(version)
         return " The protected files are what they were before it."
     }
 

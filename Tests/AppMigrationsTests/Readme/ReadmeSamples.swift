@@ -7,7 +7,7 @@ func migrate(_ library: Library) throws {
     let migrations = try MigrationManager(named: "Library", currentVersion: "1.4")
     try migrations.whenMigrating(toVersion: "1.1") { try library.moveArchiveToFolders() }
     try migrations.whenMigrating(toVersion: "1.1-2") { try library.renameDrafts() }  // a sub-migration of 1.1
-    try migrations.whenMigrating(toVersion: "1.4") { try library.database.migrate() }  // any SQL layer plugs in here
+    try migrations.whenMigrating(toVersion: "1.4") { try library.database.migrate() }  // any SQL layer
 }
 
 func start(_ app: App) {

@@ -16,14 +16,28 @@ import Testing
             .filter { !$0.isEmpty && !$0.hasPrefix("import ") }
     }
 
-    @Test func `every sample of the README is compiled as it stands there`() throws {
-        let samples = try Self.lines(Self.text("Tests/AppMigrationsTests/Readme/ReadmeSamples.swift"))
-        let blocks = try Self.text("README.md").components(separatedBy: "```swift\n").dropFirst()
-        #expect(blocks.count >= 3)
-        for block in blocks {
-            let sample = Self.lines(block.components(separatedBy: "```")[0])
-            #expect(samples.ranges(of: sample).count == 1, "not compiled: \(sample.joined(separator: "\n"))")
+    private static func files(under folder: String, named suffix: String) throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(
+            atPath: root.appending(path: folder).path(percentEncoded: false)
+        )
+        .filter { $0.hasSuffix(suffix) }
+        .map { "\(folder)/\($0)" }
+        .sorted()
+    }
+
+    @Test func `every sample of the documentation is compiled as it stands there`() throws {
+        let samples = try Self.files(under: "Tests", named: ".swift")
+            .filter { $0.contains("/Documentation/") }
+            .map { try Self.lines(Self.text($0)) }
+        let pages = try ["README.md"] + Self.files(under: "Sources", named: ".md")
+        for page in pages {
+            for block in try Self.text(page).components(separatedBy: "```swift\n").dropFirst() {
+                let sample = Self.lines(block.components(separatedBy: "```")[0])
+                let isCompiled = samples.contains { $0.ranges(of: sample).count == 1 }
+                #expect(isCompiled, "\(page), not compiled: \(sample.joined(separator: "\n"))")
+            }
         }
+        #expect(samples.count >= 7)
     }
 
     @Test func `the README is short and begins with code`() throws {

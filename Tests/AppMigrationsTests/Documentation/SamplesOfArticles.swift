@@ -1,0 +1,24 @@
+import AppMigrations
+import Foundation
+
+// The samples of the landing page and of "Writing migrations", as they stand there.
+
+private func landingPage() throws {
+    let migrations = try MigrationManager(named: "Library", currentVersion: "1.4")
+    try migrations.whenMigrating(toVersion: "1.1") { try moveArchiveToFolders() }
+    try migrations.whenMigrating(toVersion: "1.1-2") { try renameDrafts() }
+    try migrations.whenMigrating(toVersion: "1.4") { try database.migrate() }
+}
+
+private func writingMigrations(oldLibrary: String) throws -> MigrationManager {
+    let migrations = try MigrationManager(
+        named: "Library",
+        currentVersion: "3.2",
+        firstRun: FileManager.default.fileExists(atPath: oldLibrary) ? .upgrading(from: "1.0") : .freshInstall
+    )
+    return migrations
+}
+
+private let database = Library.Database()
+private func moveArchiveToFolders() throws {}
+private func renameDrafts() throws {}

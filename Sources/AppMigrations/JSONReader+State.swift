@@ -1,8 +1,16 @@
 extension JSONReader {
     @inline(__always)
-    mutating func version() throws(Problem) -> AppVersion {
+    mutating func version(into version: inout AppVersion) throws(Problem) {
         let text = try string()
-        guard let version = text.version else { throw problem(.version, at: text.offset) }
+        switch text.version {
+        case .version(let read): version = read
+        case .problem: throw problem(.version, at: text.offset)
+        }
+    }
+
+    private mutating func version() throws(Problem) -> AppVersion {
+        var version = AppVersion.zero
+        try self.version(into: &version)
         return version
     }
 
@@ -18,7 +26,8 @@ extension JSONReader {
         } while try continues(until: 0x7D)
     }
 
-    mutating func interruption() throws(Problem) -> Interruption {
+    @inline(never)
+    mutating func interruption() throws(Problem) -> Interruption.Record {
         var version, appVersion: AppVersion?
         var attempts, deaths: Int?
         var startedAt: Int64?
@@ -51,17 +60,20 @@ extension JSONReader {
         else {
             throw problem(.present, at: start)
         }
-        return Interruption(
-            version: version,
-            attempts: attempts,
-            deaths: deaths,
-            protected: protected,
-            appVersion: appVersion,
-            startedAt: startedAt,
-            failure: failure
+        return Interruption.Record(
+            Interruption(
+                version: version,
+                attempts: attempts,
+                deaths: deaths,
+                protected: protected,
+                appVersion: appVersion,
+                startedAt: startedAt,
+                failure: failure
+            )
         )
     }
 
+    @inline(never)
     mutating func history() throws(Problem) -> [AppliedMigration] {
         var rows: [AppliedMigration] = []
         try expect(0x5B, .array)

@@ -25,11 +25,7 @@ struct JSONText {
     }
 
     @inline(__always)
-    var version: AppVersion? {
-        let reading = hasEscapes ? AppVersion.read(decoded) : AppVersion.read(bytes)
-        guard case .version(let version) = reading else { return nil }
-        return version
-    }
+    var version: AppVersion.Reading { hasEscapes ? AppVersion.read(decoded) : AppVersion.read(bytes) }
 
     /// The text with its escapes resolved; the reader has checked them.
     var decoded: String {

@@ -87,7 +87,7 @@ extension MigrationManager {
             return nil
         }
         return try core.withLock { core throws(MigrationError) in
-            if let first = core.firstFailure { throw .blocked(version, by: first, file.location) }
+            if case .closed(let first) = core.standing { throw .blocked(version, by: first, file.location) }
             do throws(MigrationError) {
                 if isNested { throw .nested(file.location, version) }
                 let decision = decide(version, after: core.previous, core.marks, isFresh: core.isFresh)
@@ -132,7 +132,7 @@ extension MigrationManager {
     /// Closes the manager with `error`, unless it is closed already: then the answer is that it is blocked.
     func refused(_ error: MigrationError) -> MigrationError {
         core.withLock { core in
-            if let first = core.firstFailure { return .blocked(error.version, by: first, file.location) }
+            if case .closed(let first) = core.standing { return .blocked(error.version, by: first, file.location) }
             if planner == nil { core.close(error) }
             return error
         }
@@ -141,13 +141,13 @@ extension MigrationManager {
 
 extension MigrationManager.Core {
     mutating func close(_ error: MigrationError) {
-        if firstFailure == nil { firstFailure = error }
+        if case .open = standing { standing = .closed(error) }
         fastLimit = .zero
     }
 
     /// Lets declarations that have nothing to run pass quickly again, if nothing stands against it.
     mutating func settle(_ current: AppVersion) {
-        let isQuiet = firstFailure == nil && queue.isEmpty && plansUnderWay == 0
-        fastLimit = isQuiet ? marks.idleLimit(of: current) : .zero
+        guard case .open = standing else { return fastLimit = .zero }
+        fastLimit = queue.isEmpty && plansUnderWay == 0 ? marks.idleLimit(of: current) : .zero
     }
 }

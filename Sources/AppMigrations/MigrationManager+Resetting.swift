@@ -27,7 +27,7 @@ extension MigrationManager {
         core.withLock { core in
             core.isFresh = false
             core.previous = .zero
-            core.firstFailure = nil
+            core.standing = .open
             core.settle(currentVersion)
         }
     }
@@ -48,7 +48,7 @@ extension MigrationManager {
             }
         }
         core.withLock { core in
-            core.firstFailure = .forgotten(file.location)
+            core.standing = .closed(.forgotten(file.location))
             core.fastLimit = .zero
         }
     }

@@ -61,7 +61,7 @@ extension MigrationManager {
         -> MigrationRun?
     {
         let location = file.location
-        if let first = core.withLock({ $0.firstFailure }) { throw .blocked(version, by: first, location) }
+        if case .closed(let first) = core.withLock({ $0.standing }) { throw .blocked(version, by: first, location) }
         guard var state = try file.readState() else { throw .gone(location) }
         try file.recover(&state, options: options)
         let isFresh = core.withLock { core in

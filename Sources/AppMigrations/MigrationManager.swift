@@ -31,6 +31,12 @@ public final class MigrationManager: Sendable {
     let planner: PlanRecorder?
     let core: Mutex<Core>
 
+    /// Whether declarations are taken, or which failure ended that.
+    enum Standing {
+        case open
+        case closed(MigrationError)
+    }
+
     /// What changes while the manager is used.
     struct Core {
         var marks: MigrationMarks
@@ -38,7 +44,7 @@ public final class MigrationManager: Sendable {
         var previous = AppVersion.zero
         /// Declarations up to here need no closer look; zero when all of them do.
         var fastLimit: AppVersion
-        var firstFailure: MigrationError?
+        var standing = Standing.open
         /// The calls that have something to run, in the order in which they came.
         var queue: [Ticket] = []
         var nextTicket: UInt64 = 0
@@ -81,12 +87,13 @@ public final class MigrationManager: Sendable {
         let directory = try DefaultLocation.absolute(folder, manager: name)
         let file = StateFile(location: StateLocation(name: name, directory: directory))
         var start: StartOutcome
-        if let marks = try file.readMarks() {
+        switch try file.readMarks() {
+        case .marks(let marks):
             start = StartOutcome(marks: marks, launch: marks.launch(of: current), isFresh: false)
-            if marks.interrupted != nil || marks.launched < current {
+            if marks.isInterrupted || marks.launched < current {
                 try start.catchUp(file, current: current, options: options)
             }
-        } else {
+        case .absent:
             start = try StartOutcome.first(file, current: current, options: options, firstRun)
         }
         self.name = name

@@ -34,18 +34,29 @@ extension MigrationState {
 }
 
 /// The members of a state's text, collected in whatever order they stand.
+///
+/// A set of keys says which have been there: optionals of them would cost a start, see `Interruption.Record`.
 private struct StateDocument {
-    var reader: JSONReader
-    let name: String
-    var format: Int?
-    var hasName = false
-    var lastRun: AppVersion?
-    var baseline: AppVersion?
-    var launched: AppVersion?
-    var interrupted: Interruption?
-    var hasInterrupted = false
-    var hasHistory = false
-    var history: [AppliedMigration] = []
+    private struct Keys: OptionSet {
+        let rawValue: UInt8
+        static var format: Keys { Keys(rawValue: 1) }
+        static var name: Keys { Keys(rawValue: 2) }
+        static var lastRunVersion: Keys { Keys(rawValue: 4) }
+        static var baseline: Keys { Keys(rawValue: 8) }
+        static var launchedVersion: Keys { Keys(rawValue: 16) }
+        static var interrupted: Keys { Keys(rawValue: 32) }
+        static var history: Keys { Keys(rawValue: 64) }
+        static var needed: Keys { Keys(rawValue: 7) }
+    }
+
+    private var reader: JSONReader
+    private let name: String
+    private var keys = Keys(rawValue: 0)
+    private var lastRun = AppVersion.zero
+    private var baseline = AppVersion.zero
+    private var launched = AppVersion.zero
+    private var interrupted = Interruption.Record.none
+    private(set) var history: [AppliedMigration] = []
 
     init(_ bytes: UnsafeBufferPointer<UInt8>, name: String) {
         reader = JSONReader(bytes)
@@ -60,10 +71,79 @@ private struct StateDocument {
         }
     }
 
+    private mutating func readMembers(passingHistory: Bool) throws(JSONReader.Problem) {
+        reader.skipWhitespace()
+        try reader.expect(0x7B, .object)
+        if reader.pass(0x7D) { return try reader.expectEnd() }
+        repeat {
+            let key = try reader.key()
+            if key.equals("format") {
+                try note(.format, key)
+                try readFormat()
+            } else if key.equals("name") {
+                try note(.name, key)
+                let text = try reader.string()
+                guard text.equals(utf8Of: name) else { throw reader.problem(.ourName, at: text.offset) }
+            } else if key.equals("lastRunVersion") {
+                try note(.lastRunVersion, key)
+                try reader.version(into: &lastRun)
+            } else if key.equals("baseline") {
+                try note(.baseline, key)
+                try reader.version(into: &baseline)
+            } else if key.equals("launchedVersion") {
+                try note(.launchedVersion, key)
+                try reader.version(into: &launched)
+            } else if key.equals("interrupted") {
+                try note(.interrupted, key)
+                if try !reader.isNull() { interrupted = try reader.interruption() }
+            } else if key.equals("history") {
+                try note(.history, key)
+                if passingHistory, keys.isSuperset(of: .needed), passLastMember() { return }
+                history = try reader.history()
+            } else {
+                try reader.skipValue()
+            }
+        } while try reader.continues(until: 0x7D)
+        try reader.expectEnd()
+    }
+
+    private mutating func readFormat() throws(JSONReader.Problem) {
+        let start = reader.index
+        let value = try reader.integer()
+        guard value == MigrationState.format else { throw reader.problem(.value, at: start) }
+    }
+
+    private mutating func note(_ key: Keys, _ text: JSONText) throws(JSONReader.Problem) {
+        if keys.contains(key) { throw reader.problem(.newKey, at: text.offset) }
+        keys.insert(key)
+    }
+
+    private mutating func passLastMember() -> Bool {
+        guard reader.next == 0x5B, let close = reader.first(0x5D) else { return false }
+        var rest = reader
+        rest.move(to: close &+ 1)
+        return rest.pass(0x7D) && rest.index == rest.bytes.count
+    }
+
+    func marks() throws(StateProblem) -> MigrationMarks {
+        guard keys.contains(.format) else { throw missing(.format) }
+        guard keys.contains(.name) else { throw missing(.name) }
+        guard keys.contains(.lastRunVersion) else { throw missing(.lastRunVersion) }
+        return MigrationMarks(
+            lastRun: lastRun,
+            baseline: keys.contains(.baseline) ? baseline : lastRun,
+            launched: keys.contains(.launchedVersion) ? launched : lastRun,
+            record: interrupted
+        )
+    }
+
+    private func missing(_ key: StateProblem.StaticKey) -> StateProblem {
+        .notOurs(reader.problem(.present), key: key)
+    }
+
     /// A text of a newer format may break every rule of ours; its `format` is then the only thing to say.
-    private func explain(_ problem: JSONReader.Problem, key: StateProblem.StaticKey? = nil)
-        -> StateProblem
-    {
+    @inline(never)
+    private func explain(_ problem: JSONReader.Problem) -> StateProblem {
         var scan = JSONReader(reader.bytes)
         do throws(JSONReader.Problem) {
             scan.skipWhitespace()
@@ -78,81 +158,8 @@ private struct StateDocument {
                 }
             } while try scan.continues(until: 0x7D)
         } catch {
-            return .notOurs(problem, key: key)
+            return .notOurs(problem, key: nil)
         }
-        return .notOurs(problem, key: key)
-    }
-
-    private mutating func readMembers(passingHistory: Bool) throws(JSONReader.Problem) {
-        reader.skipWhitespace()
-        try reader.expect(0x7B, .object)
-        if reader.pass(0x7D) { return try reader.expectEnd() }
-        repeat {
-            let key = try reader.key()
-            if key.equals("format") {
-                try once(format == nil, key)
-                format = try readFormat()
-            } else if key.equals("name") {
-                try once(!hasName, key)
-                let text = try reader.string()
-                guard text.equals(utf8Of: name) else { throw reader.problem(.ourName, at: text.offset) }
-                hasName = true
-            } else if key.equals("lastRunVersion") {
-                try once(lastRun == nil, key)
-                lastRun = try reader.version()
-            } else if key.equals("baseline") {
-                try once(baseline == nil, key)
-                baseline = try reader.version()
-            } else if key.equals("launchedVersion") {
-                try once(launched == nil, key)
-                launched = try reader.version()
-            } else if key.equals("interrupted") {
-                try once(!hasInterrupted, key)
-                hasInterrupted = true
-                if try !reader.isNull() { interrupted = try reader.interruption() }
-            } else if key.equals("history") {
-                try once(!hasHistory, key)
-                hasHistory = true
-                if passingHistory, lastRun != nil, format != nil, hasName, passLastMember() { return }
-                history = try reader.history()
-            } else {
-                try reader.skipValue()
-            }
-        } while try reader.continues(until: 0x7D)
-        try reader.expectEnd()
-    }
-
-    private mutating func readFormat() throws(JSONReader.Problem) -> Int {
-        let start = reader.index
-        let value = try reader.integer()
-        guard value == MigrationState.format else { throw reader.problem(.value, at: start) }
-        return value
-    }
-
-    private func once(_ isNew: Bool, _ key: JSONText) throws(JSONReader.Problem) {
-        if !isNew { throw reader.problem(.newKey, at: key.offset) }
-    }
-
-    private mutating func passLastMember() -> Bool {
-        guard reader.next == 0x5B, let close = reader.first(0x5D) else { return false }
-        var rest = reader
-        rest.move(to: close &+ 1)
-        return rest.pass(0x7D) && rest.index == rest.bytes.count
-    }
-
-    func marks() throws(StateProblem) -> MigrationMarks {
-        guard format != nil else { throw missing(.format) }
-        guard hasName else { throw missing(.name) }
-        guard let lastRun else { throw missing(.lastRunVersion) }
-        return MigrationMarks(
-            lastRun: lastRun,
-            baseline: baseline ?? lastRun,
-            launched: launched ?? lastRun,
-            interrupted: interrupted
-        )
-    }
-
-    private func missing(_ key: StateProblem.StaticKey) -> StateProblem {
-        .notOurs(reader.problem(.present), key: key)
+        return .notOurs(problem, key: nil)
     }
 }

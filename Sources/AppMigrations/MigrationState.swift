@@ -27,7 +27,27 @@ struct MigrationMarks: Equatable, Sendable {
     var lastRun: AppVersion
     var baseline: AppVersion
     var launched: AppVersion
-    var interrupted: Interruption?
+    private var record: Interruption.Record
+
+    init(lastRun: AppVersion, baseline: AppVersion, launched: AppVersion, interrupted: Interruption?) {
+        self.init(lastRun: lastRun, baseline: baseline, launched: launched, record: .none)
+        self.interrupted = interrupted
+    }
+
+    init(lastRun: AppVersion, baseline: AppVersion, launched: AppVersion, record: Interruption.Record) {
+        self.lastRun = lastRun
+        self.baseline = baseline
+        self.launched = launched
+        self.record = record
+    }
+
+    var interrupted: Interruption? {
+        get { record.interruption }
+        set { record = newValue.map(Interruption.Record.init) ?? .none }
+    }
+
+    /// Whether `interrupted` is there, without a look at what it is.
+    var isInterrupted: Bool { record !== Interruption.Record.none }
 }
 
 /// A migration whose closure was begun and isn't recorded.
@@ -43,6 +63,22 @@ struct Interruption: Equatable, Sendable {
     var startedAt: Int64
     /// The error that ended the attempt; `nil` while the closure runs, or when its process died.
     var failure: String?
+
+    /// An interruption, or none, behind a reference that is always there.
+    ///
+    /// A start copies the marks, and the first copy of an `Optional` of one of our types makes the runtime build that
+    /// type: that alone takes longer than all the rest of a start.
+    final class Record: Equatable, Sendable {
+        let interruption: Interruption?
+
+        static let none = Record(nil)
+
+        convenience init(_ interruption: Interruption) { self.init(.some(interruption)) }
+
+        private init(_ interruption: Interruption?) { self.interruption = interruption }
+
+        static func == (left: Record, right: Record) -> Bool { left.interruption == right.interruption }
+    }
 }
 
 /// A migration that ran and was recorded.

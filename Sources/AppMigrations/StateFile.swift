@@ -8,17 +8,24 @@ struct StateFile: Sendable {
     private static var firstRead: Int { 16 << 10 }
     private static var pathLimit: Int { 4_096 }
 
-    private enum Outcome {
+    /// What a start finds.
+    ///
+    /// Not an `Optional`, for the reason given at `Interruption.Record`.
+    enum Found {
         case absent
         case marks(MigrationMarks)
+    }
+
+    private enum Outcome {
+        case found(Found)
         case larger
         case unreadable(SystemCallError)
         case problem(StateProblem)
     }
 
-    /// What a start needs of the state, or `nil` when there is none: `open`, `read`, `close`, and no allocation that
+    /// What a start needs of the state: `open`, `read`, `close`, and no allocation that
     /// outlives the call.
-    func readMarks() throws(MigrationError) -> MigrationMarks? {
+    func readMarks() throws(MigrationError) -> Found {
         let outcome = withUnsafeTemporaryAllocation(byteCount: Self.pathLimit + Self.firstRead, alignment: 16)
         {
             let path = UnsafeMutableRawBufferPointer(rebasing: $0[..<Self.pathLimit])
@@ -26,9 +33,10 @@ struct StateFile: Sendable {
             return readMarks(path.assumingMemoryBound(to: UInt8.self), content)
         }
         switch outcome {
-        case .absent: return nil
-        case .marks(let marks): return marks
-        case .larger: return try readState()?.marks
+        case .found(let found): return found
+        case .larger:
+            guard let state = try readState() else { return .absent }
+            return .marks(state.marks)
         case .unreadable(let error): throw .unreadable(error, location)
         case .problem(let problem): throw .notOurs(problem, location)
         }
@@ -54,13 +62,13 @@ struct StateFile: Sendable {
             )
             return Self.marks(bytes, name: location.name)
         } catch {
-            return error.errorNumber == Platform.noEntry ? .absent : .unreadable(error)
+            return error.errorNumber == Platform.noEntry ? .found(.absent) : .unreadable(error)
         }
     }
 
     private static func marks(_ bytes: UnsafeBufferPointer<UInt8>, name: String) -> Outcome {
         do throws(StateProblem) {
-            return .marks(try MigrationMarks.read(bytes, name: name))
+            return .found(.marks(try MigrationMarks.read(bytes, name: name)))
         } catch {
             return .problem(error)
         }

@@ -1,0 +1,18 @@
+import AppMigrations
+
+// A program whose only work is a start with ten versions, none of them pending.
+let migrations = try MigrationManager(
+    named: "Library",
+    currentVersion: "1.10",
+    stateDirectory: CommandLine.arguments[1]
+)
+try migrations.whenMigrating(toVersion: "1.1") {}
+try migrations.whenMigrating(toVersion: "1.2") {}
+try migrations.whenMigrating(toVersion: "1.3") {}
+try migrations.whenMigrating(toVersion: "1.4") {}
+try migrations.whenMigrating(toVersion: "1.5") {}
+try migrations.whenMigrating(toVersion: "1.6") {}
+try migrations.whenMigrating(toVersion: "1.7") {}
+try migrations.whenMigrating(toVersion: "1.8") {}
+try migrations.whenMigrating(toVersion: "1.9") {}
+try migrations.whenMigrating(toVersion: "1.10") {}

@@ -1,0 +1,92 @@
+import AppMigrations
+import CMeasure
+import Foundation
+
+@MainActor func measureProcess() throws {
+    let idle = ["\(programs)/idle", try state(10)]
+    let empty = ["\(programs)/empty"]
+    let time = try pairedRatio(300, { try outside(idle) }, { try outside(empty) })
+    report.ratio("whole process, 10 versions: time against an empty program", time, atMost: 1.05)
+    let (ours, nothing) = (try trace(idle), try trace(empty))
+    let memory = Int(ours.peak_kib) - Int(nothing.peak_kib)
+    report.count("whole process, 10 versions: KiB of peak memory more", memory, atMost: 256)
+    let libraries = Int(ours.libraries) - Int(nothing.libraries)
+    report.count("whole process, 10 versions: shared libraries more", libraries, atMost: 1)
+}
+
+@MainActor func measureColdStart() throws {
+    for (count, limit) in [(10, 2.2), (100, 2.6)] {
+        let (ours, inC) = (try cold(count), probe("c", try state(count), count))
+        let ratio = try pairedRatio(150, { try inside(ours) }, { try inside(inC) })
+        report.ratio("cold start, \(count) versions: time against open, fstat, read, close in C", ratio, atMost: limit)
+    }
+    let (few, many) = (try cold(10), try cold(1_000))
+    let slopes = try (0..<60).map { _ in (try inside(many) - inside(few)) / 990 }
+    report.ratio("each version that has run, cold: nanoseconds", median(slopes), atMost: 35)
+    let calls = (try trace(few).marked, try trace(many).marked)
+    report.count("cold start, 10 versions: system calls", Int(calls.0), atMost: 5)
+    report.count("990 versions more: system calls more", Int(calls.1) - Int(calls.0), exactly: 0)
+    let allocations = try [10, 1_000].map { try spawn(probe("allocations", try state($0), $0)).output }
+    report.count("990 versions more: allocations more", Int(allocations[1] - allocations[0]), exactly: 0)
+    for (count, limit) in [(10, 120.0), (1_000, 180.0)] {
+        let (ours, byHand) = (try cold(count), ["\(programs)/defaults", "\(count)"])
+        let ratio = try pairedRatio(30, { try inside(byHand) }, { try inside(ours) })
+        report.ratio("cold start, \(count) versions: times faster than UserDefaults by hand", ratio, atLeast: limit)
+    }
+    let (long, short) = (try cold(10, history: 100), try cold(10))
+    let history = try pairedRatio(150, { try inside(long) }, { try inside(short) })
+    report.ratio("100 rows of history: time against none", history, atMost: 1.5)
+    let (most, tenth) = (try cold(100_000), try cold(10_000))
+    let growth = try pairedRatio(15, { try inside(most) }, { try inside(tenth) })
+    report.ratio("100,000 versions: time against 10,000", growth, atMost: 11)
+}
+
+@MainActor func measureMigration() throws {
+    let folder = scratch.appending(path: "migration").path(percentEncoded: false)
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let text = String(repeating: "x", count: 400)
+    var version = 1
+    _ = try MigrationManager(named: "Library", currentVersion: "1.0", firstRun: .everything, stateDirectory: folder)
+    let ratio = try pairedRatio(
+        60,
+        {
+            version += 1
+            let manager = try MigrationManager(
+                named: "Library",
+                currentVersion: "1.\(version)",
+                stateDirectory: folder
+            )
+            return try nanoseconds { try manager.whenMigrating(toVersion: "1.\(version)") {} }
+        },
+        {
+            nanoseconds {
+                for _ in 0..<2 where measure_c_commit(folder, "reference", text, 400) != 0 { report.fail("C commit") }
+            }
+        }
+    )
+    report.ratio("one migration: time against two durable commits in C", ratio, atMost: 1.15)
+    let pending = try trace(probe("migrate", folder, version + 1))
+    report.count("one migration: fsync calls", Int(pending.marked_syncs), exactly: 4)
+}
+
+@MainActor func measureVersions() throws {
+    let rounds = 200_000
+    let ratio = pairedRatio(
+        21,
+        { nanoseconds { if parseAndComparePlain(rounds) < 0 { report.fail("plain versions") } } },
+        { nanoseconds { if parseAndCompare(rounds) < 0 { report.fail("versions") } } }
+    )
+    report.ratio("parse and compare versions: times faster than arrays of numbers", ratio, atLeast: 4)
+    let long = median((0..<21).map { _ in parseAndCompareLong(components: 1_000) })
+    report.ratio("1,000 components, parse and compare: microseconds", long / 1_000, atMost: 8)
+    let longer = median((0..<21).map { _ in parseAndCompareLong(components: 10_000) })
+    report.ratio("10,000 components: time against 1,000", longer / long, atMost: 12)
+}
+
+@MainActor func measureAsynchronous() throws {
+    let folder = try state(1_000)
+    let (waiting, plain) = (probe("asynchronous", folder, 1_000), probe("synchronous", folder, 1_000))
+    let ratio = try pairedRatio(60, { try inside(waiting) }, { try inside(plain) })
+    report.ratio("1,000 versions from the main actor: asynchronous against synchronous", ratio, atMost: 3)
+    report.count("the same: threads made", Int(try trace(waiting).threads), exactly: 0)
+}

@@ -1,0 +1,52 @@
+import AppMigrations
+import CMeasure
+import Foundation
+
+// What a start costs, against what it has to be measured against. One line a figure; exit code 1 if one is missed.
+// With --ci, see Report.
+
+var report = Report(isCI: CommandLine.arguments.contains("--ci"))
+let programs = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().path(percentEncoded: false)
+let scratch = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+defer { do { try FileManager.default.removeItem(at: scratch) } catch { print(error) } }
+
+/// A state in which `count` versions have run, with as many rows of history as asked for.
+func state(_ count: Int, history: Int = 0) throws -> String {
+    let folder = scratch.appending(path: "\(count)-\(history)").path(percentEncoded: false)
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let rows = (0..<history).map { row in
+        "    { \"version\" : \"0.\(row)\", \"from\" : \"0.\(row)\", \"appVersion\" : \"1.0\", "
+            + "\"finishedAt\" : \"2026-11-21T03:54:28Z\", \"seconds\" : 0.0123, \"attempts\" : 1 }"
+    }
+    let list = rows.isEmpty ? "[]" : "[\n\(rows.joined(separator: ",\n"))\n  ]"
+    let text = """
+        {
+          "format" : 1,
+          "name" : "Library",
+          "lastRunVersion" : "1.\(count)",
+          "baseline" : "1.0",
+          "launchedVersion" : "1.\(count)",
+          "history" : \(list)
+        }
+
+        """
+    try Data(text.utf8).write(to: URL(filePath: folder + "/Library.migrations.json"))
+    return folder
+}
+
+func probe(_ kind: String, _ folder: String, _ count: Int) -> [String] {
+    ["\(programs)/probe", kind, folder, "\(count)"]
+}
+
+func cold(_ count: Int, history: Int = 0) throws -> [String] {
+    probe("ours", try state(count, history: history), count)
+}
+
+try measureProcess()
+try measureColdStart()
+try measureMigration()
+try measureVersions()
+try measureAsynchronous()
+
+print(report.misses == 0 ? "all figures hold" : "\(report.misses) figures missed")
+exit(report.misses == 0 ? 0 : 1)

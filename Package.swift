@@ -17,6 +17,13 @@ let package = Package(
     targets: [
         .target(name: "AppMigrations", swiftSettings: settings),
         .testTarget(name: "AppMigrationsTests", dependencies: ["AppMigrations"], swiftSettings: settings),
+        // Not a product: the app that Tests/Support kills, starves and crowds.
+        .executableTarget(
+            name: "StandInApp",
+            dependencies: ["AppMigrations"],
+            path: "Tests/Support/StandInApp",
+            swiftSettings: settings
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

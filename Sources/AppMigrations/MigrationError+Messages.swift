@@ -114,7 +114,7 @@ extension MigrationError {
             path: location.state,
             underlying: cause,
             "Migration \(version) of manager \(quoted(location.name)) \(verb) in attempt \(attempt): \(cause). "
-                + "It is not recorded in \(location.state) and runs again with the next manager. \(consequence)"
+                + "It is not recorded in \(location.state) and runs again with the next manager.\(consequence)"
         )
     }
 

@@ -75,10 +75,15 @@ struct FileSnapshot {
     }
 
     /// Removes the snapshot, if there is one. What stands there and isn't a folder is nobody's rubbish.
-    func remove() throws(MigrationError) {
+    func remove(synchronizing: Bool) throws(MigrationError) {
         try explaining(nil, .clearing) {
             guard let status = try FileTree.status(location.snapshot) else { return }
             guard status.kind == .directory else { throw FileTree.SpecialFile(path: location.snapshot) }
+            if synchronizing {
+                try FileTree.at(location.directory) { () throws(SystemCallError) in
+                    try Platform.synchronizeDirectory(location.directory)
+                }
+            }
             try FileTree.remove(location.snapshot)
         }
     }
@@ -121,5 +126,5 @@ struct FileSnapshot {
 
 /// What was being done with a snapshot when something failed.
 enum SnapshotStage {
-    case taking, restoring, noting, clearing
+    case taking, restoring, noting, withdrawing, clearing
 }

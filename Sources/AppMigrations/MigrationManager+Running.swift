@@ -100,9 +100,7 @@ extension MigrationManager {
         do throws(SaveFailure) {
             try file.save(state)
         } catch {
-            // Once renamed, the intent may be what a power failure leaves: it needs its snapshot.
-            if !error.isRenamed { removeSnapshot(version) }
-            throw .notSaved(error, version, file.location, consequence: "Migration \(version) was not run.")
+            throw withdraw(error, version, before, isProtecting: !protected.isEmpty)
         }
         let context = MigrationContext(
             version: version,

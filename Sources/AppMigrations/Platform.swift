@@ -228,9 +228,6 @@ enum Platform {
         return UnsafeRawPointer(found) - base
     }
 
-    /// Whether anything has that name, a broken link included.
-    static func hasEntry(_ path: String) -> Bool { faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0 }
-
     /// The names in a directory, in no order.
     static func names(in directory: String) throws(SystemCallError) -> [String] {
         guard let stream = opendir(directory) else { throw failure("opendir") }

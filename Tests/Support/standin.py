@@ -156,7 +156,7 @@ CALL = re.compile(r"^\s*(?:\d+\s+)?([a-z][a-z0-9_]*)\((.*)$")
 def calls(folder, arguments):
     """The system calls of a start from the first that names the state file on, as (name, line), and the result."""
     log = os.path.join(folder.path, "strace")
-    result = folder.start(arguments, ["strace", "-f", "-o", log])
+    result = folder.start(arguments, ["strace", "-f", "-y", "-o", log])
     found = []
     started = False
     ordinals = {}

@@ -43,6 +43,13 @@ let package = Package(
             resources: [.copy("Fixtures")],
             swiftSettings: settings
         ),
+        // Not a product: the app that Tests/Support kills, starves and crowds.
+        .executableTarget(
+            name: "StandInApp",
+            dependencies: ["AppMigrations"],
+            path: "Tests/Support/StandInApp",
+            swiftSettings: settings
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -86,14 +86,14 @@ struct FileSnapshot {
     /// Removes the snapshot, if there is one.
     ///
     /// What stands there and isn't a folder is nobody's rubbish.
-    func remove() throws(MigrationError) {
+    func remove(synchronizing: Bool) throws(MigrationError) {
         try explaining(nil, .clearing) {
             guard let status = try FileTree.status(location.snapshot) else { return }
             guard status.kind == .directory else { throw FileTree.SpecialFile(path: location.snapshot) }
-            // The state without the intent may stand in memory only, and after a power failure the older one would
-            // look for this snapshot: it goes when that state is on the medium.
-            try FileTree.at(location.directory) { () throws(SystemCallError) in
-                try Platform.synchronizeDirectory(location.directory)
+            if synchronizing {
+                try FileTree.at(location.directory) { () throws(SystemCallError) in
+                    try Platform.synchronizeDirectory(location.directory)
+                }
             }
             try FileTree.remove(location.snapshot)
         }
@@ -137,5 +137,5 @@ struct FileSnapshot {
 
 /// What was being done with a snapshot when something failed.
 enum SnapshotStage {
-    case taking, restoring, noting, clearing
+    case taking, restoring, noting, withdrawing, clearing
 }

@@ -85,6 +85,12 @@ extension MigrationError {
                     "Their copy in \(location.snapshot) is kept, and the next start puts it back again. "
                         + "Don't write to those files before it succeeded."
                 )
+            case .withdrawing:
+                (
+                    "The note that \(migration) begins could not be taken back, though it was not run",
+                    "A copy of the files it protects is in \(location.snapshot), is kept, and the next start puts it "
+                        + "back. Don't write to those files before it succeeded."
+                )
             case .clearing:
                 (
                     "The copy \(location.snapshot), which nothing needs any more, could not be removed",

@@ -132,7 +132,9 @@ extension MigrationManager {
     /// Closes the manager with `error`, unless it is closed already: then the answer is that it is blocked.
     func refused(_ error: MigrationError) -> MigrationError {
         core.withLock { core in
-            if case .closed(let first) = core.standing { return .blocked(error.version, by: first, file.location) }
+            if case .closed(let first) = core.standing {
+                return .blocked(error.version, by: first, file.location)
+            }
             if planner == nil { core.close(error) }
             return error
         }

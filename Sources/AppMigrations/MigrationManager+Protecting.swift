@@ -14,35 +14,60 @@ extension MigrationManager {
         let version = run.context.version
         state.marks.interrupted?.failure = String(failure.unicodeScalars.prefix(MigrationState.failureLimit))
         guard run.isProtecting else {
-            return saveAttempt(state, version)
-                ? "" : " The attempt could not be noted either and counts as a death."
+            let isNoted = saveAttempt(state) == nil
+            return isNoted ? "" : " The attempt could not be noted either and counts as a death."
         }
         do throws(MigrationError) {
             try FileSnapshot(file.location).restore(run.state.marks.interrupted?.protected ?? [], version)
         } catch {
-            _ = saveAttempt(state, version)
+            _ = saveAttempt(state)
             throw error
         }
         options.onEvent?(MigrationEvent(.restored, name, version: version))
         state.marks.interrupted?.protected = []
-        guard saveAttempt(state, version) else {
-            return " The protected files are what they were before it, but that could not be noted: the next start puts "
-                + "them back again. Don't write to them before."
+        // While the list stands the next start puts the files back again, over whatever is written to them meanwhile.
+        if let failure = saveAttempt(state) {
+            throw .protection(failure.cause, stateFile, file.location, version, .noting)
         }
         removeSnapshot(version)
         return " The protected files are what they were before it."
     }
 
     /// The attempt's end is noted if it can be: the error that ended it is the one to report.
-    private func saveAttempt(_ state: MigrationState, _ version: AppVersion) -> Bool {
+    private func saveAttempt(_ state: MigrationState) -> SaveFailure? {
         do throws(SaveFailure) {
             try file.save(state)
             core.withLock { $0.marks = state.marks }
-            return true
+            return nil
         } catch {
             if error.isRenamed { core.withLock { $0.marks = state.marks } }
-            return false
+            return error
         }
+    }
+
+    /// The error for an intent whose save failed.
+    ///
+    /// One that stands all the same is taken back: the app goes on with its files, and the next start would
+    /// put the snapshot over what it wrote to them.
+    func withdraw(
+        _ failure: SaveFailure,
+        _ version: AppVersion,
+        _ before: MigrationState,
+        isProtecting: Bool
+    ) -> MigrationError {
+        var failure = failure
+        if failure.isRenamed {
+            do throws(SaveFailure) {
+                try file.save(before)
+                failure = SaveFailure(cause: failure.cause, isRenamed: false, leftover: nil)
+            } catch {
+                if isProtecting {
+                    return .protection(error.cause, stateFile, file.location, version, .withdrawing)
+                }
+            }
+        }
+        if isProtecting { removeSnapshot(version) }
+        return .notSaved(failure, version, file.location, consequence: "Migration \(version) was not run.")
     }
 
     /// Removes a snapshot that nothing refers to any more.
@@ -68,13 +93,19 @@ extension StateFile {
             options.onEvent?(MigrationEvent(.restored, location.name, version: version))
             removeSnapshot(version, options: options)
         } else {
-            removeSnapshot(version, options: options)
+            removeSnapshot(version, options: options, synchronizing: true)
         }
     }
 
-    func removeSnapshot(_ version: AppVersion?, options: MigrationManager.Options) {
+    /// - Parameter synchronizing: Whether the state without the intent may stand in memory only; the snapshot goes
+    ///   when it is on the medium.
+    func removeSnapshot(
+        _ version: AppVersion?,
+        options: MigrationManager.Options,
+        synchronizing: Bool = false
+    ) {
         do throws(MigrationError) {
-            try FileSnapshot(location).remove()
+            try FileSnapshot(location).remove(synchronizing: synchronizing)
         } catch {
             options.onEvent?(
                 MigrationEvent(.leftoverNotRemoved, location.name, version: version, error: error)

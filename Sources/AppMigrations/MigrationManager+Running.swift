@@ -61,7 +61,9 @@ extension MigrationManager {
         -> MigrationRun?
     {
         let location = file.location
-        if case .closed(let first) = core.withLock({ $0.standing }) { throw .blocked(version, by: first, location) }
+        if case .closed(let first) = core.withLock({ $0.standing }) {
+            throw .blocked(version, by: first, location)
+        }
         guard var state = try file.readState() else { throw .gone(location) }
         try file.recover(&state, options: options)
         let isFresh = core.withLock { core in
@@ -107,9 +109,7 @@ extension MigrationManager {
         do throws(SaveFailure) {
             try file.save(state)
         } catch {
-            // Once renamed, the intent may be what a power failure leaves: it needs its snapshot.
-            if !error.isRenamed { removeSnapshot(version) }
-            throw .notSaved(error, version, file.location, consequence: "Migration \(version) was not run.")
+            throw withdraw(error, version, before, isProtecting: !protected.isEmpty)
         }
         let context = MigrationContext(
             version: version,

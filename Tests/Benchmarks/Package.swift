@@ -24,7 +24,11 @@ let package = Package(
         // The children: an empty program, a start, a start that measures itself, and what a user would write by hand.
         .executableTarget(name: "empty", swiftSettings: settings),
         .executableTarget(name: "idle", dependencies: [migrations], swiftSettings: settings),
-        .executableTarget(name: "probe", dependencies: [migrations, "CMeasure", "CAllocations"], swiftSettings: settings),
+        .executableTarget(
+            name: "probe",
+            dependencies: [migrations, "CMeasure", "CAllocations"],
+            swiftSettings: settings
+        ),
         .executableTarget(name: "defaults", dependencies: ["CMeasure"], swiftSettings: settings),
         .executableTarget(name: "ratios", dependencies: [migrations, "CMeasure"], swiftSettings: settings),
         .executableTarget(

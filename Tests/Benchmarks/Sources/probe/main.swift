@@ -13,7 +13,11 @@ let current = "1.\(max(count, 1))"
 let versions = (0..<count).map { "1.\($0 + 1)" }
 
 func start() throws {
-    let migrations = try MigrationManager(named: "Library", currentVersion: current, stateDirectory: directory)
+    let migrations = try MigrationManager(
+        named: "Library",
+        currentVersion: current,
+        stateDirectory: directory
+    )
     for version in versions { try migrations.whenMigrating(toVersion: version) {} }
 }
 
@@ -37,13 +41,25 @@ case "allocations":
     try start()
     print(allocations_so_far() - before)
 case "migrate":
-    let migrations = try MigrationManager(named: "Library", currentVersion: current, stateDirectory: directory)
+    let migrations = try MigrationManager(
+        named: "Library",
+        currentVersion: current,
+        stateDirectory: directory
+    )
     print(try timed { try migrations.whenMigrating(toVersion: current) {} })
 case "asynchronous":
-    let migrations = try MigrationManager(named: "Library", currentVersion: current, stateDirectory: directory)
+    let migrations = try MigrationManager(
+        named: "Library",
+        currentVersion: current,
+        stateDirectory: directory
+    )
     try await skip(migrations)
 case "synchronous":
-    let migrations = try MigrationManager(named: "Library", currentVersion: current, stateDirectory: directory)
+    let migrations = try MigrationManager(
+        named: "Library",
+        currentVersion: current,
+        stateDirectory: directory
+    )
     print(try timed { for version in versions { try migrations.whenMigrating(toVersion: version) {} } })
 default:
     print(-1)

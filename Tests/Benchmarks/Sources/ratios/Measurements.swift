@@ -18,7 +18,11 @@ import Foundation
     for (count, limit) in [(10, 2.2), (100, 2.6)] {
         let (ours, inC) = (try cold(count), probe("c", try state(count), count))
         let ratio = try pairedRatio(150, { try inside(ours) }, { try inside(inC) })
-        report.ratio("cold start, \(count) versions: time against open, fstat, read, close in C", ratio, atMost: limit)
+        report.ratio(
+            "cold start, \(count) versions: time against open, fstat, read, close in C",
+            ratio,
+            atMost: limit
+        )
     }
     let (few, many) = (try cold(10), try cold(1_000))
     let slopes = try (0..<60).map { _ in (try inside(many) - inside(few)) / 990 }
@@ -31,7 +35,11 @@ import Foundation
     for (count, limit) in [(10, 120.0), (1_000, 180.0)] {
         let (ours, byHand) = (try cold(count), ["\(programs)/defaults", "\(count)"])
         let ratio = try pairedRatio(30, { try inside(byHand) }, { try inside(ours) })
-        report.ratio("cold start, \(count) versions: times faster than UserDefaults by hand", ratio, atLeast: limit)
+        report.ratio(
+            "cold start, \(count) versions: times faster than UserDefaults by hand",
+            ratio,
+            atLeast: limit
+        )
     }
     let (long, short) = (try cold(10, history: 100), try cold(10))
     let history = try pairedRatio(150, { try inside(long) }, { try inside(short) })
@@ -46,7 +54,12 @@ import Foundation
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let text = String(repeating: "x", count: 400)
     var version = 1
-    _ = try MigrationManager(named: "Library", currentVersion: "1.0", firstRun: .everything, stateDirectory: folder)
+    _ = try MigrationManager(
+        named: "Library",
+        currentVersion: "1.0",
+        firstRun: .everything,
+        stateDirectory: folder
+    )
     let ratio = try pairedRatio(
         60,
         {
@@ -60,7 +73,9 @@ import Foundation
         },
         {
             nanoseconds {
-                for _ in 0..<2 where measure_c_commit(folder, "reference", text, 400) != 0 { report.fail("C commit") }
+                for _ in 0..<2 where measure_c_commit(folder, "reference", text, 400) != 0 {
+                    report.fail("C commit")
+                }
             }
         }
     )

@@ -5,7 +5,8 @@ struct ChildFailed: Error {
     let status: Int32
 }
 
-private func withArguments<Value>(_ arguments: [String], _ body: ([UnsafePointer<CChar>?]) -> Value) -> Value {
+private func withArguments<Value>(_ arguments: [String], _ body: ([UnsafePointer<CChar>?]) -> Value) -> Value
+{
     let copies = arguments.map { text in
         let bytes = Array(text.utf8CString)
         let copy = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count)

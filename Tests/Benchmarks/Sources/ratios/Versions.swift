@@ -30,13 +30,17 @@ struct PlainVersion {
     }
 }
 
-let mixedVersions = ["1.0", "1.1-2", "2024.11.3", "3.2.5", "10.0.1", "1.4", "2.0.3.9.6", "0.9", "7", "12.4.300"]
+let mixedVersions = [
+    "1.0", "1.1-2", "2024.11.3", "3.2.5", "10.0.1", "1.4", "2.0.3.9.6", "0.9", "7", "12.4.300",
+]
 
 func parseAndComparePlain(_ rounds: Int) -> Int {
     var rising = 0
     for round in 0..<rounds {
         let index = round % (mixedVersions.count - 1)
-        guard let left = PlainVersion(mixedVersions[index]), let right = PlainVersion(mixedVersions[index + 1]) else {
+        guard let left = PlainVersion(mixedVersions[index]),
+            let right = PlainVersion(mixedVersions[index + 1])
+        else {
             return -1
         }
         if left < right { rising += 1 }
@@ -48,7 +52,8 @@ func parseAndCompare(_ rounds: Int) -> Int {
     var rising = 0
     for round in 0..<rounds {
         let index = round % (mixedVersions.count - 1)
-        guard let left = AppVersion(mixedVersions[index]), let right = AppVersion(mixedVersions[index + 1]) else {
+        guard let left = AppVersion(mixedVersions[index]), let right = AppVersion(mixedVersions[index + 1])
+        else {
             return -1
         }
         if left < right { rising += 1 }

@@ -1,0 +1,55 @@
+/// What the stand-in app was told to do.
+struct Arguments {
+    var state = ""
+    var name = "Library"
+    var current = "1.4"
+    var first = "fresh"
+    var declared: [String] = []
+    var protecting: Set<String> = []
+    var trace: String?
+    /// The folder whose files the closures change.
+    var data: String?
+    var timeout: Int?
+    var attemptLimit: Int?
+    /// Where the app kills itself: `begin:1.2`, `middle:1.2`, `end:1.2`, or an event such as `restored:1.2`.
+    var death: String?
+    /// The version whose closure throws in its middle, and in the first attempt only when `throwsOnce` is set.
+    var throwing: String?
+    var throwsOnce = false
+    /// The version whose closure waits in its middle until the standard input ends.
+    var holding: String?
+
+    static let usage = """
+        StandInApp --state DIR [--name NAME] [--current 1.4] [--first fresh|everything|1.0] [--declare 1.1,1.2]
+            [--protect 1.1,1.2] [--trace FILE] [--data DIR] [--timeout MILLISECONDS] [--limit N]
+            [--die begin|middle|end|EVENT:VERSION] [--throw VERSION] [--throw-once VERSION] [--hold VERSION]
+        Ends with 0, 3 (MigrationError: code, path and description are printed), 4 (another error), 64 (usage).
+        """
+
+    init?(_ words: [String]) {
+        var words = words[...]
+        while let option = words.popFirst() {
+            guard let value = words.popFirst() else { return nil }
+            switch option {
+            case "--state": state = value
+            case "--name": name = value
+            case "--current": current = value
+            case "--first": first = value
+            case "--declare": declared = Self.list(value)
+            case "--protect": protecting = Set(Self.list(value))
+            case "--trace": trace = value
+            case "--data": data = value
+            case "--timeout": timeout = Int(value)
+            case "--limit": attemptLimit = Int(value)
+            case "--die": death = value
+            case "--throw": throwing = value
+            case "--throw-once": (throwing, throwsOnce) = (value, true)
+            case "--hold": holding = value
+            default: return nil
+            }
+        }
+        if state.isEmpty { return nil }
+    }
+
+    private static func list(_ text: String) -> [String] { text.split(separator: ",").map(String.init) }
+}

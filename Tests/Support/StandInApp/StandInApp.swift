@@ -1,0 +1,103 @@
+import AppMigrations
+
+/// An app as the tests need it: its migrations leave a trace and change files so that a second run would show, and
+/// it dies or throws where it is told to.
+@main
+struct StandInApp {
+    let arguments: Arguments
+
+    static func main() {
+        guard let arguments = Arguments(Array(CommandLine.arguments.dropFirst())) else {
+            System.say(Arguments.usage)
+            System.leave(64)
+        }
+        do {
+            System.say(try StandInApp(arguments: arguments).start())
+            System.leave(0)
+        } catch let error as MigrationError {
+            System.say("\(error.code)\t\(error.path ?? "-")\t\(error.description)")
+            System.leave(3)
+        } catch {
+            System.say("other\t-\t\(error)")
+            System.leave(4)
+        }
+    }
+
+    private func start() throws -> String {
+        let arguments = arguments
+        let options = MigrationManager.Options(
+            lockTimeout: arguments.timeout.map { .milliseconds($0) },
+            attemptLimit: arguments.attemptLimit,
+            onEvent: { event in
+                if arguments.death == "\(event.kind):\(event.version.map(\.description) ?? "-")" {
+                    System.die()
+                }
+            }
+        )
+        let migrations = try MigrationManager(
+            named: arguments.name,
+            currentVersion: arguments.current,
+            firstRun: firstRun,
+            stateDirectory: arguments.state,
+            options: options
+        )
+        var ran: [String] = []
+        for version in arguments.declared {
+            let paths = arguments.protecting.contains(version) ? protectedPaths(version) : []
+            let didRun = try migrations.whenMigrating(toVersion: version, protecting: paths) { context in
+                try migrate(version, context)
+            }
+            if didRun { ran.append(version) }
+        }
+        return "\(migrations.launch) ran \(ran.joined(separator: " ")), last run \(migrations.lastRunVersion)"
+    }
+
+    private var firstRun: MigrationManager.FirstRun {
+        switch arguments.first {
+        case "fresh": .freshInstall
+        case "everything": .everything
+        default: .upgrading(from: arguments.first)
+        }
+    }
+
+    private func dieIfTold(_ point: String, _ version: String) {
+        if arguments.death == "\(point):\(version)" { System.die() }
+    }
+
+    private func migrate(_ version: String, _ context: MigrationContext) throws {
+        dieIfTold("begin", version)
+        if let trace = arguments.trace { try System.append("\(version) \(context.attempt)\n", to: trace) }
+        if let data = arguments.data { try changeFirstHalf(data, version) }
+        dieIfTold("middle", version)
+        if arguments.holding == version { System.waitForEndOfInput() }
+        if arguments.throwing == version, !(arguments.throwsOnce && context.isRetry) {
+            throw System.Failure(description: "told to throw in \(version)")
+        }
+        if let data = arguments.data { try changeSecondHalf(data, version) }
+        dieIfTold("end", version)
+    }
+}
+
+/// The files: `file`, `folder`, `database` with what SQLite keeps beside it, and `created`, which isn't there before.
+extension StandInApp {
+    func protectedPaths(_ version: String) -> [String] {
+        guard let data = arguments.data else { return [] }
+        return ["file", "folder", "created", "fresh-\(version)", "database"].map { "\(data)/\($0)" }
+    }
+
+    private func changeFirstHalf(_ data: String, _ version: String) throws {
+        try System.append("\(version)\n", to: "\(data)/file")
+        try System.remove("\(data)/folder/old-\(version)")
+        try System.append("\(version)\n", to: "\(data)/created")
+        try System.append("\(version)\n", to: "\(data)/database-wal")
+    }
+
+    private func changeSecondHalf(_ data: String, _ version: String) throws {
+        try System.append("\(version)\n", to: "\(data)/folder/inner/log")
+        try System.append("\(version)\n", to: "\(data)/folder/new-\(version)", exclusively: true)
+        try System.append("\(version)\n", to: "\(data)/fresh-\(version)", exclusively: true)
+        try System.append("\(version)\n", to: "\(data)/database")
+        try System.append("\(version)\n", to: "\(data)/database-journal", exclusively: true)
+        try System.remove("\(data)/database-journal")
+    }
+}

@@ -19,6 +19,7 @@ enum Platform {
     static var nameTooLong: Int32 { ENAMETOOLONG }
 
     static var notADirectory: Int32 { ENOTDIR }
+    static var tooLarge: SystemCallError { SystemCallError(call: "write", errorNumber: EFBIG) }
 
     /// Whether an error says that the name stands for a link, a folder, a socket or a FIFO instead of a file.
     static func saysNotRegular(_ error: SystemCallError) -> Bool {

@@ -13,7 +13,7 @@ struct StateFile: Sendable {
         case marks(MigrationMarks)
         case larger
         case unreadable(SystemCallError)
-        case problem(StateProblem)
+        case problem
     }
 
     /// What a start needs of the state, or `nil` when there is none: `open`, `read`, `close`, and no allocation that
@@ -29,7 +29,10 @@ struct StateFile: Sendable {
         case .marks(let marks): return marks
         case .larger: return try readState()?.marks
         case .unreadable(let error): throw .unreadable(error, location)
-        case .problem(let problem): throw .notOurs(problem, location)
+        case .problem:
+            // A file system of the network may give less than there is in one call: nothing is refused before the
+            // whole was read.
+            return try readState()?.marks
         }
     }
 
@@ -57,7 +60,7 @@ struct StateFile: Sendable {
         do throws(StateProblem) {
             return .marks(try MigrationMarks.read(bytes, name: name))
         } catch {
-            return .problem(error)
+            return .problem
         }
     }
 
@@ -84,10 +87,15 @@ struct StateFile: Sendable {
     /// synchronized. Only under the lock.
     func save(_ state: MigrationState) throws(SaveFailure) {
         let temporary = location.temporary
+        let document = state.document
+        // What could not be read again is not written: the old state stands.
+        if document.count > Self.sizeLimit {
+            throw SaveFailure(cause: Platform.tooLarge, isRenamed: false, leftover: nil)
+        }
         do throws(SystemCallError) {
             let descriptor = try createTemporary()
             do throws(SystemCallError) {
-                try Platform.writeAll(descriptor, state.document)
+                try Platform.writeAll(descriptor, document)
                 try Platform.synchronize(descriptor)
             } catch {
                 Platform.closeAfterReading(descriptor)

@@ -46,7 +46,11 @@ enum Fuzz {
         guard versions.count == 2 else { return }
         let (left, right) = (versions[0], versions[1])
         expect((left < right) == precedes(left, right), "the order is wrong", bytes)
-        expect((left == right) == (!precedes(left, right) && !precedes(right, left)), "equality is wrong", bytes)
+        expect(
+            (left == right) == (!precedes(left, right) && !precedes(right, left)),
+            "equality is wrong",
+            bytes
+        )
     }
 
     /// The order by numbers: release by release with zeros for what is missing, then the sub-number, none first.

@@ -4,7 +4,8 @@
 struct Mutator {
     private var random: UInt64
 
-    private static let alphabet = Array("{}[]\":,\\/-.0123456789eE+ \n\tabfnrtu".utf8) + [0, 0x7F, 0x80, 0xC3, 0xED, 0xFF]
+    private static let alphabet =
+        Array("{}[]\":,\\/-.0123456789eE+ \n\tabfnrtu".utf8) + [0, 0x7F, 0x80, 0xC3, 0xED, 0xFF]
 
     private static let seeds: [String] = [
         """

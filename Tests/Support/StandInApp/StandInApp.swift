@@ -29,7 +29,9 @@ struct StandInApp {
             lockTimeout: arguments.timeout.map { .milliseconds($0) },
             attemptLimit: arguments.attemptLimit,
             onEvent: { event in
-                if arguments.death == "\(event.kind):\(event.version.map(\.description) ?? "-")" { System.die() }
+                if arguments.death == "\(event.kind):\(event.version.map(\.description) ?? "-")" {
+                    System.die()
+                }
             }
         )
         let migrations = try MigrationManager(

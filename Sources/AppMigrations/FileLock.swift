@@ -53,7 +53,7 @@ final class FileLock: Sendable {
             guard try Platform.tryLock(descriptor) else { return .held }
             // A folder that was removed while this process waited takes its lock along: it guards nothing now.
             if try FileStatus(descriptor).links == 0 { return .fileRemoved }
-            try Platform.writeProcess(descriptor)
+            Platform.sign(descriptor)
         } catch {
             throw .lockUnavailable(error, location)
         }
@@ -71,4 +71,10 @@ final class FileLock: Sendable {
 
     /// Closes the file of a lock that was not taken.
     func abandon() { Platform.closeAfterReading(descriptor) }
+
+    /// The process that has the lock, as far as it can be told.
+    func holder() throws(SystemCallError) -> Int32? {
+        if Self.held.withLock({ $0[identity] != nil }) { return Platform.process }
+        return try Platform.signer(descriptor)
+    }
 }

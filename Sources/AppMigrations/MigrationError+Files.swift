@@ -85,22 +85,14 @@ extension MigrationError {
         )
     }
 
-    static func lockTimeout(_ timeout: Duration, _ location: StateLocation, _ version: AppVersion?)
-        -> MigrationError
-    {
-        let holder: String
-        var cause: SystemCallError?
-        do throws(SystemCallError) {
-            let content = try Platform.contents(ofFile: location.lock, limit: 64) ?? []
-            let digits = content.prefix { (0x30...0x39).contains($0) }
-            holder =
-                digits.isEmpty
-                ? "a process that left no number" : "process \(String(decoding: digits, as: UTF8.self))"
-        } catch {
-            holder = "a process whose number could not be read"
-            cause = error
-        }
-        return MigrationError(
+    static func lockTimeout(
+        _ timeout: Duration,
+        heldBy holder: String,
+        _ cause: SystemCallError?,
+        _ location: StateLocation,
+        _ version: AppVersion?
+    ) -> MigrationError {
+        MigrationError(
             .lockTimeout,
             manager: location.name,
             version: version,

@@ -12,6 +12,7 @@ extension MigrationManager {
     func putBack(_ run: MigrationRun, failure: String) throws(MigrationError) -> String {
         var state = run.state
         let version = run.context.version
+        // Scalars, since one character can hold any number of them, and the state has a limit of size.
         state.marks.interrupted?.failure = String(failure.unicodeScalars.prefix(MigrationState.failureLimit))
         guard run.isProtecting else {
             let isNoted = saveAttempt(state) == nil

@@ -19,8 +19,7 @@ extension MigrationManager {
             state.marks = MigrationMarks(
                 lastRun: version,
                 baseline: version,
-                launched: currentVersion,
-                interrupted: nil
+                launched: currentVersion
             )
             try save(state, version, "The mark was not set.")
         }

@@ -20,7 +20,7 @@ struct StartOutcome {
         let answer = try ask(firstRun, location, lock)
         let baseline = try baseline(answer, current, location)
         let isFresh = if case .freshInstall = answer { true } else { false }
-        let marks = MigrationMarks(lastRun: baseline, baseline: baseline, launched: current, interrupted: nil)
+        let marks = MigrationMarks(lastRun: baseline, baseline: baseline, launched: current)
         do throws(SaveFailure) {
             try file.save(MigrationState(name: location.name, marks: marks))
         } catch {

@@ -27,27 +27,31 @@ struct MigrationMarks: Equatable, Sendable {
     var lastRun: AppVersion
     var baseline: AppVersion
     var launched: AppVersion
-    private var record: Interruption.Record
+    private var interruption: Interrupted
 
-    init(lastRun: AppVersion, baseline: AppVersion, launched: AppVersion, interrupted: Interruption?) {
-        self.init(lastRun: lastRun, baseline: baseline, launched: launched, record: .none)
-        self.interrupted = interrupted
+    /// An interruption, or none.
+    ///
+    /// Not an `Optional`: a start copies the marks, and the first copy of a generic type over one of ours makes the runtime
+    /// build that type, which alone takes longer than all the rest of a start.
+    indirect enum Interrupted: Equatable {
+        case no
+        case during(Interruption)
     }
 
-    init(lastRun: AppVersion, baseline: AppVersion, launched: AppVersion, record: Interruption.Record) {
+    init(lastRun: AppVersion, baseline: AppVersion, launched: AppVersion, interrupted: Interrupted = .no) {
         self.lastRun = lastRun
         self.baseline = baseline
         self.launched = launched
-        self.record = record
+        interruption = interrupted
     }
 
     var interrupted: Interruption? {
-        get { record.interruption }
-        set { record = newValue.map(Interruption.Record.init) ?? .none }
+        get { if case .during(let interruption) = interruption { interruption } else { nil } }
+        set { interruption = newValue.map(Interrupted.during) ?? .no }
     }
 
     /// Whether `interrupted` is there, without a look at what it is.
-    var isInterrupted: Bool { record !== Interruption.Record.none }
+    var isInterrupted: Bool { if case .during = interruption { true } else { false } }
 }
 
 /// A migration whose closure was begun and isn't recorded.
@@ -63,22 +67,6 @@ struct Interruption: Equatable, Sendable {
     var startedAt: Int64
     /// The error that ended the attempt; `nil` while the closure runs, or when its process died.
     var failure: String?
-
-    /// An interruption, or none, behind a reference that is always there.
-    ///
-    /// A start copies the marks, and the first copy of an `Optional` of one of our types makes the runtime build that
-    /// type: that alone takes longer than all the rest of a start.
-    final class Record: Equatable, Sendable {
-        let interruption: Interruption?
-
-        static let none = Record(nil)
-
-        convenience init(_ interruption: Interruption) { self.init(.some(interruption)) }
-
-        private init(_ interruption: Interruption?) { self.interruption = interruption }
-
-        static func == (left: Record, right: Record) -> Bool { left.interruption == right.interruption }
-    }
 }
 
 /// A migration that ran and was recorded.

@@ -4,13 +4,15 @@ struct StateFile: Sendable {
 
     static var sizeLimit: Int { 1 << 20 }
 
-    // What a state with a hundred rows of history takes; more is read in a second go.
-    private static var firstRead: Int { 16 << 10 }
+    // The path and a state with a short history fit the part of the stack that Swift gives without asking the heap,
+    // and a page of it that is in memory already; what is longer takes a second read.
+    private static var stackSize: Int { 1_024 }
+    private static var heapSize: Int { 64 << 10 }
     private static var pathLimit: Int { 4_096 }
 
     /// What a start finds.
     ///
-    /// Not an `Optional`, for the reason given at `Interruption.Record`.
+    /// Not an `Optional`, for the reason given at `MigrationMarks.Interrupted`.
     enum Found {
         case absent
         case marks(MigrationMarks)
@@ -18,59 +20,77 @@ struct StateFile: Sendable {
 
     private enum Outcome {
         case found(Found)
-        case larger
+        case pathTooLong
         case unreadable(SystemCallError)
-        case problem(StateProblem)
+        case problem
     }
 
-    /// What a start needs of the state: `open`, `read`, `close`, and no allocation that
-    /// outlives the call.
+    /// What a start needs of the state: `open`, `read`, `close`, and no allocation that outlives the call.
     func readMarks() throws(MigrationError) -> Found {
-        let outcome = withUnsafeTemporaryAllocation(byteCount: Self.pathLimit + Self.firstRead, alignment: 16)
-        {
-            let path = UnsafeMutableRawBufferPointer(rebasing: $0[..<Self.pathLimit])
-            let content = UnsafeMutableRawBufferPointer(rebasing: $0[Self.pathLimit...])
-            return readMarks(path.assumingMemoryBound(to: UInt8.self), content)
+        var outcome = withUnsafeTemporaryAllocation(byteCount: Self.stackSize, alignment: 16) {
+            readMarks($0)
+        }
+        if case .pathTooLong = outcome {
+            let size = Self.pathLimit + Self.stackSize
+            outcome = withUnsafeTemporaryAllocation(byteCount: size, alignment: 16) { readMarks($0) }
         }
         switch outcome {
         case .found(let found): return found
-        case .larger:
+        case .pathTooLong:
+            throw .unreadable(SystemCallError(call: "open", errorNumber: Platform.nameTooLong), location)
+        case .unreadable(let error): throw .unreadable(error, location)
+        case .problem:
+            // A file system of the network may give less than there is in one call: nothing is refused before the
+            // whole was read.
             guard let state = try readState() else { return .absent }
             return .marks(state.marks)
-        case .unreadable(let error): throw .unreadable(error, location)
-        case .problem(let problem): throw .notOurs(problem, location)
         }
     }
 
-    private func readMarks(
-        _ path: UnsafeMutableBufferPointer<UInt8>,
-        _ content: UnsafeMutableRawBufferPointer
-    ) -> Outcome {
-        guard StateLocation.writeStatePath(directory: location.directory, name: location.name, into: path),
-            let start = path.baseAddress
-        else { return .unreadable(SystemCallError(call: "open", errorNumber: Platform.nameTooLong)) }
+    private func readMarks(_ buffer: UnsafeMutableRawBufferPointer) -> Outcome {
+        let path = buffer.assumingMemoryBound(to: UInt8.self)
+        let length = StateLocation.writeStatePath(
+            directory: location.directory,
+            name: location.name,
+            into: path
+        )
+        guard length > 0, length <= buffer.count - Self.stackSize / 2, let start = buffer.baseAddress else {
+            return .pathTooLong
+        }
         do throws(SystemCallError) {
             let descriptor = try Platform.openToRead(
                 UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)
             )
             defer { Platform.closeAfterReading(descriptor) }
+            let content = UnsafeMutableRawBufferPointer(rebasing: buffer[length...])
             let count = try Platform.fill(content, from: descriptor)
             // Only a full buffer can hide more: a regular file is read to its end in one call.
-            if count == content.count { return .larger }
-            let bytes = UnsafeRawBufferPointer(rebasing: content[..<count]).assumingMemoryBound(
-                to: UInt8.self
-            )
-            return Self.marks(bytes, name: location.name)
+            if count == content.count { return try readLonger(descriptor, content) }
+            return marks(UnsafeRawBufferPointer(rebasing: content[..<count]))
         } catch {
             return error.errorNumber == Platform.noEntry ? .found(.absent) : .unreadable(error)
         }
     }
 
-    private static func marks(_ bytes: UnsafeBufferPointer<UInt8>, name: String) -> Outcome {
+    @inline(never)
+    private func readLonger(
+        _ descriptor: Int32,
+        _ beginning: UnsafeMutableRawBufferPointer
+    ) throws(SystemCallError) -> Outcome {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.heapSize, alignment: 16)
+        defer { buffer.deallocate() }
+        buffer.copyMemory(from: UnsafeRawBufferPointer(beginning))
+        let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[beginning.count...])
+        let count = beginning.count + (try Platform.fill(rest, from: descriptor))
+        return marks(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+    }
+
+    private func marks(_ content: UnsafeRawBufferPointer) -> Outcome {
         do throws(StateProblem) {
-            return .found(.marks(try MigrationMarks.read(bytes, name: name)))
+            let bytes = content.assumingMemoryBound(to: UInt8.self)
+            return .found(.marks(try MigrationMarks.read(bytes, name: location.name)))
         } catch {
-            return .problem(error)
+            return .problem
         }
     }
 
@@ -100,6 +120,7 @@ struct StateFile: Sendable {
     func save(_ state: MigrationState) throws(SaveFailure) {
         let temporary = location.temporary
         do throws(SystemCallError) {
+            // What could not be read again is not written: the old state stands.
             guard let document = state.document(limit: Self.sizeLimit) else { throw Platform.tooLarge }
             let descriptor = try createTemporary()
             do throws(SystemCallError) {

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The lock of one state: `flock` on a file of its own, because a save replaces the state file.
 ///
 /// The kernel gives it back when its process dies, so a killed holder blocks nobody. Two holders in one process
@@ -8,7 +6,7 @@ final class FileLock: Sendable {
     let identity: FileIdentity
     private let descriptor: Int32
 
-    private static let held = Mutex<[FileIdentity: Bool]>([:])
+    private static let held = Guarded<[FileIdentity: Bool]>([:])
 
     private init(descriptor: Int32, identity: FileIdentity) {
         self.descriptor = descriptor

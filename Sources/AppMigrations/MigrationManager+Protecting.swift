@@ -1,5 +1,3 @@
-import Synchronization
-
 extension MigrationRun {
     var isProtecting: Bool { state.marks.interrupted.map { !$0.protected.isEmpty } ?? false }
 }

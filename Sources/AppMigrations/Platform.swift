@@ -223,6 +223,18 @@ enum Platform {
 
     static var process: Int32 { getpid() }
 
+    typealias Mutex = pthread_mutex_t
+
+    static func initialize(_ mutex: UnsafeMutablePointer<Mutex>) { pthread_mutex_init(mutex, nil) }
+
+    @inline(__always)
+    static func lock(_ mutex: UnsafeMutablePointer<Mutex>) { pthread_mutex_lock(mutex) }
+
+    @inline(__always)
+    static func unlock(_ mutex: UnsafeMutablePointer<Mutex>) { pthread_mutex_unlock(mutex) }
+
+    static func destroy(_ mutex: UnsafeMutablePointer<Mutex>) { pthread_mutex_destroy(mutex) }
+
     static var now: Int64 { Int64(time(nil)) }
 
     static func pause(_ duration: Duration) {

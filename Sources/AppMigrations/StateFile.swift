@@ -5,9 +5,9 @@ struct StateFile: Sendable {
     static var sizeLimit: Int { 1 << 20 }
 
     // The path and a state with a short history fit the part of the stack that Swift gives without asking the heap,
-    // and a page of it that is in memory already; what is longer takes a second read.
+    // and a page of it that is in memory already; a hundred rows of history take a second read, and a thousand a third.
     private static var stackSize: Int { 1_024 }
-    private static var heapSize: Int { 64 << 10 }
+    private static var heapSize: Int { 16 << 10 }
     private static var pathLimit: Int { 4_096 }
 
     /// What a start finds.
@@ -77,12 +77,14 @@ struct StateFile: Sendable {
         _ descriptor: Int32,
         _ beginning: UnsafeMutableRawBufferPointer
     ) throws(SystemCallError) -> Outcome {
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.heapSize, alignment: 16)
+        let size = beginning.count < Self.heapSize / 2 ? Self.heapSize : Self.sizeLimit
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
         defer { buffer.deallocate() }
         buffer.copyMemory(from: UnsafeRawBufferPointer(beginning))
         let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[beginning.count...])
         let count = beginning.count + (try Platform.fill(rest, from: descriptor))
-        return marks(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        if count < size { return marks(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
+        return size == Self.sizeLimit ? .problem : try readLonger(descriptor, buffer)
     }
 
     private func marks(_ content: UnsafeRawBufferPointer) -> Outcome {

@@ -2,8 +2,9 @@ import AppMigrations
 import Foundation
 import Testing
 
-/// Real processes die at named points; the parent looks at what they left. The script `Tests/Support/deaths` does the
-/// same at every system call.
+/// Real processes die at named points; the parent looks at what they left.
+///
+/// The script `Tests/Support/deaths` does the same at every system call.
 @Suite struct CrashTests {
     static let versions = ["1.1", "1.2", "1.3"]
 

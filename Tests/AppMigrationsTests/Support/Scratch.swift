@@ -15,8 +15,11 @@ final class Scratch: Sendable {
     }
 
     /// Gives `body` a folder and removes it afterwards.
-    static func with<Result>(_ body: (Scratch) throws -> Result) throws -> Result {
-        let scratch = try Scratch()
+    static func with<Result>(
+        in directory: String = NSTemporaryDirectory(),
+        _ body: (Scratch) throws -> Result
+    ) throws -> Result {
+        let scratch = try Scratch(in: directory)
         defer { scratch.remove() }
         return try body(scratch)
     }
@@ -28,6 +31,12 @@ final class Scratch: Sendable {
         let scratch = try Scratch()
         defer { scratch.remove() }
         return try await body(scratch)
+    }
+
+    /// A folder in memory, which is another file system than the one for temporary files, where there is one.
+    static var memory: String {
+        let memory = "/dev/shm"
+        return FileManager.default.isWritableFile(atPath: memory) ? memory : NSTemporaryDirectory()
     }
 
     var state: String { path + "/state" }

@@ -8,8 +8,9 @@ import Musl
 import Android
 #endif
 
-/// What must be true of every input, for whatever feeds them in. It is compiled together with the library's sources, so
-/// that it reaches the codec and the parser themselves.
+/// What must be true of every input, for whatever feeds them in.
+///
+/// It is compiled together with the library's sources, so that it reaches the codec and the parser themselves.
 enum Fuzz {
     static let name = "Library"
 

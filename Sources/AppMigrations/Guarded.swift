@@ -10,7 +10,10 @@ struct Guarded<Value>: @unchecked Sendable {
 
     init(_ value: Value) {
         let offset = Self.offset
-        let block = UnsafeMutableRawPointer.allocate(byteCount: offset + MemoryLayout<Value>.size, alignment: 16)
+        let block = UnsafeMutableRawPointer.allocate(
+            byteCount: offset + MemoryLayout<Value>.size,
+            alignment: 16
+        )
         mutex = block.assumingMemoryBound(to: Platform.Mutex.self)
         self.value = (block + offset).assumingMemoryBound(to: Value.self)
         Platform.initialize(mutex)
@@ -18,7 +21,9 @@ struct Guarded<Value>: @unchecked Sendable {
     }
 
     @inline(__always)
-    func withLock<Result, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure) -> Result {
+    func withLock<Result, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure)
+        -> Result
+    {
         Platform.lock(mutex)
         defer { Platform.unlock(mutex) }
         return try body(&value.pointee)

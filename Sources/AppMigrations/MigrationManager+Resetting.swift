@@ -17,7 +17,8 @@ extension MigrationManager {
             state.marks = MigrationMarks(
                 lastRun: version,
                 baseline: version,
-                launched: currentVersion
+                launched: currentVersion,
+                interrupted: nil
             )
             try save(state, version, "The mark was not set.")
         }

@@ -135,7 +135,7 @@ private struct StateDocument {
             lastRun: lastRun,
             baseline: has(Bit.baseline) ? baseline : lastRun,
             launched: has(Bit.launchedVersion) ? launched : lastRun,
-            interrupted: interrupted
+            interruption: interrupted
         )
     }
 

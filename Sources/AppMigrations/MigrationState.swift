@@ -38,11 +38,16 @@ struct MigrationMarks: Equatable, Sendable {
         case during(Interruption)
     }
 
-    init(lastRun: AppVersion, baseline: AppVersion, launched: AppVersion, interrupted: Interrupted = .no) {
+    init(lastRun: AppVersion, baseline: AppVersion, launched: AppVersion, interrupted: Interruption?) {
+        self.init(lastRun: lastRun, baseline: baseline, launched: launched, interruption: .no)
+        self.interrupted = interrupted
+    }
+
+    init(lastRun: AppVersion, baseline: AppVersion, launched: AppVersion, interruption: Interrupted) {
         self.lastRun = lastRun
         self.baseline = baseline
         self.launched = launched
-        interruption = interrupted
+        self.interruption = interruption
     }
 
     var interrupted: Interruption? {

@@ -56,7 +56,7 @@ extension MigrationError {
         case .notOurs(let problem, nil):
             return corrupted(
                 location,
-                "at byte \(problem.offset) stands something else than \(problem.expected.rawValue)"
+                "expected \(problem.expected.rawValue) at byte \(problem.offset)"
             )
         }
     }
@@ -67,7 +67,7 @@ extension MigrationError {
             manager: location.name,
             path: location.state,
             "The state of manager \(quoted(location.name)), \(location.state), is not a state of this manager: "
-                + "\(reason). Nothing was run and every byte of it left as it is. Repair the file, restore it from a "
+                + "\(reason). Nothing was run, and every byte of it was left as it is. Repair the file, restore it from a "
                 + "backup, or move it away: the next manager is a first run then."
         )
     }
@@ -113,6 +113,7 @@ extension MigrationError {
         let leftover =
             failure.leftover.map { " \(location.temporary) could not be removed either: \($0)." } ?? ""
         let subject = "The state of manager \(quoted(location.name)), \(location.state),"
+        let remedy = failure.isRenamed ? "" : " Make room, or the folder writable, and start again."
         let description =
             failure.isRenamed
             ? "\(subject) was saved, but may not survive a power failure: \(failure.cause). The new state stands. "
@@ -123,7 +124,7 @@ extension MigrationError {
             version: version,
             path: location.state,
             underlying: failure.cause,
-            description + consequence
+            description + consequence + remedy
         )
     }
 

@@ -35,7 +35,7 @@ struct StartOutcome {
                 error,
                 nil,
                 location,
-                consequence: "Nothing was run; start again when it can be written."
+                consequence: "Nothing was run."
             )
         }
         return StartOutcome(marks: marks, launch: .first, isFresh: isFresh)

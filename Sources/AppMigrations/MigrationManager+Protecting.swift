@@ -96,8 +96,7 @@ extension StateFile {
         }
     }
 
-    /// - Parameter synchronizing: Whether the state without the intent may stand in memory only; the snapshot goes
-    ///   when it is on the medium.
+    /// Removes a snapshot that no state refers to; `synchronizing` when that state may stand in memory only.
     func removeSnapshot(
         _ version: AppVersion?,
         options: MigrationManager.Options,

@@ -58,13 +58,18 @@ import Foundation
         100,
         {
             try before.write(to: stateFile)
-            let manager = try MigrationManager(named: "Library", currentVersion: "1.2", stateDirectory: folder)
+            let manager = try MigrationManager(
+                named: "Library",
+                currentVersion: "1.2",
+                stateDirectory: folder
+            )
             return try nanoseconds { try manager.whenMigrating(toVersion: "1.2") {} }
         },
         {
             try before.write(to: stateFile)
             return nanoseconds {
-                for _ in 0..<2 where measure_c_commit(folder, "reference", text, UInt64(text.utf8.count)) != 0 {
+                for _ in 0..<2 where measure_c_commit(folder, "reference", text, UInt64(text.utf8.count)) != 0
+                {
                     report.fail("a commit in C")
                 }
             }

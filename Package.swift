@@ -12,11 +12,34 @@ let package = Package(
     name: "swift-app-migrations",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
-        .library(name: "AppMigrations", targets: ["AppMigrations"])
+        .library(name: "AppMigrations", targets: ["AppMigrations"]),
+        .library(name: "AppMigrationsSQLite", targets: ["AppMigrationsSQLite"]),
     ],
     targets: [
         .target(name: "AppMigrations", swiftSettings: settings),
         .testTarget(name: "AppMigrationsTests", dependencies: ["AppMigrations"], swiftSettings: settings),
+        .systemLibrary(
+            name: "CAppMigrationsSQLite",
+            providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]
+        ),
+        .target(
+            name: "AppMigrationsSQLite",
+            dependencies: ["CAppMigrationsSQLite"],
+            swiftSettings: settings,
+            linkerSettings: [
+                // By soname: the link without a version comes with the -dev package only.
+                .linkedLibrary(":libsqlite3.so.0", .when(platforms: [.linux])),
+                .linkedLibrary(
+                    "sqlite3",
+                    .when(platforms: [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS])
+                ),
+            ]
+        ),
+        .testTarget(
+            name: "AppMigrationsSQLiteTests",
+            dependencies: ["AppMigrationsSQLite"],
+            swiftSettings: settings
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

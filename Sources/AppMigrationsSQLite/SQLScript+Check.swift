@@ -14,7 +14,8 @@ extension SQLScript {
     func startOfStatement(from offset: Int) throws(SQLError) -> Int {
         var offset = offset
         while offset < count {
-            if Self.isBlank(bytes[offset]) || isComment(at: offset) {
+            // Semicolons alone are no statement; SQLite goes on to the next.
+            if Self.isBlank(bytes[offset]) || bytes[offset] == UInt8(ascii: ";") || isComment(at: offset) {
                 offset = try checkedEnd(ofTokenAt: offset)
             } else if bytes[offset...].starts(with: Self.byteOrderMark) {
                 // SQLite reads one as a blank wherever it stands.
@@ -24,6 +25,34 @@ extension SQLScript {
             }
         }
         return count
+    }
+
+    /// The first words of a statement without blanks and comments: names, quoted ones without their quotes,
+    /// and every other byte by itself.
+    func words(from start: Int, to end: Int, atMost limit: Int) throws(SQLError) -> [String] {
+        var words = [String]()
+        var offset = try startOfStatement(from: start)
+        while offset < end, words.count < limit {
+            var next = try checkedEnd(ofTokenAt: offset)
+            let isQuoted = next > offset + 1
+            while !isQuoted, next < end, Self.isOfName(bytes[offset]), Self.isOfName(bytes[next]) {
+                next += 1
+            }
+            let word = isQuoted ? bytes[offset + 1..<next - 1] : bytes[offset..<next]
+            words.append(String(decoding: word, as: UTF8.self))
+            offset = try startOfStatement(from: next)
+        }
+        return words
+    }
+
+    private static func isOfName(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "$"), 0x80...:
+            true
+        default:
+            false
+        }
     }
 
     private func isComment(at offset: Int) -> Bool {

@@ -20,7 +20,7 @@ extension SQLiteConnection {
         try script.check(for: .sqlite)
         try checkUsable()
         if hasTransaction {
-            try withAuthorizer { authorizer throws(SQLError) in try run(script, authorizer) }
+            try withRefusals { refusals throws(SQLError) in try run(script, refusals) }
             return
         }
         do {
@@ -32,10 +32,10 @@ extension SQLiteConnection {
         }
     }
 
-    private func run(_ script: SQLScript, _ authorizer: Authorizer?) throws(SQLError) {
+    private func run(_ script: SQLScript, _ refusals: ScriptRefusals?) throws(SQLError) {
         var offset = 0
         while offset < script.count {
-            if authorizer != nil, !hasTransaction {
+            if refusals != nil, !hasTransaction {
                 throw script.error(
                     .transactionEnded,
                     "The transaction ended before this statement",
@@ -43,7 +43,7 @@ extension SQLiteConnection {
                 )
             }
             let start = try script.startOfStatement(from: offset)
-            let prepared = try prepare(script, start, authorizer)
+            let prepared = try prepare(script, start, refusals)
             offset = prepared.end
             guard let statement = prepared.statement else { continue }
             do {
@@ -57,20 +57,26 @@ extension SQLiteConnection {
     private func prepare(
         _ script: SQLScript,
         _ start: Int,
-        _ authorizer: Authorizer?
+        _ refusals: ScriptRefusals?
     ) throws(SQLError) -> (statement: Statement?, end: Int) {
         let prepared: (statement: Statement?, end: Int)
         do {
             prepared = try prepare(script, from: start)
         } catch {
-            guard let refusal = authorizer?.refusal else { throw error }
+            guard let refusal = refusals?.refusal else { throw error }
             throw script.error(.refusedStatement, refusal, at: start)
         }
         guard let statement = prepared.statement else { return prepared }
+        if isBorrowed, let refusals {
+            let words = try script.words(from: start, to: prepared.end, atMost: 16)
+            if !refusals.allows(wordsOf: words), let refusal = refusals.refusal {
+                throw script.error(.refusedStatement, refusal, at: start)
+            }
+        }
         var refused: String?
         if statement.parameterCount > 0 {
             refused = "A script has no parameters; nothing is bound to \(parameterName(statement))"
-        } else if let table = authorizer?.takeDroppedTable() {
+        } else if let table = refusals?.takeDroppedTable() {
             refused = try refusal(ofDropping: table)
         }
         if let refused {

@@ -40,6 +40,9 @@ extension SQLiteConnection {
     /// "sqlite3_get_autocommit returns zero inside a transaction": the one way to know that SQLite ended one.
     var hasTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
+    /// Whether SQLite ended a transaction that nobody has rolled back since.
+    var hasEndedTransaction: Bool { state.withLock { $0.endedBy != nil } }
+
     /// Refuses work after `close()`, and after SQLite ended a transaction that the caller does not know to
     /// be gone: each statement would be committed by itself.
     func checkUsable() throws(SQLError) {

@@ -49,9 +49,8 @@ public final class SQLiteConnection: SQLConnection, Sendable {
 
     /// Uses a connection that another library opened, the `sqlite3 *` of its C interface.
     ///
-    /// It is not closed, and must stay open as long as this object is used. The owner's busy and progress
-    /// handlers stay in place; an authorizer of the owner is lost when a script runs in a transaction,
-    /// since SQLite has one at a time and no way to ask for it.
+    /// It is not closed, and must stay open as long as this object is used. The owner's authorizer, busy and
+    /// progress handlers stay in place, so that a cancelled task does not stop a statement here.
     public init(borrowing handle: OpaquePointer) {
         self.handle = handle
         isBorrowed = true

@@ -11,6 +11,7 @@ extension SQLiteConnection {
     ///
     /// - Throws: The error of `body`; ``SQLError`` when the transaction could not begin or commit, with the
     ///   code ``SQLError/Code/transactionEnded`` when it was gone by then.
+    @discardableResult
     public func transaction<Value>(_ body: () throws -> Value) throws -> Value {
         let isOuter = !(try isInTransaction)
         try query(isOuter ? "BEGIN IMMEDIATE" : "SAVEPOINT app_migrations_transaction")

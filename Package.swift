@@ -35,9 +35,15 @@ let package = Package(
                 ),
             ]
         ),
+        .executableTarget(
+            name: "SQLMigrationStarter",
+            dependencies: ["AppMigrationsSQLite"],
+            path: "Tests/SQLMigrationStarter",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "AppMigrationsSQLiteTests",
-            dependencies: ["AppMigrationsSQLite"],
+            dependencies: ["AppMigrationsSQLite", "SQLMigrationStarter"],
             swiftSettings: settings
         ),
     ],

@@ -55,7 +55,7 @@ private struct StateDocument {
     private var lastRun = AppVersion.zero
     private var baseline = AppVersion.zero
     private var launched = AppVersion.zero
-    private var interrupted = Interruption.Record.none
+    private var interrupted = Interruption.Record()
     private(set) var history: [AppliedMigration] = []
 
     init(_ bytes: UnsafeBufferPointer<UInt8>, name: String) {

@@ -30,7 +30,7 @@ struct MigrationMarks: Equatable, Sendable {
     private var record: Interruption.Record
 
     init(lastRun: AppVersion, baseline: AppVersion, launched: AppVersion, interrupted: Interruption?) {
-        self.init(lastRun: lastRun, baseline: baseline, launched: launched, record: .none)
+        self.init(lastRun: lastRun, baseline: baseline, launched: launched, record: Interruption.Record())
         self.interrupted = interrupted
     }
 
@@ -43,11 +43,11 @@ struct MigrationMarks: Equatable, Sendable {
 
     var interrupted: Interruption? {
         get { record.interruption }
-        set { record = newValue.map(Interruption.Record.init) ?? .none }
+        set { record = newValue.map(Interruption.Record.init) ?? Interruption.Record() }
     }
 
     /// Whether `interrupted` is there, without a look at what it is.
-    var isInterrupted: Bool { record !== Interruption.Record.none }
+    var isInterrupted: Bool { !record.isEmpty }
 }
 
 /// A migration whose closure was begun and isn't recorded.
@@ -67,15 +67,21 @@ struct Interruption: Equatable, Sendable {
     /// An interruption, or none, behind a reference that is always there.
     ///
     /// A start copies the marks, and the first copy of an `Optional` of one of our types makes the runtime build that
-    /// type: that alone takes longer than all the rest of a start.
+    /// type: that alone takes longer than all the rest of a start. A shared object for none would have to be set up by
+    /// the runtime too; making one is cheaper.
     final class Record: Equatable, Sendable {
         let interruption: Interruption?
+        let isEmpty: Bool
 
-        static let none = Record(nil)
+        init() {
+            interruption = nil
+            isEmpty = true
+        }
 
-        convenience init(_ interruption: Interruption) { self.init(.some(interruption)) }
-
-        private init(_ interruption: Interruption?) { self.interruption = interruption }
+        init(_ interruption: Interruption) {
+            self.interruption = interruption
+            isEmpty = false
+        }
 
         static func == (left: Record, right: Record) -> Bool { left.interruption == right.interruption }
     }

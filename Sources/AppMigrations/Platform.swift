@@ -18,7 +18,6 @@ import Android
 enum Platform {
     static var noEntry: Int32 { ENOENT }
     static var exists: Int32 { EEXIST }
-    static var nameTooLong: Int32 { ENAMETOOLONG }
 
     static var notADirectory: Int32 { ENOTDIR }
 

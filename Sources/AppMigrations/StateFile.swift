@@ -4,9 +4,12 @@ struct StateFile: Sendable {
 
     static var sizeLimit: Int { 1 << 20 }
 
-    // What a state with a hundred rows of history takes; more is read in a second go.
-    private static var firstRead: Int { 16 << 10 }
-    private static var pathLimit: Int { 4_096 }
+    // The most that `withUnsafeTemporaryAllocation` keeps on the stack without asking the runtime, which would take it
+    // from the heap: two calls to bind and two pages to touch that most starts can do without.
+    private static var smallRead: Int { 1_024 }
+
+    // What a state with a hundred rows of history takes; more is read once again, by `readState`.
+    private static var largeRead: Int { 16 << 10 }
 
     /// What a start finds.
     ///
@@ -23,14 +26,10 @@ struct StateFile: Sendable {
         case problem(StateProblem)
     }
 
-    /// What a start needs of the state: `open`, `read`, `close`, and no allocation that
-    /// outlives the call.
+    /// What a start needs of the state: `open`, `read`, `close`, and no allocation unless there is a long history.
     func readMarks() throws(MigrationError) -> Found {
-        let outcome = withUnsafeTemporaryAllocation(byteCount: Self.pathLimit + Self.firstRead, alignment: 16)
-        {
-            let path = UnsafeMutableRawBufferPointer(rebasing: $0[..<Self.pathLimit])
-            let content = UnsafeMutableRawBufferPointer(rebasing: $0[Self.pathLimit...])
-            return readMarks(path.assumingMemoryBound(to: UInt8.self), content)
+        let outcome = withUnsafeTemporaryAllocation(byteCount: Self.smallRead, alignment: 1) {
+            readMarks(by: $0)
         }
         switch outcome {
         case .found(let found): return found
@@ -42,33 +41,43 @@ struct StateFile: Sendable {
         }
     }
 
-    private func readMarks(
-        _ path: UnsafeMutableBufferPointer<UInt8>,
-        _ content: UnsafeMutableRawBufferPointer
-    ) -> Outcome {
+    /// The buffer holds first the path and then what the file holds.
+    private func readMarks(by buffer: UnsafeMutableRawBufferPointer) -> Outcome {
+        let path = buffer.assumingMemoryBound(to: UInt8.self)
         guard StateLocation.writeStatePath(directory: location.directory, name: location.name, into: path),
-            let start = path.baseAddress
-        else { return .unreadable(SystemCallError(call: "open", errorNumber: Platform.nameTooLong)) }
+            let start = buffer.baseAddress
+        else { return .larger }
         do throws(SystemCallError) {
             let descriptor = try Platform.openToRead(
                 UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)
             )
             defer { Platform.closeAfterReading(descriptor) }
-            let count = try Platform.fill(content, from: descriptor)
+            let count = try Platform.fill(buffer, from: descriptor)
             // Only a full buffer can hide more: a regular file is read to its end in one call.
-            if count == content.count { return .larger }
-            let bytes = UnsafeRawBufferPointer(rebasing: content[..<count]).assumingMemoryBound(
-                to: UInt8.self
-            )
-            return Self.marks(bytes, name: location.name)
+            if count == buffer.count { return try readOn(buffer, descriptor) }
+            return marks(buffer, count)
         } catch {
             return error.errorNumber == Platform.noEntry ? .found(.absent) : .unreadable(error)
         }
     }
 
-    private static func marks(_ bytes: UnsafeBufferPointer<UInt8>, name: String) -> Outcome {
+    @inline(never)
+    private func readOn(
+        _ beginning: UnsafeMutableRawBufferPointer,
+        _ descriptor: Int32
+    ) throws(SystemCallError) -> Outcome {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.largeRead, alignment: 1)
+        defer { buffer.deallocate() }
+        buffer.copyMemory(from: UnsafeRawBufferPointer(beginning))
+        let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[beginning.count...])
+        let count = try Platform.fill(rest, from: descriptor)
+        return count == rest.count ? .larger : marks(buffer, beginning.count + count)
+    }
+
+    private func marks(_ buffer: UnsafeMutableRawBufferPointer, _ count: Int) -> Outcome {
+        let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count]).assumingMemoryBound(to: UInt8.self)
         do throws(StateProblem) {
-            return .found(.marks(try MigrationMarks.read(bytes, name: name)))
+            return .found(.marks(try MigrationMarks.read(bytes, name: location.name)))
         } catch {
             return .problem(error)
         }

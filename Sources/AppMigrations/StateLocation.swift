@@ -56,7 +56,7 @@ struct StateLocation: Sendable {
         var directory = directory
         var name = name
         let start = directory.withUTF8 { directory in
-            guard directory.count &+ 3 &* nameLimit < buffer.count else { return -1 }
+            guard directory.count < buffer.count else { return -1 }
             for index in 0..<directory.count { buffer[index] = directory[index] }
             return directory.count
         }

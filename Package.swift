@@ -12,7 +12,8 @@ let package = Package(
     name: "swift-app-migrations",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
-        .library(name: "AppMigrations", targets: ["AppMigrations"])
+        .library(name: "AppMigrations", targets: ["AppMigrations"]),
+        .library(name: "AppMigrationsSQLite", targets: ["AppMigrationsSQLite"]),
     ],
     targets: [
         .target(
@@ -30,6 +31,23 @@ let package = Package(
             resources: [.copy("PrivacyInfo.xcprivacy")],
             swiftSettings: settings
         ),
+        .systemLibrary(
+            name: "CAppMigrationsSQLite",
+            providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]
+        ),
+        .target(
+            name: "AppMigrationsSQLite",
+            dependencies: ["AppMigrations", "CAppMigrationsSQLite"],
+            swiftSettings: settings,
+            linkerSettings: [
+                // By soname: the link without a version comes with the -dev package only.
+                .linkedLibrary(":libsqlite3.so.0", .when(platforms: [.linux])),
+                .linkedLibrary(
+                    "sqlite3",
+                    .when(platforms: [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS])
+                ),
+            ]
+        ),
         .executableTarget(
             name: "NotesExample",
             dependencies: ["AppMigrations"],
@@ -38,16 +56,27 @@ let package = Package(
         ),
         .testTarget(name: "AppMigrationsTests", dependencies: ["AppMigrations"], swiftSettings: settings),
         .testTarget(
+            name: "AppMigrationsSQLiteTests",
+            dependencies: ["AppMigrationsSQLite", "SQLMigrationStarter"],
+            swiftSettings: settings
+        ),
+        .testTarget(
             name: "NotesExampleTests",
             dependencies: ["AppMigrations", "NotesExample"],
             resources: [.copy("Fixtures")],
             swiftSettings: settings
         ),
-        // Not a product: the app that Tests/Support kills, starves and crowds.
+        // Not products: the apps that the tests kill, starve and crowd.
         .executableTarget(
             name: "StandInApp",
             dependencies: ["AppMigrations"],
             path: "Tests/Support/StandInApp",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "SQLMigrationStarter",
+            dependencies: ["AppMigrationsSQLite"],
+            path: "Tests/SQLMigrationStarter",
             swiftSettings: settings
         ),
     ],

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The lock of one state: `flock` on a file of its own, because a save replaces the state file.
 ///
 /// The kernel gives it back when its process dies, so a killed holder blocks nobody. Two holders in one process
@@ -8,7 +6,7 @@ final class FileLock: Sendable {
     let identity: FileIdentity
     private let descriptor: Int32
 
-    private static let held = Mutex<[FileIdentity: Bool]>([:])
+    private static let held = Guarded<[FileIdentity: Bool]>([:])
 
     private init(descriptor: Int32, identity: FileIdentity) {
         self.descriptor = descriptor
@@ -53,7 +51,7 @@ final class FileLock: Sendable {
             guard try Platform.tryLock(descriptor) else { return .held }
             // A folder that was removed while this process waited takes its lock along: it guards nothing now.
             if try FileStatus(descriptor).links == 0 { return .fileRemoved }
-            try Platform.writeProcess(descriptor)
+            Platform.sign(descriptor)
         } catch {
             throw .lockUnavailable(error, location)
         }
@@ -71,4 +69,10 @@ final class FileLock: Sendable {
 
     /// Closes the file of a lock that was not taken.
     func abandon() { Platform.closeAfterReading(descriptor) }
+
+    /// The process that has the lock, as far as it can be told.
+    func holder() throws(SystemCallError) -> Int32? {
+        if Self.held.withLock({ $0[identity] != nil }) { return Platform.process }
+        return try Platform.signer(descriptor)
+    }
 }

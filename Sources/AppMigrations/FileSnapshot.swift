@@ -12,10 +12,12 @@ struct FileSnapshot {
 
     init(_ location: StateLocation) { self.location = location }
 
-    /// Copies what the paths name and gives the list for the intent: absolute, without those inside others.
+    /// Copies what the paths name and gives the list for the intent: seen from the state directory, without those
+    /// inside others.
     func take(_ paths: [String], _ version: AppVersion) throws(MigrationError) -> [String] {
         if paths.isEmpty { return [] }
-        let paths = try ProtectedPaths(paths, location, version).paths
+        let named = try ProtectedPaths(paths, location, version)
+        let paths = named.paths
         try explaining(version, .taking) {
             let needed = try paths.reduce(0) { try $0 + size(of: $1) }
             try FileTree.at(location.snapshot) { () throws(SystemCallError) in
@@ -29,7 +31,7 @@ struct FileSnapshot {
                 throw error
             }
         }
-        return paths
+        return named.relatives
     }
 
     private func fill(_ paths: [String], _ needed: UInt64, _ version: AppVersion) throws {
@@ -54,26 +56,24 @@ struct FileSnapshot {
     /// Puts everything back to what it was, durably.
     ///
     /// Until the intent is cleared it can be done again from the start.
-    func restore(_ paths: [String], _ version: AppVersion?) throws(MigrationError) {
+    func restore(_ relatives: [String], _ version: AppVersion?) throws(MigrationError) {
         try explaining(version, .restoring) {
-            for index in paths.indices {
-                let isWhole = try FileTree.status(folder(index))?.kind == .directory
-                if !isWhole { throw MigrationError.snapshotMissing(folder(index), paths, location, version) }
+            let base = try FileTree.at(location.directory) { () throws(SystemCallError) in
+                try Platform.resolved(location.directory)
+            }
+            let paths = relatives.map { ProtectedPaths.absolute($0, from: base) }
+            for folder in [location.snapshot] + paths.indices.map(folder) {
+                let isWhole = try FileTree.status(folder)?.kind == .directory
+                if !isWhole { throw MigrationError.snapshotMissing(folder, paths, location, version) }
             }
             for (index, path) in paths.enumerated() {
                 let saved = "\(folder(index))/item"
                 let isFolder = try FileTree.status(saved)?.kind == .directory
-                let parent = ProtectedPaths.parent(path)
-                if try FileTree.status(saved) != nil, try FileTree.status(parent) == nil {
-                    try FileTree.at(parent) { () throws(SystemCallError) in
-                        try Platform.makeDirectories(parent)
-                    }
-                }
                 for companion in isFolder ? [""] : Self.companions {
-                    try FileTree.remove(path + companion)
-                    try FileTree.copy(saved + companion, to: path + companion) {}
+                    try FileTree.replace(path + companion, with: saved + companion)
                     try FileTree.synchronize(path + companion)
                 }
+                let parent = ProtectedPaths.parent(path)
                 if try FileTree.status(parent) != nil {
                     try FileTree.at(parent) { () throws(SystemCallError) in
                         try Platform.synchronizeDirectory(parent)

@@ -63,6 +63,26 @@ enum FileTree {
         try at(target) { () throws(SystemCallError) in try Platform.setAttributes(target, as: status) }
     }
 
+    /// Makes `target` what `source` is.
+    ///
+    /// A folder stays the one it was, since the one above it may not be this user's, or be another file
+    /// system's; what holds the target is made again if it went with it.
+    static func replace(_ target: String, with source: String) throws {
+        guard let model = try status(source) else { return try remove(target) }
+        let parent = ProtectedPaths.parent(target)
+        if try status(parent) == nil {
+            try at(parent) { () throws(SystemCallError) in try Platform.makeDirectories(parent) }
+        }
+        guard model.kind == .directory, let present = try status(target), present.kind == .directory else {
+            try remove(target)
+            return try copy(source, to: target) {}
+        }
+        try at(target) { () throws(SystemCallError) in try Platform.makeAccessible(target, present) }
+        for child in try children(target) { try remove(child) }
+        for child in try children(source) { try copy(child, to: target + child.dropFirst(source.count)) {} }
+        try at(target) { () throws(SystemCallError) in try Platform.setAttributes(target, as: model) }
+    }
+
     private static func copyFile(_ source: String, to target: String, _ beforeCopying: () throws -> Void)
         throws
     {

@@ -27,7 +27,7 @@ extension JSONReader {
     }
 
     @inline(never)
-    mutating func interruption() throws(Problem) -> Interruption.Record {
+    mutating func interruption() throws(Problem) -> Interruption {
         var version, appVersion: AppVersion?
         var attempts, deaths: Int?
         var startedAt: Int64?
@@ -60,16 +60,14 @@ extension JSONReader {
         else {
             throw problem(.present, at: start)
         }
-        return Interruption.Record(
-            Interruption(
-                version: version,
-                attempts: attempts,
-                deaths: deaths,
-                protected: protected,
-                appVersion: appVersion,
-                startedAt: startedAt,
-                failure: failure
-            )
+        return Interruption(
+            version: version,
+            attempts: attempts,
+            deaths: deaths,
+            protected: protected,
+            appVersion: appVersion,
+            startedAt: startedAt,
+            failure: failure
         )
     }
 

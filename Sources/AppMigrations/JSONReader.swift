@@ -12,7 +12,7 @@ struct JSONReader {
             case object = "an object", array = "an array", end = "the end of the text"
             case character = "a character that may stand in a string", escape = "an escape that JSON has"
             case utf8 = "UTF-8", shallower = "less depth", version = "a version", date = "a UTC date"
-            case newKey = "a key that wasn't there before", present = "the key that is missing here"
+            case newKey = "a key that wasn't there before", present = "an object with all its keys"
             case ourName = "this manager's name", positive = "a number that isn't negative"
         }
     }

@@ -73,7 +73,16 @@ struct LockWait {
         pause = min(pause * 2, Self.longestPause)
         guard let timeout = options.lockTimeout else { return next }
         let left = timeout - (now - began)
-        if left <= .zero { throw .lockTimeout(timeout, location, version) }
+        if left <= .zero { throw timedOut(timeout) }
         return min(next, left)
+    }
+
+    private func timedOut(_ timeout: Duration) -> MigrationError {
+        do throws(SystemCallError) {
+            let holder = try lock.holder().map { "process \($0)" } ?? "a process that can't be named"
+            return .lockTimeout(timeout, heldBy: holder, nil, location, version)
+        } catch {
+            return .lockTimeout(timeout, heldBy: "a process that can't be named", error, location, version)
+        }
     }
 }

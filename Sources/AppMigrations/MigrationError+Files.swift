@@ -56,7 +56,7 @@ extension MigrationError {
         case .notOurs(let problem, nil):
             return corrupted(
                 location,
-                "at byte \(problem.offset) stands something else than \(problem.expected.rawValue)"
+                "expected \(problem.expected.rawValue) at byte \(problem.offset)"
             )
         }
     }
@@ -67,7 +67,7 @@ extension MigrationError {
             manager: location.name,
             path: location.state,
             "The state of manager \(quoted(location.name)), \(location.state), is not a state of this manager: "
-                + "\(reason). Nothing was run and every byte of it left as it is. Repair the file, restore it from a "
+                + "\(reason). Nothing was run, and every byte of it was left as it is. Repair the file, restore it from a "
                 + "backup, or move it away: the next manager is a first run then."
         )
     }
@@ -85,22 +85,14 @@ extension MigrationError {
         )
     }
 
-    static func lockTimeout(_ timeout: Duration, _ location: StateLocation, _ version: AppVersion?)
-        -> MigrationError
-    {
-        let holder: String
-        var cause: SystemCallError?
-        do throws(SystemCallError) {
-            let content = try Platform.contents(ofFile: location.lock, limit: 64) ?? []
-            let digits = content.prefix { (0x30...0x39).contains($0) }
-            holder =
-                digits.isEmpty
-                ? "a process that left no number" : "process \(String(decoding: digits, as: UTF8.self))"
-        } catch {
-            holder = "a process whose number could not be read"
-            cause = error
-        }
-        return MigrationError(
+    static func lockTimeout(
+        _ timeout: Duration,
+        heldBy holder: String,
+        _ cause: SystemCallError?,
+        _ location: StateLocation,
+        _ version: AppVersion?
+    ) -> MigrationError {
+        MigrationError(
             .lockTimeout,
             manager: location.name,
             version: version,
@@ -121,6 +113,7 @@ extension MigrationError {
         let leftover =
             failure.leftover.map { " \(location.temporary) could not be removed either: \($0)." } ?? ""
         let subject = "The state of manager \(quoted(location.name)), \(location.state),"
+        let remedy = failure.isRenamed ? "" : " Make room, or the folder writable, and start again."
         let description =
             failure.isRenamed
             ? "\(subject) was saved, but may not survive a power failure: \(failure.cause). The new state stands. "
@@ -131,7 +124,7 @@ extension MigrationError {
             version: version,
             path: location.state,
             underlying: failure.cause,
-            description + consequence
+            description + consequence + remedy
         )
     }
 

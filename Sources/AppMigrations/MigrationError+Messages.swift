@@ -71,14 +71,18 @@ extension MigrationError {
         -> MigrationError
     {
         let subject = version.map { "Migration \($0) was not run" } ?? "Nothing was run"
+        let reason =
+            first.code == .blocked
+            ? ". \(first.description)"
+            : ": manager \(quoted(location.name)) has been closed since an earlier failure. "
+                + "Mend that and make a new manager. The first failure: \(first.description)"
         return MigrationError(
             .blocked,
             manager: location.name,
             version: version,
             path: location.state,
             underlying: first,
-            "\(subject): manager \(quoted(location.name)) is closed since an earlier failure. "
-                + "Mend that and make a new manager. The first failure: \(first.description)"
+            subject + reason
         )
     }
 
@@ -120,8 +124,8 @@ extension MigrationError {
             version: version,
             path: location.state,
             underlying: cause,
-            "Migration \(version) of manager \(quoted(location.name)) \(verb) in attempt \(attempt): \(cause). "
-                + "It is not recorded in \(location.state) and runs again with the next manager.\(consequence)"
+            "Migration \(version) of manager \(quoted(location.name)) \(verb) in attempt \(attempt): "
+                + "\(sentence(cause)) It is not recorded in \(location.state) and runs again with the next manager.\(consequence)"
         )
     }
 
@@ -157,10 +161,16 @@ extension MigrationError {
             manager: location.name,
             path: location.state,
             underlying: cause,
-            "The firstRun: expression of manager \(quoted(location.name)) failed: \(cause). "
+            "The firstRun: expression of manager \(quoted(location.name)) failed: \(sentence(cause)) "
                 + "No state was written to \(location.state) and nothing was run; the next manager asks again."
         )
     }
 
     static func quoted(_ text: String) -> String { MigrationState.quoted(text) }
+
+    /// Somebody else's text for an error, with one mark at its end.
+    static func sentence(_ cause: any Error) -> String {
+        let text = String(describing: cause)
+        return text.hasSuffix(".") || text.hasSuffix("!") || text.hasSuffix("?") ? text : text + "."
+    }
 }

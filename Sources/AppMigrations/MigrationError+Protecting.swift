@@ -53,7 +53,7 @@ extension MigrationError {
             version: version,
             path: path,
             underlying: underlyingError,
-            description + " The migration itself had failed: \(cause)."
+            description + " The migration itself had failed: \(Self.sentence(cause))"
         )
     }
 

@@ -1,5 +1,3 @@
-import Synchronization
-
 extension MigrationManager {
     /// Runs `run`, once in the life of this data, when the app moves past `toVersion`.
     ///

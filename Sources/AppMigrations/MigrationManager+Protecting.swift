@@ -1,5 +1,3 @@
-import Synchronization
-
 extension MigrationRun {
     var isProtecting: Bool { state.marks.interrupted.map { !$0.protected.isEmpty } ?? false }
 }
@@ -12,6 +10,7 @@ extension MigrationManager {
     func putBack(_ run: MigrationRun, failure: String) throws(MigrationError) -> String {
         var state = run.state
         let version = run.context.version
+        // Scalars, since one character can hold any number of them, and the state has a limit of size.
         state.marks.interrupted?.failure = String(failure.unicodeScalars.prefix(MigrationState.failureLimit))
         guard run.isProtecting else {
             let isNoted = saveAttempt(state) == nil
@@ -97,8 +96,7 @@ extension StateFile {
         }
     }
 
-    /// - Parameter synchronizing: Whether the state without the intent may stand in memory only; the snapshot goes
-    ///   when it is on the medium.
+    /// Removes a snapshot that no state refers to; `synchronizing` when that state may stand in memory only.
     func removeSnapshot(
         _ version: AppVersion?,
         options: MigrationManager.Options,

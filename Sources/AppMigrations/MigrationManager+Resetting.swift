@@ -1,5 +1,3 @@
-import Synchronization
-
 extension MigrationManager {
     /// Sets the mark: the data is at `version`, whatever happened before.
     ///

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// One attempt at one migration, from its intent to its record, under the lock.
 struct MigrationRun {
     let context: MigrationContext

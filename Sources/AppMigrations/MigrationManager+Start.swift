@@ -12,11 +12,18 @@ struct StartOutcome {
         _ firstRun: () throws -> MigrationManager.FirstRun
     ) throws(MigrationError) -> StartOutcome {
         let location = file.location
-        let lock = try FileLock.waiting(location, version: nil, options: options) { .now }
-        defer { lock.unlock() }
-        if let state = try file.readState() {
-            return StartOutcome(marks: state.marks, launch: state.marks.launch(of: current), isFresh: false)
+        let lock: FileLock
+        do throws(MigrationError) {
+            lock = try FileLock.waiting(location, version: nil, options: options) { .now }
+        } catch {
+            // A task of this process made the state since it was missed, and is migrating: there is nothing to wait for.
+            if error.code == .nested, case .marks(let marks) = try file.readMarks() {
+                return found(marks, current)
+            }
+            throw error
         }
+        defer { lock.unlock() }
+        if let state = try file.readState() { return found(state.marks, current) }
         let answer = try ask(firstRun, location, lock)
         let baseline = try baseline(answer, current, location)
         let isFresh = if case .freshInstall = answer { true } else { false }
@@ -28,10 +35,14 @@ struct StartOutcome {
                 error,
                 nil,
                 location,
-                consequence: "Nothing was run; start again when it can be written."
+                consequence: "Nothing was run."
             )
         }
         return StartOutcome(marks: marks, launch: .first, isFresh: isFresh)
+    }
+
+    private static func found(_ marks: MigrationMarks, _ current: AppVersion) -> StartOutcome {
+        StartOutcome(marks: marks, launch: marks.launch(of: current), isFresh: false)
     }
 
     private static func ask(

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Runs code once, when the app moves past a version.
 ///
 /// **A migration runs at least once; it is recorded only after it returned; nothing is ever skipped because something
@@ -29,7 +27,7 @@ public final class MigrationManager: Sendable {
     let file: StateFile
     let options: Options
     let planner: PlanRecorder?
-    let core: Mutex<Core>
+    let core: Guarded<Core>
 
     /// Whether declarations are taken, or which failure ended that.
     enum Standing {
@@ -102,7 +100,7 @@ public final class MigrationManager: Sendable {
         self.options = options
         planner = nil
         launch = start.launch
-        core = Mutex(
+        core = Guarded(
             Core(marks: start.marks, isFresh: start.isFresh, fastLimit: start.marks.idleLimit(of: current))
         )
     }
@@ -115,8 +113,10 @@ public final class MigrationManager: Sendable {
         file = manager.file
         options = manager.options
         self.planner = planner
-        core = Mutex(Core(marks: planner.state.marks, isFresh: false, fastLimit: .zero))
+        core = Guarded(Core(marks: planner.state.marks, isFresh: false, fastLimit: .zero))
     }
+
+    deinit { core.destroy() }
 
     @inline(__always)
     static func version(_ text: String, _ manager: String) throws(MigrationError) -> AppVersion {

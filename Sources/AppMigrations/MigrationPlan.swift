@@ -1,5 +1,3 @@
-import Synchronization
-
 /// What would be done with one declared version, by ``MigrationManager/plan(_:)-((MigrationManager)->Void)``.
 public struct PlannedMigration: Sendable, CustomStringConvertible {
     /// What would be done.
@@ -51,7 +49,7 @@ public struct PlannedMigration: Sendable, CustomStringConvertible {
 final class PlanRecorder: Sendable {
     let state: MigrationState
     private let isFresh: Bool
-    private let progress = Mutex(Progress())
+    private let progress = Guarded(Progress())
 
     private struct Progress {
         var rows: [PlannedMigration] = []
@@ -63,6 +61,8 @@ final class PlanRecorder: Sendable {
         self.state = state
         self.isFresh = isFresh
     }
+
+    deinit { progress.destroy() }
 
     var rows: [PlannedMigration] { progress.withLock { $0.rows } }
 

@@ -35,27 +35,27 @@ extension MigrationState {
 
 /// The members of a state's text, collected in whatever order they stand.
 ///
-/// A set of keys says which have been there: optionals of them would cost a start, see `Interruption.Record`.
+/// Bits say which keys have been there: optionals of versions would cost a start, see `MigrationMarks.Interrupted`, and so
+/// does every conformance of an `OptionSet`, whose symbols are looked up when a program is loaded.
 private struct StateDocument {
-    private struct Keys: OptionSet {
-        let rawValue: UInt8
-        static var format: Keys { Keys(rawValue: 1) }
-        static var name: Keys { Keys(rawValue: 2) }
-        static var lastRunVersion: Keys { Keys(rawValue: 4) }
-        static var baseline: Keys { Keys(rawValue: 8) }
-        static var launchedVersion: Keys { Keys(rawValue: 16) }
-        static var interrupted: Keys { Keys(rawValue: 32) }
-        static var history: Keys { Keys(rawValue: 64) }
-        static var needed: Keys { Keys(rawValue: 7) }
+    private enum Bit {
+        static var format: UInt8 { 1 }
+        static var name: UInt8 { 2 }
+        static var lastRunVersion: UInt8 { 4 }
+        static var baseline: UInt8 { 8 }
+        static var launchedVersion: UInt8 { 16 }
+        static var interrupted: UInt8 { 32 }
+        static var history: UInt8 { 64 }
+        static var needed: UInt8 { format | name | lastRunVersion }
     }
 
     private var reader: JSONReader
     private let name: String
-    private var keys = Keys(rawValue: 0)
+    private var keys: UInt8 = 0
     private var lastRun = AppVersion.zero
     private var baseline = AppVersion.zero
     private var launched = AppVersion.zero
-    private var interrupted = Interruption.Record()
+    private var interrupted = MigrationMarks.Interrupted.no
     private(set) var history: [AppliedMigration] = []
 
     init(_ bytes: UnsafeBufferPointer<UInt8>, name: String) {
@@ -78,27 +78,27 @@ private struct StateDocument {
         repeat {
             let key = try reader.key()
             if key.equals("format") {
-                try note(.format, key)
+                try note(Bit.format, key)
                 try readFormat()
             } else if key.equals("name") {
-                try note(.name, key)
+                try note(Bit.name, key)
                 let text = try reader.string()
                 guard text.equals(utf8Of: name) else { throw reader.problem(.ourName, at: text.offset) }
             } else if key.equals("lastRunVersion") {
-                try note(.lastRunVersion, key)
+                try note(Bit.lastRunVersion, key)
                 try reader.version(into: &lastRun)
             } else if key.equals("baseline") {
-                try note(.baseline, key)
+                try note(Bit.baseline, key)
                 try reader.version(into: &baseline)
             } else if key.equals("launchedVersion") {
-                try note(.launchedVersion, key)
+                try note(Bit.launchedVersion, key)
                 try reader.version(into: &launched)
             } else if key.equals("interrupted") {
-                try note(.interrupted, key)
-                if try !reader.isNull() { interrupted = try reader.interruption() }
+                try note(Bit.interrupted, key)
+                if try !reader.isNull() { interrupted = .during(try reader.interruption()) }
             } else if key.equals("history") {
-                try note(.history, key)
-                if passingHistory, keys.isSuperset(of: .needed), passLastMember() { return }
+                try note(Bit.history, key)
+                if passingHistory, keys & Bit.needed == Bit.needed, passLastMember() { return }
                 history = try reader.history()
             } else {
                 try reader.skipValue()
@@ -113,9 +113,11 @@ private struct StateDocument {
         guard value == MigrationState.format else { throw reader.problem(.value, at: start) }
     }
 
-    private mutating func note(_ key: Keys, _ text: JSONText) throws(JSONReader.Problem) {
-        if keys.contains(key) { throw reader.problem(.newKey, at: text.offset) }
-        keys.insert(key)
+    private func has(_ bit: UInt8) -> Bool { keys & bit != 0 }
+
+    private mutating func note(_ bit: UInt8, _ text: JSONText) throws(JSONReader.Problem) {
+        if has(bit) { throw reader.problem(.newKey, at: text.offset) }
+        keys |= bit
     }
 
     private mutating func passLastMember() -> Bool {
@@ -126,14 +128,14 @@ private struct StateDocument {
     }
 
     func marks() throws(StateProblem) -> MigrationMarks {
-        guard keys.contains(.format) else { throw missing(.format) }
-        guard keys.contains(.name) else { throw missing(.name) }
-        guard keys.contains(.lastRunVersion) else { throw missing(.lastRunVersion) }
+        guard has(Bit.format) else { throw missing(.format) }
+        guard has(Bit.name) else { throw missing(.name) }
+        guard has(Bit.lastRunVersion) else { throw missing(.lastRunVersion) }
         return MigrationMarks(
             lastRun: lastRun,
-            baseline: keys.contains(.baseline) ? baseline : lastRun,
-            launched: keys.contains(.launchedVersion) ? launched : lastRun,
-            record: interrupted
+            baseline: has(Bit.baseline) ? baseline : lastRun,
+            launched: has(Bit.launchedVersion) ? launched : lastRun,
+            interruption: interrupted
         )
     }
 

@@ -27,27 +27,36 @@ struct MigrationMarks: Equatable, Sendable {
     var lastRun: AppVersion
     var baseline: AppVersion
     var launched: AppVersion
-    private var record: Interruption.Record
+    private var interruption: Interrupted
+
+    /// An interruption, or none.
+    ///
+    /// Not an `Optional`: a start copies the marks, and the first copy of a generic type over one of ours makes the runtime
+    /// build that type, which alone takes longer than all the rest of a start.
+    indirect enum Interrupted: Equatable {
+        case no
+        case during(Interruption)
+    }
 
     init(lastRun: AppVersion, baseline: AppVersion, launched: AppVersion, interrupted: Interruption?) {
-        self.init(lastRun: lastRun, baseline: baseline, launched: launched, record: Interruption.Record())
+        self.init(lastRun: lastRun, baseline: baseline, launched: launched, interruption: .no)
         self.interrupted = interrupted
     }
 
-    init(lastRun: AppVersion, baseline: AppVersion, launched: AppVersion, record: Interruption.Record) {
+    init(lastRun: AppVersion, baseline: AppVersion, launched: AppVersion, interruption: Interrupted) {
         self.lastRun = lastRun
         self.baseline = baseline
         self.launched = launched
-        self.record = record
+        self.interruption = interruption
     }
 
     var interrupted: Interruption? {
-        get { record.interruption }
-        set { record = newValue.map(Interruption.Record.init) ?? Interruption.Record() }
+        get { if case .during(let interruption) = interruption { interruption } else { nil } }
+        set { interruption = newValue.map(Interrupted.during) ?? .no }
     }
 
     /// Whether `interrupted` is there, without a look at what it is.
-    var isInterrupted: Bool { !record.isEmpty }
+    var isInterrupted: Bool { if case .during = interruption { true } else { false } }
 }
 
 /// A migration whose closure was begun and isn't recorded.
@@ -63,28 +72,6 @@ struct Interruption: Equatable, Sendable {
     var startedAt: Int64
     /// The error that ended the attempt; `nil` while the closure runs, or when its process died.
     var failure: String?
-
-    /// An interruption, or none, behind a reference that is always there.
-    ///
-    /// A start copies the marks, and the first copy of an `Optional` of one of our types makes the runtime build that
-    /// type: that alone takes longer than all the rest of a start. A shared object for none would have to be set up by
-    /// the runtime too; making one is cheaper.
-    final class Record: Equatable, Sendable {
-        let interruption: Interruption?
-        let isEmpty: Bool
-
-        init() {
-            interruption = nil
-            isEmpty = true
-        }
-
-        init(_ interruption: Interruption) {
-            self.interruption = interruption
-            isEmpty = false
-        }
-
-        static func == (left: Record, right: Record) -> Bool { left.interruption == right.interruption }
-    }
 }
 
 /// A migration that ran and was recorded.

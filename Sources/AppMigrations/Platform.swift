@@ -18,7 +18,7 @@ import Android
 enum Platform {
     static var noEntry: Int32 { ENOENT }
     static var exists: Int32 { EEXIST }
-
+    static var nameTooLong: Int32 { ENAMETOOLONG }
     static var notADirectory: Int32 { ENOTDIR }
 
     /// What a write of more than a state may have would be.
@@ -201,11 +201,39 @@ enum Platform {
         close(descriptor)
     }
 
-    /// Leaves this process's number in the lock file, for the message of whoever waits in vain.
-    static func writeProcess(_ descriptor: Int32) throws(SystemCallError) {
-        _ = try retrying("ftruncate") { ftruncate(descriptor, 0) }
-        try writeAll(descriptor, Array("\(getpid())\n".utf8))
+    /// Lets others ask which process has the lock, by a record lock on the same file.
+    ///
+    /// It is a sign, not the lock: POSIX drops it with any descriptor of the file that its process closes, and a file
+    /// system that has none only leaves the holder unnamed. Nothing is written, so a save stays one of one file.
+    static func sign(_ descriptor: Int32) {
+        var record = flock()
+        record.l_type = Int16(F_WRLCK)
+        record.l_whence = Int16(SEEK_SET)
+        _ = fcntl(descriptor, F_SETLK, &record)
     }
+
+    /// The process that signed the lock, if another one did.
+    static func signer(_ descriptor: Int32) throws(SystemCallError) -> Int32? {
+        var record = flock()
+        record.l_type = Int16(F_WRLCK)
+        record.l_whence = Int16(SEEK_SET)
+        _ = try retrying("fcntl") { fcntl(descriptor, F_GETLK, &record) }
+        return record.l_type == Int16(F_UNLCK) ? nil : record.l_pid
+    }
+
+    static var process: Int32 { getpid() }
+
+    typealias Mutex = pthread_mutex_t
+
+    static func initialize(_ mutex: UnsafeMutablePointer<Mutex>) { pthread_mutex_init(mutex, nil) }
+
+    @inline(__always)
+    static func lock(_ mutex: UnsafeMutablePointer<Mutex>) { pthread_mutex_lock(mutex) }
+
+    @inline(__always)
+    static func unlock(_ mutex: UnsafeMutablePointer<Mutex>) { pthread_mutex_unlock(mutex) }
+
+    static func destroy(_ mutex: UnsafeMutablePointer<Mutex>) { pthread_mutex_destroy(mutex) }
 
     static var now: Int64 { Int64(time(nil)) }
 

@@ -2,6 +2,10 @@
 struct ProtectedPaths {
     private(set) var paths: [String] = []
 
+    /// The same paths as seen from the state directory, for the intent: an app's folders can move as a whole between
+    /// two starts, as they do on Apple's systems with an update, and the copies go back to where the data is now.
+    private(set) var relatives: [String] = []
+
     init(_ named: [String], _ location: StateLocation, _ version: AppVersion) throws(MigrationError) {
         let stateFolder = try Self.canonical(location.directory, location, version)
         var canonicals: [(path: String, canonical: String)] = []
@@ -11,7 +15,7 @@ struct ProtectedPaths {
             }
             let absolute = try Self.absolute(path, location, version)
             let canonical = try Self.canonical(absolute, location, version)
-            if Self.contains(canonical, stateFolder) {
+            if FileSnapshot.companions.contains(where: { Self.contains(canonical + $0, stateFolder) }) {
                 throw .unprotectable(path, "the state directory is in it", location, version)
             }
             let own = [location.state, location.lock, location.snapshot, location.temporary]
@@ -25,8 +29,30 @@ struct ProtectedPaths {
                 other.offset != index && Self.contains(other.element.canonical, candidate.canonical)
                     && (other.element.canonical != candidate.canonical || other.offset < index)
             }
-            if !isInside { paths.append(candidate.path) }
+            if !isInside {
+                paths.append(candidate.path)
+                relatives.append(Self.relative(candidate.canonical, to: stateFolder))
+            }
         }
+    }
+
+    private static func relative(_ path: String, to folder: String) -> String {
+        var path = path.split(separator: "/")[...]
+        var folder = folder.split(separator: "/")[...]
+        while let first = path.first, first == folder.first, path.count > 1 {
+            path.removeFirst()
+            folder.removeFirst()
+        }
+        return (folder.map { _ in ".." } + path).joined(separator: "/")
+    }
+
+    /// Where an intent's path leads from a state directory without links.
+    static func absolute(_ relative: String, from folder: String) -> String {
+        var components = folder.split(separator: "/")
+        for component in relative.split(separator: "/") {
+            if component == ".." { _ = components.popLast() } else { components.append(component) }
+        }
+        return "/" + components.joined(separator: "/")
     }
 
     static func parent(_ path: String) -> String {

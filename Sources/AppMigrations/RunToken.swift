@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Marks the code that a manager's closure, or its plan, is running, so that a manager of the same state used
 /// inside is refused instead of waiting for itself.
 ///
@@ -11,7 +9,7 @@ final class RunToken: Sendable {
     private let stateFile: String
     private let lock: FileIdentity?
     private let parent: RunToken?
-    private let isOpen = Atomic<Bool>(true)
+    private let isOpen = Guarded(true)
 
     init(stateFile: String, lock: FileIdentity?) {
         self.stateFile = stateFile
@@ -19,14 +17,17 @@ final class RunToken: Sendable {
         parent = RunToken.current
     }
 
-    func end() { isOpen.store(false, ordering: .relaxed) }
+    deinit { isOpen.destroy() }
+
+    func end() { isOpen.withLock { $0 = false } }
 
     /// Whether the caller stands inside a closure of that state; the lock's identity finds it under other paths too.
     static func isInside(stateFile: String, lock: FileIdentity? = nil) -> Bool {
         var token = current
         while let open = token {
             let isSame = open.stateFile == stateFile || (lock != nil && open.lock == lock)
-            if isSame, open.isOpen.load(ordering: .relaxed) { return true }
+            let isOpen = open.isOpen.withLock { $0 }
+            if isSame, isOpen { return true }
             token = open.parent
         }
         return false

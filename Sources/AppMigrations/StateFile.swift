@@ -4,16 +4,15 @@ struct StateFile: Sendable {
 
     static var sizeLimit: Int { 1 << 20 }
 
-    // The most that `withUnsafeTemporaryAllocation` keeps on the stack without asking the runtime, which would take it
-    // from the heap: two calls to bind and two pages to touch that most starts can do without.
-    private static var smallRead: Int { 1_024 }
-
-    // What a state with a hundred rows of history takes; more is read once again, by `readState`.
-    private static var largeRead: Int { 16 << 10 }
+    // The path and a state with a short history fit the part of the stack that Swift gives without asking the heap,
+    // and a page of it that is in memory already; a hundred rows of history take a second read, and a thousand a third.
+    private static var stackSize: Int { 1_024 }
+    private static var heapSize: Int { 16 << 10 }
+    private static var pathLimit: Int { 4_096 }
 
     /// What a start finds.
     ///
-    /// Not an `Optional`, for the reason given at `Interruption.Record`.
+    /// Not an `Optional`, for the reason given at `MigrationMarks.Interrupted`.
     enum Found {
         case absent
         case marks(MigrationMarks)
@@ -21,65 +20,79 @@ struct StateFile: Sendable {
 
     private enum Outcome {
         case found(Found)
-        case larger
+        case pathTooLong
         case unreadable(SystemCallError)
-        case problem(StateProblem)
+        case problem
     }
 
-    /// What a start needs of the state: `open`, `read`, `close`, and no allocation unless there is a long history.
+    /// What a start needs of the state: `open`, `read`, `close`, and no allocation that outlives the call.
     func readMarks() throws(MigrationError) -> Found {
-        let outcome = withUnsafeTemporaryAllocation(byteCount: Self.smallRead, alignment: 1) {
-            readMarks(by: $0)
+        var outcome = withUnsafeTemporaryAllocation(byteCount: Self.stackSize, alignment: 16) {
+            readMarks($0)
+        }
+        if case .pathTooLong = outcome {
+            let size = Self.pathLimit + Self.stackSize
+            outcome = withUnsafeTemporaryAllocation(byteCount: size, alignment: 16) { readMarks($0) }
         }
         switch outcome {
         case .found(let found): return found
-        case .larger:
+        case .pathTooLong:
+            throw .unreadable(SystemCallError(call: "open", errorNumber: Platform.nameTooLong), location)
+        case .unreadable(let error): throw .unreadable(error, location)
+        case .problem:
+            // A file system of the network may give less than there is in one call: nothing is refused before the
+            // whole was read.
             guard let state = try readState() else { return .absent }
             return .marks(state.marks)
-        case .unreadable(let error): throw .unreadable(error, location)
-        case .problem(let problem): throw .notOurs(problem, location)
         }
     }
 
-    /// The buffer holds first the path and then what the file holds.
-    private func readMarks(by buffer: UnsafeMutableRawBufferPointer) -> Outcome {
+    private func readMarks(_ buffer: UnsafeMutableRawBufferPointer) -> Outcome {
         let path = buffer.assumingMemoryBound(to: UInt8.self)
-        guard StateLocation.writeStatePath(directory: location.directory, name: location.name, into: path),
-            let start = buffer.baseAddress
-        else { return .larger }
+        let length = StateLocation.writeStatePath(
+            directory: location.directory,
+            name: location.name,
+            into: path
+        )
+        guard length > 0, length <= buffer.count - Self.stackSize / 2, let start = buffer.baseAddress else {
+            return .pathTooLong
+        }
         do throws(SystemCallError) {
             let descriptor = try Platform.openToRead(
                 UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)
             )
             defer { Platform.closeAfterReading(descriptor) }
-            let count = try Platform.fill(buffer, from: descriptor)
+            let content = UnsafeMutableRawBufferPointer(rebasing: buffer[length...])
+            let count = try Platform.fill(content, from: descriptor)
             // Only a full buffer can hide more: a regular file is read to its end in one call.
-            if count == buffer.count { return try readOn(buffer, descriptor) }
-            return marks(buffer, count)
+            if count == content.count { return try readLonger(descriptor, content) }
+            return marks(UnsafeRawBufferPointer(rebasing: content[..<count]))
         } catch {
             return error.errorNumber == Platform.noEntry ? .found(.absent) : .unreadable(error)
         }
     }
 
     @inline(never)
-    private func readOn(
-        _ beginning: UnsafeMutableRawBufferPointer,
-        _ descriptor: Int32
+    private func readLonger(
+        _ descriptor: Int32,
+        _ beginning: UnsafeMutableRawBufferPointer
     ) throws(SystemCallError) -> Outcome {
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.largeRead, alignment: 1)
+        let size = beginning.count < Self.heapSize / 2 ? Self.heapSize : Self.sizeLimit
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
         defer { buffer.deallocate() }
         buffer.copyMemory(from: UnsafeRawBufferPointer(beginning))
         let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[beginning.count...])
-        let count = try Platform.fill(rest, from: descriptor)
-        return count == rest.count ? .larger : marks(buffer, beginning.count + count)
+        let count = beginning.count + (try Platform.fill(rest, from: descriptor))
+        if count < size { return marks(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
+        return size == Self.sizeLimit ? .problem : try readLonger(descriptor, buffer)
     }
 
-    private func marks(_ buffer: UnsafeMutableRawBufferPointer, _ count: Int) -> Outcome {
-        let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count]).assumingMemoryBound(to: UInt8.self)
+    private func marks(_ content: UnsafeRawBufferPointer) -> Outcome {
         do throws(StateProblem) {
+            let bytes = content.assumingMemoryBound(to: UInt8.self)
             return .found(.marks(try MigrationMarks.read(bytes, name: location.name)))
         } catch {
-            return .problem(error)
+            return .problem
         }
     }
 
@@ -109,6 +122,7 @@ struct StateFile: Sendable {
     func save(_ state: MigrationState) throws(SaveFailure) {
         let temporary = location.temporary
         do throws(SystemCallError) {
+            // What could not be read again is not written: the old state stands.
             guard let document = state.document(limit: Self.sizeLimit) else { throw Platform.tooLarge }
             let descriptor = try createTemporary()
             do throws(SystemCallError) {

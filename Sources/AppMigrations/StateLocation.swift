@@ -45,29 +45,31 @@ struct StateLocation: Sendable {
         return length
     }
 
-    /// Writes the state file's path with its final NUL; gives `false` when `buffer` is too short for it.
+    /// Writes the state file's path with its final NUL; gives its length, the NUL included, or 0 when `buffer` is too
+    /// short for it.
     ///
     /// The start's own way to ``state``, without a `String`: tests hold the two against each other.
     static func writeStatePath(
         directory: String,
         name: String,
         into buffer: UnsafeMutableBufferPointer<UInt8>
-    ) -> Bool {
+    ) -> Int {
         var directory = directory
         var name = name
-        let start = directory.withUTF8 { directory in
-            guard directory.count < buffer.count else { return -1 }
+        var end = directory.withUTF8 { directory in
+            guard directory.count &+ 1 &+ nameLimit &+ suffix.utf8CodeUnitCount < buffer.count else {
+                return 0
+            }
             for index in 0..<directory.count { buffer[index] = directory[index] }
             return directory.count
         }
-        guard start > 0 else { return false }
-        return name.withUTF8 { name in
-            var end = start
-            if buffer[end &- 1] != 0x2F {
-                buffer[end] = 0x2F
-                end &+= 1
-            }
-            guard end &+ 3 &* name.count &+ suffix.utf8CodeUnitCount < buffer.count else { return false }
+        if end == 0 { return 0 }
+        if buffer[end &- 1] != 0x2F {
+            buffer[end] = 0x2F
+            end &+= 1
+        }
+        // The name's length was checked when the manager was made.
+        name.withUTF8 { name in
             for index in 0..<name.count {
                 let byte = name[index]
                 if stands(byte, first: index == 0) {
@@ -80,11 +82,11 @@ struct StateLocation: Sendable {
                     end &+= 3
                 }
             }
-            for index in 0...suffix.utf8CodeUnitCount {
-                buffer[end &+ index] = index == suffix.utf8CodeUnitCount ? 0 : suffix.utf8Start[index]
-            }
-            return true
         }
+        for index in 0..<suffix.utf8CodeUnitCount { buffer[end &+ index] = suffix.utf8Start[index] }
+        end &+= suffix.utf8CodeUnitCount
+        buffer[end] = 0
+        return end &+ 1
     }
 
     @inline(__always)

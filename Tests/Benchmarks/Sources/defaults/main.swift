@@ -9,11 +9,10 @@ let versions = (0..<count).map { "1.\($0 + 1)" }
 let began = measure_now()
 let defaults = UserDefaults.standard
 let last = defaults.string(forKey: "lastVersion") ?? "1.\(count)"
-let grammar = try NSRegularExpression(pattern: #"^[0-9]+(\.[0-9]+)*(-[0-9]+)?$"#)
+let grammar = #"^[0-9]+(\.[0-9]+)*(-[0-9]+)?$"#
 var pending = 0
 for version in versions {
-    let range = NSRange(location: 0, length: version.utf16.count)
-    guard grammar.firstMatch(in: version, range: range) != nil else { exit(1) }
+    guard version.range(of: grammar, options: .regularExpression) != nil else { exit(1) }
     if version.compare(last, options: .numeric) == .orderedDescending { pending += 1 }
 }
 let ended = measure_now()

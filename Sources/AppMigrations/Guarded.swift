@@ -1,0 +1,40 @@
+/// A value that one thread at a time can reach, in memory that its owner gives back with ``destroy()``.
+///
+/// The standard library's `Mutex` does the same, and comes in a library of its own, whose loading takes as long as this
+/// library's whole start: a process of an app pays for it before its first line. This one uses the C library's lock, is a
+/// struct of one pointer so that no generic type is built at a start, and reaches the value without the checks of exclusive
+/// access, which the lock makes needless.
+struct Guarded<Value>: @unchecked Sendable {
+    private let mutex: UnsafeMutablePointer<Platform.Mutex>
+    private let value: UnsafeMutablePointer<Value>
+
+    init(_ value: Value) {
+        let offset = Self.offset
+        let block = UnsafeMutableRawPointer.allocate(
+            byteCount: offset + MemoryLayout<Value>.size,
+            alignment: 16
+        )
+        mutex = block.assumingMemoryBound(to: Platform.Mutex.self)
+        self.value = (block + offset).assumingMemoryBound(to: Value.self)
+        Platform.initialize(mutex)
+        self.value.initialize(to: value)
+    }
+
+    @inline(__always)
+    func withLock<Result, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure)
+        -> Result
+    {
+        Platform.lock(mutex)
+        defer { Platform.unlock(mutex) }
+        return try body(&value.pointee)
+    }
+
+    /// Gives the memory back; for the `deinit` of the owner.
+    func destroy() {
+        value.deinitialize(count: 1)
+        Platform.destroy(mutex)
+        UnsafeMutableRawPointer(mutex).deallocate()
+    }
+
+    private static var offset: Int { (MemoryLayout<Platform.Mutex>.size + 15) & ~15 }
+}

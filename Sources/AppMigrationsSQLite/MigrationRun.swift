@@ -1,0 +1,233 @@
+/// One call of `migrate`: the migrations that were pending when it began, one after the other.
+struct MigrationRun<Connection: SQLConnection> {
+    typealias Progress = (SQLMigrationProgress) -> SQLMigrationAnswer
+
+    /// A migration with the text of its SQL, read and checked before the first one runs.
+    struct Step {
+        let migration: SQLMigration<Connection>
+        let action: Action
+
+        enum Action {
+            case script(String, checksum: String)
+            case code((Connection) throws -> Void)
+        }
+
+        var checksum: String? {
+            if case .script(_, let checksum) = action { checksum } else { nil }
+        }
+    }
+
+    let db: Connection
+    var ledger: SQLLedger<Connection>
+    let steps: [Step]
+    let lockWait: Duration
+    /// Whether foreign keys were on and are checked after each migration.
+    let checksForeignKeys: Bool
+
+    private(set) var applied = [Int64]()
+    private var completed = 0
+
+    private var dialect: SQLDialect { Connection.dialect }
+
+    init(
+        db: Connection,
+        ledger: SQLLedger<Connection>,
+        steps: [Step],
+        lockWait: Duration,
+        checksForeignKeys: Bool
+    ) {
+        self.db = db
+        self.ledger = ledger
+        self.steps = steps
+        self.lockWait = lockWait
+        self.checksForeignKeys = checksForeignKeys
+    }
+
+    static func steps(for pending: [SQLMigration<Connection>]) throws(SQLError) -> [Step] {
+        var steps = [Step]()
+        for migration in pending {
+            steps.append(Step(migration: migration, action: try action(of: migration)))
+        }
+        return steps
+    }
+
+    private static func action(of migration: SQLMigration<Connection>) throws(SQLError) -> Step.Action {
+        switch migration.body {
+        case .code(let run): return .code(run)
+        case .script(let source):
+            let text = try migration.text(of: source)
+            do throws(SQLError) {
+                try SQLScript(text).check(for: Connection.dialect)
+            } catch {
+                throw migration.located(error)
+            }
+            return .script(text, checksum: SQLChecksum.of(text))
+        }
+    }
+
+    /// Runs every step in a transaction of its own.
+    mutating func runEach(_ progress: Progress) throws(SQLError) {
+        for step in steps {
+            var answer = SQLMigrationAnswer.goOn
+            try transaction(at: step) { run throws(SQLError) in
+                answer = try run.perform(step, progress)
+                if answer == .rollBack { throw run.stopped(by: answer) }
+            }
+            try stopIfNeeded(answer)
+        }
+    }
+
+    /// Runs every step in one transaction.
+    mutating func runAll(_ progress: Progress) throws(SQLError) {
+        var answer = SQLMigrationAnswer.goOn
+        try transaction(at: nil) { run throws(SQLError) in
+            for step in run.steps where answer == .goOn { answer = try run.perform(step, progress) }
+            if answer == .rollBack { throw run.stopped(by: answer) }
+        }
+        try stopIfNeeded(answer)
+    }
+
+    /// Runs every step in a savepoint of its own, inside the transaction of the caller.
+    mutating func runInside(_ progress: Progress) throws(SQLError) {
+        try dialect.takeAdvisoryLock(db)
+        for step in steps {
+            let before = applied
+            var answer = SQLMigrationAnswer.goOn
+            do throws(SQLError) {
+                try SQLError.wrapping { try db.query("SAVEPOINT app_migrations_step") }
+                answer = try perform(step, progress)
+                if answer == .rollBack { throw stopped(by: answer) }
+                try SQLError.wrapping { try db.query("RELEASE SAVEPOINT app_migrations_step") }
+            } catch {
+                applied = before
+                var error = error
+                do throws(SQLError) {
+                    try SQLError.wrapping {
+                        try db.query("ROLLBACK TO SAVEPOINT app_migrations_step")
+                        try db.query("RELEASE SAVEPOINT app_migrations_step")
+                    }
+                } catch let failure {
+                    error = error.adding(failure, of: "the rollback")
+                }
+                throw failed(error, at: step)
+            }
+            try stopIfNeeded(answer)
+        }
+    }
+
+    private mutating func transaction(
+        at step: Step?,
+        _ body: (inout MigrationRun) throws(SQLError) -> Void
+    ) throws(SQLError) {
+        let before = applied
+        do throws(SQLError) {
+            try checkCancellation()
+            try dialect.begin(db, wait: lockWait)
+        } catch {
+            throw failed(error, at: step)
+        }
+        do throws(SQLError) {
+            try body(&self)
+            try SQLError.wrapping { try db.query("COMMIT") }
+        } catch {
+            applied = before
+            throw failed(dialect.rollingBack(db, after: error), at: step)
+        }
+    }
+
+    /// Runs one step and writes it to the ledger, unless another starter has done so meanwhile.
+    private mutating func perform(_ step: Step, _ progress: Progress) throws(SQLError) -> SQLMigrationAnswer {
+        do throws(SQLError) {
+            try checkCancellation()
+            try ledger.createIfNeeded()
+            if !(try ledger.hasApplied(step.migration.version)) {
+                try runChecked(step)
+                try ledger.record(
+                    step.migration.version,
+                    name: step.migration.name,
+                    checksum: step.checksum
+                )
+                applied.append(step.migration.version)
+            }
+        } catch {
+            throw failed(error, at: step)
+        }
+        completed += 1
+        return progress(
+            SQLMigrationProgress(
+                completed: completed,
+                total: steps.count,
+                version: step.migration.version,
+                name: step.migration.name
+            )
+        )
+    }
+}
+
+extension MigrationRun {
+    private func runChecked(_ step: Step) throws(SQLError) {
+        guard checksForeignKeys else { return try runGuarded(step) }
+        let tables = try tableNames()
+        let before = try SQLForeignKeys.orphans(in: db)
+        try runGuarded(step)
+        let after = try SQLForeignKeys.orphans(in: db)
+        if let rows = after.excess(over: before, tables: (tables, try tableNames())) {
+            throw SQLError(.foreignKeyViolation, "It leaves rows that refer to none: \(rows)")
+        }
+    }
+
+    private func tableNames() throws(SQLError) -> [String] {
+        var names = [String]()
+        for row in try SQLError.wrapping({
+            try db.query("SELECT name FROM sqlite_master WHERE type = 'table'")
+        }) {
+            if case .text(let name) = row.first { names.append(name) }
+        }
+        return names
+    }
+
+    /// Runs the migration's SQL or closure, and finds out whether its transaction is still the one it began
+    /// in: the savepoint is gone with a transaction that ended.
+    private func runGuarded(_ step: Step) throws(SQLError) {
+        try SQLError.wrapping { try db.query("SAVEPOINT app_migrations_guard") }
+        try SQLError.wrapping(as: .migrationFailed) {
+            switch step.action {
+            case .code(let run): try run(db)
+            case .script(let text, _): try db.execute(script: text)
+            }
+        }
+        do throws(SQLError) {
+            try SQLError.wrapping { try db.query("RELEASE SAVEPOINT app_migrations_guard") }
+        } catch {
+            if error.code == .transactionEnded { throw error }
+            var ended = SQLError(
+                .transactionEnded,
+                "The migration ended its transaction; what it did before may have been committed, and it is not recorded"
+            )
+            ended.underlyingError = error
+            throw ended
+        }
+    }
+
+    private func checkCancellation() throws(SQLError) {
+        if Task<Never, Never>.isCancelled { throw SQLError(.cancelled, "The task was cancelled") }
+    }
+
+    private func stopIfNeeded(_ answer: SQLMigrationAnswer) throws(SQLError) {
+        if answer == .stopAfterThis, completed < steps.count { throw stopped(by: answer) }
+    }
+
+    private func stopped(by answer: SQLMigrationAnswer) -> SQLError {
+        var error = SQLError(.stopped, "The progress closure answered .\(answer)")
+        error.applied = applied
+        return error
+    }
+
+    /// Adds to an error which migration failed and what stays applied.
+    private func failed(_ error: SQLError, at step: Step?) -> SQLError {
+        var error = error
+        if error.version == nil, let step { error = step.migration.located(error) }
+        error.applied = applied
+        return error
+    }
+}

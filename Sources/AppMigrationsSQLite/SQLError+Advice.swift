@@ -1,0 +1,32 @@
+extension SQLError.Code {
+    /// The way out, where it is the same for every error of the kind.
+    var advice: String? {
+        switch self {
+        case .busy:
+            "Nothing of it was changed. Try again, or wait longer (lockWait:, busyTimeout:)."
+        case .readOnly:
+            "Nothing of it was changed. Open the database for writing, or correct its permissions."
+        case .diskFull: "Nothing of it was changed. Free space and start again."
+        case .cancelled: "What was not applied runs at the next start."
+        case .closed: "Open a new connection."
+        case .invalidScript: "Nothing of the script was run. Correct its text."
+        case .transactionEnded: "Nothing after that point was run. Roll back and begin again."
+        case .alreadyInTransaction:
+            "Nothing was run. Commit first, or pass insideTransaction: true."
+        case .notInTransaction:
+            "Nothing was run. Begin a transaction first, or leave insideTransaction: out."
+        case .invalidVersion: "Nothing was run. Use a version from 0 on with at most 18 digits."
+        case .duplicateVersion: "Nothing was run. Give one of them another version."
+        case .invalidFileName:
+            "Nothing was run. Name it <version>.sql or <version>_<name>.sql, with letters, digits, spaces, - and _"
+                + " in the name, or move it out of the folder."
+        case .unreadableFile: "Nothing was run."
+        case .unknownTarget: "Nothing was run. Pass the version of a migration, or none to run all."
+        case .foreignKeyViolation:
+            "The migration was rolled back. Delete or mend these rows in the migration itself."
+        case .ledgerUnreadable: "Nothing was run. Rename that table, or mend it by hand."
+        case .stopped: "What was not applied runs at the next start."
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,88 @@
+extension SQLError {
+    /// The kinds of ``SQLError``.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        private enum Kind: String {
+            case statementFailed, busy, readOnly, diskFull, cancelled, cannotOpen, closed
+            case invalidScript, refusedStatement, invalidQuery, invalidText
+            case transactionEnded, alreadyInTransaction, notInTransaction
+            case invalidVersion, duplicateVersion, invalidFileName, unreadableFile, unknownTarget
+            case migrationFailed, foreignKeyViolation, ledgerUnreadable, stopped
+        }
+
+        private let kind: Kind
+
+        private init(_ kind: Kind) { self.kind = kind }
+
+        /// The name of the code, as it is written in Swift.
+        public var description: String { kind.rawValue }
+
+        /// SQLite could not compile or run a statement; `resultCode` tells why.
+        public static var statementFailed: Code { Code(.statementFailed) }
+
+        /// Another connection held the lock for longer than the wait.
+        public static var busy: Code { Code(.busy) }
+
+        /// The database, its folder or the connection cannot be written to.
+        public static var readOnly: Code { Code(.readOnly) }
+
+        /// The disk is full, or the database has reached its largest size.
+        public static var diskFull: Code { Code(.diskFull) }
+
+        /// The task was cancelled, or somebody called `interrupt()`.
+        public static var cancelled: Code { Code(.cancelled) }
+
+        /// The database could not be opened.
+        public static var cannotOpen: Code { Code(.cannotOpen) }
+
+        /// The connection was closed before.
+        public static var closed: Code { Code(.closed) }
+
+        /// A script's text cannot be what its author meant; nothing of it was run.
+        public static var invalidScript: Code { Code(.invalidScript) }
+
+        /// A script has a statement that a transaction cannot hold or that would end it.
+        public static var refusedStatement: Code { Code(.refusedStatement) }
+
+        /// A query has no statement, several, or another number of parameters than arguments.
+        public static var invalidQuery: Code { Code(.invalidQuery) }
+
+        /// A text in the database is not UTF-8.
+        public static var invalidText: Code { Code(.invalidText) }
+
+        /// The transaction was no longer there when the next statement or the commit came.
+        public static var transactionEnded: Code { Code(.transactionEnded) }
+
+        /// The connection is in a transaction, and `insideTransaction: true` was not given.
+        public static var alreadyInTransaction: Code { Code(.alreadyInTransaction) }
+
+        /// `insideTransaction: true` was given, and the connection is not in a transaction.
+        public static var notInTransaction: Code { Code(.notInTransaction) }
+
+        /// A version is negative, or has more than 18 digits.
+        public static var invalidVersion: Code { Code(.invalidVersion) }
+
+        /// Two migrations have the same version; nothing was run.
+        public static var duplicateVersion: Code { Code(.duplicateVersion) }
+
+        /// A `.sql` file's name is not `<version>.sql` or `<version>_<name>.sql`; nothing was run.
+        public static var invalidFileName: Code { Code(.invalidFileName) }
+
+        /// A file or a folder could not be read; nothing was run.
+        public static var unreadableFile: Code { Code(.unreadableFile) }
+
+        /// The target is not the version of any migration; nothing was run.
+        public static var unknownTarget: Code { Code(.unknownTarget) }
+
+        /// A closure threw, or a connection that is not SQLite's; `underlyingError` is its error.
+        public static var migrationFailed: Code { Code(.migrationFailed) }
+
+        /// A migration left rows that refer to none; it was rolled back.
+        public static var foreignKeyViolation: Code { Code(.foreignKeyViolation) }
+
+        /// The table `schema_migrations` is not one that a migrator can use.
+        public static var ledgerUnreadable: Code { Code(.ledgerUnreadable) }
+
+        /// The progress closure answered that no more should run, and migrations are left.
+        public static var stopped: Code { Code(.stopped) }
+    }
+}

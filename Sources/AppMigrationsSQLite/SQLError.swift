@@ -1,0 +1,79 @@
+/// Why a statement, a script or a migration failed or was refused, with the facts to find the place.
+///
+/// ``description`` has all of them in a few sentences, with what was not changed and the way out. Decide by
+/// ``code``.
+public struct SQLError: Error, Sendable, CustomStringConvertible {
+    /// What went wrong, by kind.
+    ///
+    /// More kinds can come with a later release: keep a `default` in a `switch`.
+    public var code: Code
+
+    /// What happened, in SQLite's words where it was SQLite that said so.
+    public var message: String
+
+    /// SQLite's extended result code, where SQLite failed ("Result and Error Codes").
+    public var resultCode: Int32?
+
+    /// The statement that failed or was refused.
+    public var statement: String?
+
+    /// The path of the script or of the folder, where there is one.
+    public var file: String?
+
+    /// The line in the script, counted from 1.
+    public var line: Int?
+
+    /// The column in the line, counted in Unicode scalars from 1.
+    public var column: Int?
+
+    /// The version of the migration, where a migrator ran one.
+    public var version: Int64?
+
+    /// The name of the migration, where it has one.
+    public var name: String?
+
+    /// The versions that the same call had applied before the failure, and that stay applied.
+    public var applied: [Int64] = []
+
+    /// The error behind this one, when it was not SQLite's.
+    public var underlyingError: (any Error)?
+
+    init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+}
+
+extension SQLError {
+    /// What happened, where, what was not changed, and what to do.
+    public var description: String {
+        var text = ""
+        if let version {
+            text = "Migration \(version)"
+            if let name { text += " (\(name))" }
+            text += ": "
+        }
+        if let place { text += "\(place): " }
+        text += message
+        if let resultCode { text += " (SQLite error \(resultCode))" }
+        if let last = text.last, !".!?".contains(last) { text += "." }
+        if let statement { text += " Statement: \(Self.shortened(statement))" }
+        if !applied.isEmpty {
+            text += " Applied before it and kept: \(applied.map(String.init).joined(separator: ", "))."
+        }
+        if let advice = code.advice { text += " \(advice)" }
+        return text
+    }
+
+    private var place: String? {
+        guard let line, let column else { return file }
+        return file.map { "\($0):\(line):\(column)" } ?? "line \(line), column \(column)"
+    }
+
+    /// The first 200 characters: enough to know a statement, and an error stays a line in a log.
+    private static func shortened(_ statement: String) -> String {
+        let limit = 200
+        guard statement.count > limit else { return statement.hasSuffix(";") ? statement : statement + ";" }
+        return "\(statement.prefix(limit))…"
+    }
+}

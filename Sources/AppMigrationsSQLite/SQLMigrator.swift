@@ -1,0 +1,60 @@
+/// Brings a database's schema up to date: runs each migration that its ledger does not have, once, in order.
+///
+/// The ledger, the table `schema_migrations`, is in the database itself and is written in the transaction
+/// of its migration: both are there or neither. Any number of processes may start at once; each migration
+/// is run by one.
+///
+/// ```swift
+/// let migrator = try SQLMigrator<SQLiteConnection>(SQLMigration.files(in: folder))
+/// let db = try SQLiteConnection(path: path)
+/// try migrator.migrate(db)
+/// ```
+public struct SQLMigrator<Connection: SQLConnection>: Sendable {
+    /// The migrations in the order of their versions.
+    public let migrations: [SQLMigration<Connection>]
+
+    let transactions: Transactions
+    let lockWait: Duration
+
+    /// What one transaction holds.
+    public enum Transactions: Sendable, Hashable {
+        /// A transaction for each migration: what is done stays done when a later one fails.
+        case eachMigration
+
+        /// One transaction for all that are pending: all are applied, or none.
+        case all
+    }
+
+    /// Takes the migrations of an app, and runs none.
+    ///
+    /// - Parameters:
+    ///   - migrations: In any order.
+    ///   - transactions: What one transaction holds.
+    ///   - lockWait: How long to wait for another starter: longer than the longest migration. An SQLite
+    ///     connection of another library has this `busy_timeout` during a call, and its own afterwards; a
+    ///     busy handler that is a function would be lost.
+    /// - Throws: ``SQLError`` with the code ``SQLError/Code/duplicateVersion`` or
+    ///   ``SQLError/Code/invalidVersion``.
+    public init(
+        _ migrations: [SQLMigration<Connection>],
+        transactions: Transactions = .eachMigration,
+        lockWait: Duration = .seconds(60)
+    ) throws(SQLError) {
+        let sorted = migrations.sorted { $0.version < $1.version }
+        for migration in sorted where migration.version < 0 || migration.version >= 1_000_000_000_000_000_000
+        {
+            throw migration.located(
+                SQLError(.invalidVersion, "The version \(migration.version) is out of range")
+            )
+        }
+        for (first, second) in zip(sorted, sorted.dropFirst()) where first.version == second.version {
+            throw SQLError(
+                .duplicateVersion,
+                "Two migrations have the version \(first.version): \(first.label) and \(second.label)"
+            )
+        }
+        self.migrations = sorted
+        self.transactions = transactions
+        self.lockWait = lockWait
+    }
+}

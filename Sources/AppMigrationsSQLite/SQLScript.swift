@@ -1,0 +1,54 @@
+/// The text of one or many statements, as the bytes that SQLite compiles, with the places in it.
+///
+/// It never splits statements: where one ends is told by SQLite itself (`sqlite3_prepare_v2`, *pzTail*).
+struct SQLScript {
+    /// The text in UTF-8 without a byte order mark, ended by a zero byte.
+    let bytes: [UInt8]
+
+    init(_ text: String) {
+        var utf8 = text.utf8[...]
+        if utf8.starts(with: Self.byteOrderMark) { utf8 = utf8.dropFirst(Self.byteOrderMark.count) }
+        var bytes = [UInt8]()
+        bytes.reserveCapacity(utf8.count + 1)
+        bytes.append(contentsOf: utf8)
+        bytes.append(0)
+        self.bytes = bytes
+    }
+
+    /// The number of bytes of the text.
+    var count: Int { bytes.count - 1 }
+
+    static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+    /// The line and the column of a byte, both from 1; a column is a Unicode scalar.
+    func position(at offset: Int) -> (line: Int, column: Int) {
+        Self.position(at: offset, in: bytes[..<count])
+    }
+
+    static func position(at offset: Int, in bytes: ArraySlice<UInt8>) -> (line: Int, column: Int) {
+        let before = bytes.prefix(offset)
+        let line = before.count { $0 == UInt8(ascii: "\n") } + 1
+        let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? before.startIndex
+        // A byte 10xxxxxx continues a scalar.
+        let column = before[start...].count { $0 & 0b1100_0000 != 0b1000_0000 } + 1
+        return (line, column)
+    }
+
+    /// The text between two bytes, without the blanks at its end.
+    func text(from start: Int, to end: Int) -> String {
+        var end = end
+        while end > start, Self.isBlank(bytes[end - 1]) { end -= 1 }
+        return String(decoding: bytes[start..<end], as: UTF8.self)
+    }
+
+    /// An error at a place of this script.
+    func error(_ code: SQLError.Code, _ message: String, at offset: Int) -> SQLError {
+        var error = SQLError(code, message)
+        (error.line, error.column) = position(at: offset)
+        return error
+    }
+
+    static func isBlank(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: " ") || (0x09...0x0D).contains(byte) && byte != 0x0B
+    }
+}

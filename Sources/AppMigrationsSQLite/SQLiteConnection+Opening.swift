@@ -1,0 +1,49 @@
+internal import CAppMigrationsSQLite
+
+extension SQLiteConnection {
+    static func open(_ path: String, readOnly: Bool) throws(SQLError) -> OpaquePointer {
+        if path.isEmpty || path.utf8.contains(0) {
+            var error = SQLError(
+                .cannotOpen,
+                "The path of a database must not be empty or hold a zero byte; a database without a file is :memory:"
+            )
+            error.file = path
+            throw error
+        }
+        let access = readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+        var handle: OpaquePointer?
+        let result = sqlite3_open_v2(path, &handle, access | SQLITE_OPEN_FULLMUTEX, nil)
+        guard result == SQLITE_OK, let handle else {
+            var error = SQLError(.cannotOpen, String(cString: sqlite3_errstr(result)))
+            if let handle {
+                error.message = String(cString: sqlite3_errmsg(handle))
+                // "Whether or not an error occurs when it is opened, resources should be released"
+                // (sqlite3_open).
+                sqlite3_close_v2(handle)
+            }
+            error.resultCode = result
+            error.file = path
+            throw error
+        }
+        return handle
+    }
+
+    static var closedError: SQLError { SQLError(.closed, "The connection was closed before") }
+
+    /// The path of the database's file, empty for one in memory.
+    var path: String {
+        guard let name = sqlite3_db_filename(handle, "main") else { return "" }
+        return String(cString: name)
+    }
+
+    /// The number that an app or another library keeps in the file's header ("PRAGMA user_version").
+    public var userVersion: Int64 {
+        get throws(SQLError) {
+            let rows = try query("PRAGMA user_version")
+            guard case .integer(let version) = rows.first?.first else {
+                throw SQLError(.statementFailed, "PRAGMA user_version gave no number")
+            }
+            return version
+        }
+    }
+}

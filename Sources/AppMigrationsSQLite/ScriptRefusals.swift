@@ -1,0 +1,69 @@
+/// What a script in a transaction may not do, and what it tried.
+///
+/// SQLite itself tells what a statement does: "The authorizer callback is invoked as SQL statements are
+/// being compiled" (sqlite3_set_authorizer). A search for keywords would have holes: a byte order mark
+/// before COMMIT is one.
+final class ScriptRefusals {
+    /// What a statement does, of the kinds that matter.
+    enum Action {
+        case transaction(String)
+        case pragma(String, hasValue: Bool)
+        case dropTable(String)
+    }
+
+    /// Why a statement was refused.
+    private(set) var refusal: String?
+    private var droppedTable: String?
+
+    /// The table that the statement compiled last drops, once.
+    func takeDroppedTable() -> String? {
+        defer { droppedTable = nil }
+        return droppedTable
+    }
+
+    func allows(_ action: Action) -> Bool {
+        switch action {
+        case .transaction(let statement):
+            refusal =
+                "A script in a transaction may not \(statement): its transaction is begun and ended for it."
+                + " Remove the statement"
+        case .pragma(let name, let hasValue):
+            guard hasValue, !Self.reading.contains(name.lowercased()) else { return true }
+            refusal =
+                "A script in a transaction may not set PRAGMA \(name): SQLite ignores most of them"
+                + " there. Set it on the connection before the migrator runs"
+        case .dropTable(let table):
+            droppedTable = table
+            return true
+        }
+        return false
+    }
+
+    /// Judges a statement by its first words, where SQLite cannot be asked.
+    ///
+    /// They begin where SQLite began to compile it, after every blank, comment and byte order mark.
+    func allows(wordsOf statement: [String]) -> Bool {
+        var words = statement[...]
+        let first = words.popFirst()?.uppercased()
+        switch first {
+        case "BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE", "ATTACH", "DETACH":
+            return allows(.transaction(first ?? ""))
+        case "PRAGMA":
+            let name = words.dropFirst(words.dropFirst().first == "." ? 2 : 0).first ?? ""
+            return allows(.pragma(name, hasValue: words.contains("=") || words.contains("(")))
+        case "DROP" where words.first?.uppercased() == "TABLE":
+            words.removeFirst()
+            if words.first?.uppercased() == "IF" { words = words.dropFirst(2) }
+            let name = words.dropFirst(words.dropFirst().first == "." ? 2 : 0).first ?? ""
+            return allows(.dropTable(name))
+        default:
+            return true
+        }
+    }
+
+    /// The pragmas whose argument says what to read.
+    private static let reading: Set<String> = [
+        "table_info", "table_xinfo", "table_list", "index_info", "index_xinfo", "index_list",
+        "foreign_key_list", "foreign_key_check", "integrity_check", "quick_check",
+    ]
+}

@@ -1,0 +1,110 @@
+import AppMigrationsSQLite
+import Testing
+
+@Suite struct SQLMigratorProgressTests {
+    private func migrator(_ transactions: Migrator.Transactions = .eachMigration) throws -> Migrator {
+        try Migrator(
+            (1...3).map { Migration(version: $0, name: "n\($0)", sql: "CREATE TABLE t\($0)(x)") },
+            transactions: transactions
+        )
+    }
+
+    @Test func `progress tells what is done and how many there are`() throws {
+        var told = [String]()
+        try migrator().migrate(memory()) {
+            told.append("\($0.completed)/\($0.total) \($0.version) \($0.name ?? "")")
+            return .goOn
+        }
+        #expect(told == ["1/3 1 n1", "2/3 2 n2", "3/3 3 n3"])
+    }
+
+    @Test(
+        arguments: [
+            (.eachMigration, .stopAfterThis, [1, 2]), (.eachMigration, .rollBack, [1]),
+            (.all, .stopAfterThis, [1, 2]),
+            (.all, .rollBack, []),
+        ] as [(Migrator.Transactions, SQLMigrationAnswer, [Int64])]
+    )
+    func `an answer decides what stays, and the rest is still pending`(
+        transactions: Migrator.Transactions,
+        answer: SQLMigrationAnswer,
+        kept: [Int64]
+    ) throws {
+        let db = try memory(foreignKeys: true)
+        let migrator = try migrator(transactions)
+        let error = try sqlError { try migrator.migrate(db) { $0.version == 2 ? answer : .goOn } }
+        #expect(error.code == .stopped)
+        #expect(error.applied == kept)
+        #expect(error.message == "The progress closure answered .\(answer)")
+        #expect(try migrator.status(db).applied == kept)
+        #expect(try db.query("PRAGMA foreign_keys") == [[1]])
+        #expect(try migrator.migrate(db).applied == (1...3).filter { !kept.contains($0) })
+    }
+
+    @Test(
+        arguments: [(SQLMigrationAnswer.stopAfterThis, [1, 2]), (.rollBack, [1])]
+            as [(SQLMigrationAnswer, [Int64])]
+    )
+    func `an answer decides inside a transaction, too`(answer: SQLMigrationAnswer, kept: [Int64]) throws {
+        let db = try memory()
+        try db.query("BEGIN")
+        let error = try sqlError {
+            try migrator().migrate(db, insideTransaction: true) { $0.version == 2 ? answer : .goOn }
+        }
+        #expect(error.applied == kept)
+        try db.query("COMMIT")
+        #expect(try ledger(of: db) == kept)
+    }
+
+    @Test func `stopping after the last one is no error`() throws {
+        let report = try migrator().migrate(memory()) { $0.version == 3 ? .stopAfterThis : .goOn }
+        #expect(report.applied == [1, 2, 3])
+    }
+
+    @Test(
+        arguments: [(Migrator.Transactions.eachMigration, [1]), (.all, [])]
+            as [(Migrator.Transactions, [Int64])]
+    )
+    func `a cancelled task stops between migrations`(transactions: Migrator.Transactions, kept: [Int64])
+        async throws
+    {
+        let db = try memory()
+        let migrator = try migrator(transactions)
+        let error = try await Task {
+            try sqlError {
+                try migrator.migrate(db) { _ in
+                    withUnsafeCurrentTask { $0?.cancel() }
+                    return .goOn
+                }
+            }
+        }.value
+        #expect(error.code == .cancelled)
+        #expect(error.applied == kept)
+        #expect(try migrator.status(db).applied == kept)
+    }
+
+    @Test func `a cancelled task interrupts the statement that runs, which is rolled back`() async throws {
+        let db = try memory()
+        let migrator = try Migrator([
+            Migration(version: 1, sql: "CREATE TABLE a(x)"),
+            Migration(version: 2) { db in
+                withUnsafeCurrentTask { $0?.cancel() }
+                try db.execute(
+                    script: """
+                        WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) INSERT INTO a SELECT x FROM n
+                        """
+                )
+            },
+        ])
+        let error = try await Task { try sqlError { try migrator.migrate(db) } }.value
+        #expect(error.code == .cancelled)
+        #expect(error.version == 2)
+        #expect(
+            error.description.hasSuffix(
+                "Applied before it and kept: 1. What was not applied runs at the next start."
+            )
+        )
+        #expect(try db.query("SELECT count(*) FROM a") == [[0]])
+        #expect(try !db.isInTransaction)
+    }
+}

@@ -1,0 +1,148 @@
+import AppMigrationsSQLite
+import Testing
+
+@Suite struct SQLMigratorStatusTests {
+    private func migrations(_ versions: Int64...) -> [Migration] {
+        versions.map { Migration(version: $0, sql: "CREATE TABLE t\($0)(x)") }
+    }
+
+    @Test func `a new database has nothing but what is pending`() throws {
+        let status = try Migrator(migrations(1, 2)).status(memory())
+        #expect(!status.hasMigrationsTable)
+        #expect(status.originVersion == nil)
+        #expect(status.currentVersion == nil)
+        #expect(status.applied == [])
+        #expect(status.pending == [1, 2])
+    }
+
+    @Test func `every field tells its part`() throws {
+        let db = try memory()
+        try Migrator(migrations(2, 4, 6, 8)).migrate(db)
+        let edited = Migration(version: 4, sql: "CREATE TABLE t4(x, y)")
+        let migrator = try Migrator(migrations(2, 3, 8, 9) + [edited])
+        let status = try migrator.status(db)
+        #expect(status.hasMigrationsTable)
+        #expect(status.originVersion == 2)
+        #expect(status.currentVersion == 8)
+        #expect(status.applied == [2, 4, 6, 8])
+        #expect(status.pending == [3, 9])
+        #expect(status.unknown == [6])
+        #expect(status.outOfOrder == [3])
+        #expect(status.changed == [4])
+        let report = try migrator.migrate(db)
+        #expect(report.applied == [3, 9])
+        #expect(report.outOfOrder == [3])
+        #expect(report.unknown == [6])
+    }
+
+    @Test(
+        arguments: [
+            ("SELECT 1;\nSELECT 2;\n", "SELECT 1;\r\nSELECT 2;\r\n", false),
+            ("SELECT 1", "\u{FEFF}SELECT 1", false),
+            ("SELECT 1", "SELECT 2", true),
+            ("SELECT 1", "SELECT 1 ", true),
+            ("SELECT 'a\rb'", "SELECT 'ab'", true),
+        ]
+    )
+    func `line ends and a byte order mark are no change of a text`(old: String, new: String, isChanged: Bool)
+        throws
+    {
+        let db = try memory()
+        try Migrator(SQLMigration.ordered([old])).migrate(db)
+        #expect(try Migrator(SQLMigration.ordered([new])).status(db).changed == (isChanged ? [1] : []))
+    }
+
+    @Test func `a ledger that FMDBMigrationManager made is adopted as it is`() throws {
+        let db = try memory()
+        try db.execute(
+            script: """
+                CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL);
+                INSERT INTO schema_migrations VALUES (1), (2);
+                """
+        )
+        let migrator = try Migrator(migrations(1, 2, 3))
+        #expect(try migrator.migrate(db).applied == [3])
+        #expect(try db.query("SELECT * FROM schema_migrations") == [[1], [2], [3]])
+        #expect(try migrator.status(db).changed == [])
+    }
+
+    @Test func `a ledger of texts is adopted, too`() throws {
+        let db = try memory()
+        try db.execute(
+            script: """
+                CREATE TABLE Schema_Migrations(Version VARCHAR NOT NULL PRIMARY KEY);
+                INSERT INTO schema_migrations VALUES ('20240101000000'), ('9');
+                """
+        )
+        let migrator = try Migrator(migrations(9, 20_240_101_000_000, 20_250_101_000_000))
+        #expect(try migrator.migrate(db).applied == [20_250_101_000_000])
+        #expect(try migrator.migrate(db).applied == [])
+    }
+
+    @Test(
+        arguments: [
+            ("CREATE TABLE schema_migrations(id)", "The table schema_migrations has no column version"),
+            (
+                "CREATE TABLE schema_migrations(version); INSERT INTO schema_migrations VALUES ('one')",
+                "The table schema_migrations has the version 'one', which is no number"
+            ),
+            (
+                "CREATE TABLE schema_migrations(version); INSERT INTO schema_migrations VALUES (NULL)",
+                "The table schema_migrations has a version that is no number"
+            ),
+        ]
+    )
+    func `a ledger that cannot be read is an error and never an empty list`(script: String, message: String)
+        throws
+    {
+        let db = try memory()
+        try db.execute(script: script)
+        let migrator = try Migrator(migrations(1))
+        for error in [try sqlError { try migrator.status(db) }, try sqlError { try migrator.migrate(db) }] {
+            #expect(error.code == .ledgerUnreadable)
+            #expect(error.message == message)
+        }
+        #expect(try tables(in: db).isEmpty)
+    }
+
+    @Test func `a file that is no database is an error`() throws {
+        try withTemporaryDirectory { folder in
+            try write(String(repeating: "not a database ", count: 100), to: folder + "/db")
+            let error = try sqlError {
+                try Migrator(migrations(1)).status(SQLiteConnection(path: folder + "/db"))
+            }
+            #expect(error.resultCode == 26)
+        }
+    }
+
+    @Test func `a temporary table does not hide the ledger`() throws {
+        let db = try memory()
+        try Migrator(migrations(1)).migrate(db)
+        try db.query("CREATE TEMP TABLE schema_migrations(version)")
+        #expect(try Migrator(migrations(1, 2)).migrate(db).applied == [2])
+        #expect(try db.query("SELECT version FROM main.schema_migrations") == [[1], [2]])
+    }
+
+    @Test func `the numbering of user_version becomes a ledger, once`() throws {
+        let db = try memory()
+        try db.execute(script: "CREATE TABLE t1(x); CREATE TABLE t2(x); PRAGMA user_version = 2")
+        let migrator = try Migrator(migrations(1, 2, 3))
+        #expect(try migrator.baseline(db, at: db.userVersion) == [1, 2])
+        #expect(try migrator.migrate(db).applied == [3])
+        #expect(try migrator.baseline(db, at: db.userVersion) == [])
+        #expect(try migrator.status(db).changed == [])
+    }
+
+    @Test func `a database without a numbering is a new one`() throws {
+        let db = try memory()
+        let migrator = try Migrator(migrations(1))
+        #expect(try migrator.baseline(db, at: db.userVersion) == [])
+        #expect(try migrator.migrate(db).applied == [1])
+    }
+
+    @Test func `a numbering that no migration has is refused`() throws {
+        let db = try memory()
+        #expect(try sqlError { try Migrator(migrations(1)).baseline(db, at: 2) }.code == .unknownTarget)
+        #expect(try db.query("SELECT * FROM sqlite_master").isEmpty)
+    }
+}

@@ -1,0 +1,131 @@
+import AppMigrationsSQLite
+import Foundation
+import Testing
+
+@Suite struct SQLiteConnectionTests {
+    static let values: [SQLValue] = [
+        .null, 0, -1, .integer(.max), .integer(.min), 1.5, .real(.infinity), "", "é\u{0}x", .blob([]),
+        .blob([0, 255]),
+    ]
+
+    @Test(arguments: values) func `a value comes back as it was bound`(value: SQLValue) throws {
+        #expect(try memory().query("SELECT ?", [value]) == [[value]])
+    }
+
+    @Test(
+        arguments: [
+            ("", [], "A query must have a statement"),
+            (" -- nothing", [], "A query must have a statement"),
+            ("SELECT 1; SELECT 2", [], "A query must be one statement; execute(script:) takes several"),
+            ("SELECT 1;\0 DROP TABLE a", [], "A query must not hold a zero byte"),
+            ("SELECT ?", [], "The statement has 1 parameters, and 0 arguments were given"),
+            ("SELECT 1", [1], "The statement has 0 parameters, and 1 arguments were given"),
+        ] as [(String, [SQLValue], String)]
+    )
+    func `a query is one statement with as many arguments as parameters`(
+        sql: String,
+        arguments: [SQLValue],
+        message: String
+    ) throws {
+        let error = try sqlError { try memory().query(sql, arguments) }
+        #expect(error.code == .invalidQuery)
+        #expect(error.message == message)
+    }
+
+    @Test func `comments and semicolons may follow a query`() throws {
+        #expect(try memory().query("SELECT 1; ; -- done\n/* really */") == [[1]])
+    }
+
+    @Test func `an error has SQLite's code, its words and the statement`() throws {
+        let db = try memory()
+        try db.query("CREATE TABLE a(x UNIQUE)")
+        try db.query("INSERT INTO a VALUES (1)")
+        let error = try sqlError { try db.query("INSERT INTO a VALUES (1)") }
+        #expect(error.resultCode == 2067)
+        #expect(
+            error.description == "UNIQUE constraint failed: a.x (SQLite error 2067)."
+                + " Statement: INSERT INTO a VALUES (1);"
+        )
+    }
+
+    @Test func `a text that is not UTF-8 is an error and not repaired`() throws {
+        let error = try sqlError { try memory().query("SELECT CAST(x'ff' AS TEXT) AS body") }
+        #expect(error.code == .invalidText)
+        #expect(error.message.contains("column body"))
+    }
+
+    @Test func `a path that is empty, cut off or not there is refused`() throws {
+        #expect(try sqlError { try SQLiteConnection(path: "") }.code == .cannotOpen)
+        #expect(try sqlError { try SQLiteConnection(path: "a\0b") }.code == .cannotOpen)
+        try withTemporaryDirectory { folder in
+            let error = try sqlError { try SQLiteConnection(path: folder + "/none", readOnly: true) }
+            #expect(error.code == .cannotOpen)
+            #expect(error.file == folder + "/none")
+        }
+    }
+
+    @Test func `a read-only connection changes nothing`() throws {
+        try withTemporaryDirectory { folder in
+            try SQLiteConnection(path: folder + "/db").query("CREATE TABLE a(x)")
+            let db = try SQLiteConnection(path: folder + "/db", readOnly: true)
+            #expect(try sqlError { try db.query("INSERT INTO a VALUES (1)") }.code == .readOnly)
+            #expect(try db.query("SELECT count(*) FROM a") == [[0]])
+        }
+    }
+
+    @Test func `a closed connection says so`() throws {
+        let db = try memory()
+        db.close()
+        db.close()
+        db.interrupt()
+        #expect(try sqlError { try db.query("SELECT 1") }.code == .closed)
+        #expect(try sqlError { try db.execute(script: "SELECT 1") }.code == .closed)
+        #expect(try sqlError { try db.isInTransaction }.code == .closed)
+    }
+
+    @Test func `many statements are run in one transaction, all or none`() throws {
+        let db = try memory()
+        try db.executeAll([
+            ("CREATE TABLE a(x UNIQUE)", []), ("INSERT INTO a VALUES (?)", [1]),
+            ("INSERT INTO a VALUES (?)", [2]),
+        ])
+        let error = try sqlError {
+            try db.executeAll([("INSERT INTO a VALUES (?)", [3]), ("INSERT INTO a VALUES (?)", [1])])
+        }
+        #expect(error.resultCode == 2067)
+        #expect(try db.query("SELECT x FROM a ORDER BY x") == [[1], [2]])
+    }
+
+    @Test func `the number in the header is read`() throws {
+        let db = try memory()
+        try db.query("PRAGMA user_version = 7")
+        #expect(try db.userVersion == 7)
+    }
+
+    @Test func `another thread can stop a statement`() async throws {
+        let db = try memory()
+        async let error = sqlError { try db.query(endless) }
+        // An interrupt before the statement runs has no effect, so repeat it until the statement is done.
+        let stopper = Task {
+            while !Task.isCancelled {
+                db.interrupt()
+                await Task.yield()
+            }
+        }
+        #expect(try await error.code == .cancelled)
+        stopper.cancel()
+    }
+
+    @Test func `a cancelled task stops its statement`() async throws {
+        let db = try memory()
+        let statement = Task { try sqlError { try db.query(endless) } }
+        statement.cancel()
+        #expect(try await statement.value.code == .cancelled)
+        #expect(try db.query("SELECT 1") == [[1]])
+    }
+}
+
+/// A query that takes minutes.
+private let endless = """
+    WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 10000000000) SELECT count(*) FROM n
+    """

@@ -1,0 +1,49 @@
+import Foundation
+
+/// A process of `SQLMigrationStarter`, which is built beside the tests.
+final class Starter {
+    private let process = Process()
+    private let output = Pipe()
+
+    init(_ arguments: String...) throws {
+        process.executableURL = Self.executable
+        process.arguments = arguments
+        process.standardOutput = output
+        try process.run()
+    }
+
+    private static var executable: URL {
+        // The bundle of the tests lies beside it, on Apple's systems three folders deeper.
+        var folder = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
+        while folder.pathComponents.count > 1 {
+            let candidate = folder.appending(path: "SQLMigrationStarter")
+            if FileManager.default.isExecutableFile(atPath: candidate.path(percentEncoded: false)) {
+                return candidate
+            }
+            folder.deleteLastPathComponent()
+        }
+        return URL(filePath: "SQLMigrationStarter")
+    }
+
+    /// Waits for the end: the exit status and the lines printed.
+    func finish() throws -> (status: Int32, lines: [String]) {
+        let data = try output.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return (
+            process.terminationStatus,
+            String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
+        )
+    }
+
+    /// Kills the process once it has printed so many lines, or lets it end before.
+    func kill(afterLines count: Int) throws {
+        var lines = 0
+        while lines < count {
+            let data = output.fileHandleForReading.availableData
+            if data.isEmpty { break }
+            lines += data.count { $0 == UInt8(ascii: "\n") }
+        }
+        Foundation.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+}

@@ -53,9 +53,66 @@ extension AppVersion {
     }
 
     static func read(_ bytes: UnsafeBufferPointer<UInt8>) -> Reading {
-        var key = KeyBuilder()
-        var zeros = 0
-        var hasSubNumber = false
+        switch ShortReading(bytes) {
+        case .version(let version): .version(AppVersion(version))
+        case .problem(let problem): .problem(problem)
+        case .tooLong: readLong(bytes)
+        }
+    }
+
+    @inline(never)
+    private static func readLong(_ bytes: UnsafeBufferPointer<UInt8>) -> Reading {
+        var key: [UInt8] = []
+        key.reserveCapacity(bytes.count)
+        var scan = VersionScan()
+        if let problem = scan.read(bytes, into: &key) { return .problem(problem) }
+        return .version(AppVersion(key, trailingZeros: scan.zeros, hasSubNumber: scan.hasSubNumber))
+    }
+
+    /// What a text turned out to be, as long as its key is short.
+    enum ShortReading {
+        case version(ShortVersion)
+        case problem(TextProblem)
+        case tooLong
+
+        // In one place of the program: a start meets it at the state's versions, the app's and every declared one.
+        @inline(never)
+        init(_ bytes: UnsafeBufferPointer<UInt8>) {
+            var key = ShortKey()
+            var scan = VersionScan()
+            if let problem = scan.read(bytes, into: &key) {
+                self = .problem(problem)
+            } else if key.isOverfull {
+                self = .tooLong
+            } else {
+                self = .version(
+                    ShortVersion(
+                        head: key.head,
+                        trailingZeros: UInt32(clamping: scan.zeros),
+                        hasSubNumber: scan.hasSubNumber
+                    )
+                )
+            }
+        }
+
+        @inline(__always)
+        init(_ text: String) {
+            var text = text
+            self = text.withUTF8 { ShortReading($0) }
+        }
+    }
+}
+
+/// Reads a version's text by its grammar.
+private struct VersionScan {
+    private(set) var zeros = 0
+    private(set) var hasSubNumber = false
+
+    @inline(__always)
+    mutating func read(
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        into key: inout some VersionKey
+    ) -> AppVersion.TextProblem? {
         var index = 0
         let end = bytes.count
         while true {
@@ -70,41 +127,40 @@ extension AppVersion {
                 } else {
                     let (tenfold, overTen) = value.multipliedReportingOverflow(by: 10)
                     let (sum, overSum) = tenfold.addingReportingOverflow(digit)
-                    if overTen || overSum { return .problem(TextProblem(kind: .tooLarge, offset: start)) }
+                    if overTen || overSum { return AppVersion.TextProblem(kind: .tooLarge, offset: start) }
                     value = sum
                 }
                 index &+= 1
             }
             if index == start {
-                let kind: TextProblem.Kind = end == 0 ? .empty : .digitExpected
-                return .problem(TextProblem(kind: kind, offset: index))
+                return AppVersion.TextProblem(kind: end == 0 ? .empty : .digitExpected, offset: index)
             }
-            if hasSubNumber {
-                key.append(component: value)
-            } else if value == 0 {
-                zeros &+= 1
-            } else {
-                while zeros > 0 {
-                    key.append(component: 0)
-                    zeros &-= 1
-                }
-                key.append(component: value)
-            }
-            if index == end { break }
-            if hasSubNumber {
-                let kind: TextProblem.Kind = bytes[index] == 0x2D ? .secondSubNumber : .unexpectedCharacter
-                return .problem(TextProblem(kind: kind, offset: index))
-            }
+            append(value, to: &key)
+            if index == end || key.isOverfull { return nil }
             switch bytes[index] {
-            case 0x2E: break
-            case 0x2D:
+            case 0x2E where !hasSubNumber: break
+            case 0x2D where !hasSubNumber:
                 hasSubNumber = true
-                key.append(KeyBuilder.subNumberMark)
-            default: return .problem(TextProblem(kind: .unexpectedCharacter, offset: index))
+                key.appendSubNumberMark()
+            case 0x2D: return AppVersion.TextProblem(kind: .secondSubNumber, offset: index)
+            default: return AppVersion.TextProblem(kind: .unexpectedCharacter, offset: index)
             }
             index &+= 1
         }
-        return .version(AppVersion(key, trailingZeros: zeros, hasSubNumber: hasSubNumber))
+    }
+
+    /// Zeros at the release's end don't count, so they wait for what comes after them.
+    @inline(__always)
+    private mutating func append(_ value: UInt64, to key: inout some VersionKey) {
+        if value == 0, !hasSubNumber {
+            zeros &+= 1
+            return
+        }
+        while zeros > 0, !hasSubNumber {
+            key.append(component: 0)
+            zeros &-= 1
+        }
+        key.append(component: value)
     }
 }
 
@@ -116,12 +172,7 @@ extension AppVersion {
 
     private var decoded: (release: [UInt64], subNumber: UInt64?) {
         var bytes: [UInt8] = []
-        for shift in stride(from: 56, through: 0, by: -8) {
-            bytes.append(UInt8(truncatingIfNeeded: high >> shift))
-        }
-        for shift in stride(from: 56, through: 0, by: -8) {
-            bytes.append(UInt8(truncatingIfNeeded: low >> shift))
-        }
+        bytes.append(head, count: ShortKey.capacity)
         bytes += rest
         var release: [UInt64] = []
         var subNumber: UInt64?
@@ -130,15 +181,15 @@ extension AppVersion {
         while index < bytes.count, bytes[index] != 0 {
             let lead = UInt64(bytes[index])
             index += 1
-            if bytes[index - 1] == KeyBuilder.subNumberMark {
+            if bytes[index - 1] == ShortKey.subNumberMark {
                 isSubNumber = true
                 continue
             }
             var value: UInt64 = 0
-            if lead < KeyBuilder.lengthBase + 1 {
-                value = lead - KeyBuilder.smallest
+            if lead < ShortKey.lengthBase + 1 {
+                value = lead - ShortKey.smallest
             } else {
-                for _ in 0..<(lead - KeyBuilder.lengthBase) {
+                for _ in 0..<(lead - ShortKey.lengthBase) {
                     value = value << 8 | UInt64(bytes[index])
                     index += 1
                 }

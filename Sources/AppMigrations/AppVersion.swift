@@ -7,35 +7,49 @@
 /// `2`, `1.4`, `2024.01`, `2.0.3.9.6`, `1.1-2`. Components are numbers up to `UInt64.max`; leading zeros don't
 /// count, and missing components count as zero, so `1.0 == 1.0.0`, with equal hashes.
 public struct AppVersion: Sendable {
-    // The order-preserving key: comparing its bytes as unsigned numbers compares the versions. A component below
-    // 240 is the byte v + 2, a larger one the length byte 241 + n and n big-endian bytes; 0x00 ends the key and
-    // 0x01 announces the sub-number. Sixteen bytes inline hold what apps use, so that neither parsing nor
-    // comparing allocates or calls anything generic: every start does both for every declared version.
-    let high: UInt64
-    let low: UInt64
-    let rest: [UInt8]
+    // The order-preserving key, see `VersionKey`: its first sixteen bytes, and what lies beyond them in the rare
+    // version that is longer.
+    private(set) var head: UInt128
+    private(set) var rest: [UInt8]
 
     /// How many components of zero end the release; only the text shows them.
-    let trailingZeros: UInt32
+    private(set) var trailingZeros: UInt32
 
     /// Whether the version is a sub-migration such as `1.1-2`.
-    let hasSubNumber: Bool
+    private(set) var hasSubNumber: Bool
 
-    init(_ key: KeyBuilder, trailingZeros: Int, hasSubNumber: Bool) {
-        high = key.high
-        low = key.low
-        rest = key.rest
+    @inline(__always)
+    init(_ version: ShortVersion) {
+        head = version.head
+        rest = []
+        trailingZeros = version.trailingZeros
+        hasSubNumber = version.hasSubNumber
+    }
+
+    init(_ key: [UInt8], trailingZeros: Int, hasSubNumber: Bool) {
+        head = 0
+        for index in 0..<ShortKey.capacity { head = head << 8 | UInt128(index < key.count ? key[index] : 0) }
+        rest = Array(key.dropFirst(ShortKey.capacity))
         self.trailingZeros = UInt32(clamping: trailingZeros)
         self.hasSubNumber = hasSubNumber
     }
 
+    /// Becomes `version` without giving the rest of the key away and taking it back.
+    @inline(__always)
+    mutating func set(_ version: ShortVersion) {
+        head = version.head
+        if !rest.isEmpty { rest = [] }
+        trailingZeros = version.trailingZeros
+        hasSubNumber = version.hasSubNumber
+    }
+
     /// The version zero, the mark of a state in which nothing ran yet.
-    static var zero: AppVersion { AppVersion(KeyBuilder(), trailingZeros: 1, hasSubNumber: false) }
+    static var zero: AppVersion { AppVersion(ShortVersion(head: 0, trailingZeros: 1, hasSubNumber: false)) }
 
     /// The version without its sub-number: `1.1` of `1.1-2`.
     var release: AppVersion {
         guard hasSubNumber else { return self }
-        var key = KeyBuilder()
+        var key: [UInt8] = []
         for component in releaseComponents { key.append(component: component) }
         return AppVersion(key, trailingZeros: Int(trailingZeros), hasSubNumber: false)
     }
@@ -50,61 +64,18 @@ public struct AppVersion: Sendable {
     }
 }
 
-/// Collects the bytes of a version's key.
-struct KeyBuilder {
-    private(set) var high: UInt64 = 0
-    private(set) var low: UInt64 = 0
-    private(set) var rest: [UInt8] = []
-    private var count = 0
-
-    static var subNumberMark: UInt8 { 1 }
-    static var smallest: UInt64 { 2 }
-    static var firstLong: UInt64 { 240 }
-    static var lengthBase: UInt64 { 241 }
-
-    init() {}
-
-    @inline(__always)
-    mutating func append(_ byte: UInt8) {
-        if count < 8 {
-            high |= UInt64(byte) &<< UInt64(56 &- 8 &* count)
-        } else if count < 16 {
-            low |= UInt64(byte) &<< UInt64(120 &- 8 &* count)
-        } else {
-            rest.append(byte)
-        }
-        count &+= 1
-    }
-
-    @inline(__always)
-    mutating func append(component: UInt64) {
-        if component < Self.firstLong {
-            append(UInt8(truncatingIfNeeded: component &+ Self.smallest))
-        } else {
-            appendLong(component)
-        }
-    }
-
-    @inline(never)
-    private mutating func appendLong(_ component: UInt64) {
-        let length = UInt64(8 - component.leadingZeroBitCount / 8)
-        append(UInt8(truncatingIfNeeded: Self.lengthBase + length))
-        for index in (0..<length).reversed() {
-            append(UInt8(truncatingIfNeeded: component >> (8 * index)))
-        }
-    }
-}
-
 extension AppVersion: Comparable {
     public static func < (left: AppVersion, right: AppVersion) -> Bool {
-        if left.high != right.high { return left.high < right.high }
-        if left.low != right.low { return left.low < right.low }
-        return left.restPrecedes(right)
+        left.head == right.head ? left.restPrecedes(right) : left.head < right.head
     }
 
     public static func == (left: AppVersion, right: AppVersion) -> Bool {
-        left.high == right.high && left.low == right.low && left.rest == right.rest
+        left.head == right.head && left.rest == right.rest
     }
+
+    // A key that ends within the head lies before every longer one of the same head: `rest` has nothing to add.
+    @inline(__always)
+    func precedes(_ version: ShortVersion) -> Bool { head < version.head }
 
     private func restPrecedes(_ other: AppVersion) -> Bool {
         if rest.isEmpty || other.rest.isEmpty { return rest.isEmpty && !other.rest.isEmpty }
@@ -114,8 +85,7 @@ extension AppVersion: Comparable {
 
 extension AppVersion: Hashable {
     public func hash(into hasher: inout Hasher) {
-        hasher.combine(high)
-        hasher.combine(low)
+        hasher.combine(head)
         if !rest.isEmpty { hasher.combine(rest) }
     }
 }

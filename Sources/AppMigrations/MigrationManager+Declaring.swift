@@ -56,27 +56,25 @@ extension MigrationManager {
     /// This is the whole cost of a version that has run: parse, lock, two comparisons.
     @inline(__always)
     func admit(_ text: String, isAsynchronous: Bool) throws(MigrationError) -> Admission? {
-        let reading = AppVersion.read(text)
-        if case .version(let version) = reading {
+        if case .version(let version) = AppVersion.ShortReading(text) {
             let isIdle = core.withLock { core in
-                guard core.previous < version, version <= core.fastLimit else { return false }
-                core.previous = version
+                guard core.previous.precedes(version), !core.fastLimit.precedes(version) else { return false }
+                core.previous.set(version)
                 return true
             }
             if isIdle { return nil }
         }
-        return try admitClosely(text, reading, isAsynchronous)
+        return try admitClosely(text, isAsynchronous)
     }
 
     @inline(never)
     private func admitClosely(
         _ text: String,
-        _ reading: AppVersion.Reading,
         _ isAsynchronous: Bool
     ) throws(MigrationError) -> Admission? {
         let isNested = planner == nil && RunToken.isInside(stateFile: stateFile)
         let version: AppVersion
-        switch reading {
+        switch AppVersion.read(text) {
         case .version(let read): version = read
         case .problem(let problem): throw refused(.invalidVersion(text, problem, manager: name))
         }

@@ -21,6 +21,7 @@ let package = Package(
         // What Swift can't do quietly: timers, processes, ptrace, and the C that a start is held against.
         .target(name: "CMeasure"),
         .target(name: "CAllocations"),
+        .target(name: "Measuring", dependencies: ["CMeasure"], swiftSettings: settings),
         // The children: an empty program, a start, a start that measures itself, and what a user would write by hand.
         .executableTarget(name: "empty", swiftSettings: settings),
         .executableTarget(name: "idle", dependencies: [migrations], swiftSettings: settings),
@@ -30,10 +31,18 @@ let package = Package(
             swiftSettings: settings
         ),
         .executableTarget(name: "defaults", dependencies: ["CMeasure"], swiftSettings: settings),
-        .executableTarget(name: "ratios", dependencies: [migrations, "CMeasure"], swiftSettings: settings),
+        .executableTarget(
+            name: "ratios",
+            dependencies: [migrations, "CMeasure", "Measuring"],
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "peers",
-            dependencies: [migrations, "CMeasure", .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: [
+                migrations, "CMeasure", "Measuring",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
             swiftSettings: settings
         ),
     ],

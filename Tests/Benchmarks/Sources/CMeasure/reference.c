@@ -2,6 +2,7 @@
 #include "measure.h"
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -14,7 +15,7 @@ uint64_t measure_now(void) {
 }
 
 int64_t measure_c_start(const char *path) {
-    char buffer[16384];
+    char buffer[1024];
     struct stat status;
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) return -1;
@@ -40,3 +41,9 @@ int measure_c_commit(const char *directory, const char *name, const char *bytes,
 }
 
 void measure_mark(void) { syscall(SYS_getpgid, 0x7fffbeef); }
+
+uint64_t measure_faults(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (uint64_t)usage.ru_minflt;
+}

@@ -1,19 +1,42 @@
 import CMeasure
 import Foundation
 
-// What an app writes by hand: the version in the user defaults, a regular expression and a numeric comparison of strings
-// for each version. defaults COUNT prints nanoseconds.
+// What an app does without this library, check for check what the manager does that it follows: the initial and the last
+// version in the user defaults, and for each version a regular expression and numeric comparisons of strings, with the app's
+// version, the version declared before, the initial and the last one. defaults COUNT prints nanoseconds.
 
-let count = Int(CommandLine.arguments[1]) ?? 0
-let versions = (0..<count).map { "1.\($0 + 1)" }
-let began = measure_now()
-let defaults = UserDefaults.standard
-let last = defaults.string(forKey: "lastVersion") ?? "1.\(count)"
-let grammar = #"^[0-9]+(\.[0-9]+)*(-[0-9]+)?$"#
-var pending = 0
-for version in versions {
-    guard version.range(of: grammar, options: .regularExpression) != nil else { exit(1) }
-    if version.compare(last, options: .numeric) == .orderedDescending { pending += 1 }
+let pattern = #"^[0-9]+(\.[0-9]+)*(-[0-9]+)?$"#
+let (initialKey, lastKey) = ("initialVersion-Library", "lastVersion-Library")
+
+struct InvalidVersion: Error {
+    let version: String
 }
+
+func isGreater(_ left: String, _ right: String) -> Bool {
+    left.compare(right, options: .numeric) == .orderedDescending
+}
+
+func pending(_ versions: [String], current: String) throws -> Int {
+    var previous: String?
+    var pending = 0
+    for version in versions {
+        let isValid = version.range(of: pattern, options: .regularExpression) != nil
+        let release = version.components(separatedBy: "-")[0]
+        let isInOrder = previous.map { isGreater(version, $0) } ?? true
+        guard isValid, isInOrder, !isGreater(release, current) else { throw InvalidVersion(version: version) }
+        previous = version
+        // Nothing is stored under these keys, so that no user's defaults are written: the app's version stands in.
+        let initial = UserDefaults.standard.string(forKey: initialKey) ?? current
+        let last = UserDefaults.standard.string(forKey: lastKey) ?? current
+        if isGreater(version, initial), isGreater(version, last) { pending += 1 }
+    }
+    return pending
+}
+
+let count = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 0
+let versions = (0..<count).map { "1.\($0 + 1)" }
+_ = measure_now()
+let began = measure_now()
+let found = try pending(versions, current: "1.\(count)")
 let ended = measure_now()
-print(pending == 0 ? ended - began : 0)
+print(found == 0 ? Int(ended - began) : -1)

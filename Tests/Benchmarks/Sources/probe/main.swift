@@ -40,6 +40,18 @@ case "allocations":
     let before = allocations_so_far()
     try start()
     print(allocations_so_far() - before)
+case "faults":
+    _ = measure_now()
+    _ = measure_faults()
+    let before = measure_faults()
+    try start()
+    print(measure_faults() - before)
+case "c-faults":
+    _ = measure_now()
+    _ = measure_faults()
+    let before = measure_faults()
+    _ = measure_c_start(stateFile)
+    print(measure_faults() - before)
 case "migrate":
     let migrations = try MigrationManager(
         named: "Library",

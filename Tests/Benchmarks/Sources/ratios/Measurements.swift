@@ -1,6 +1,7 @@
 import AppMigrations
 import CMeasure
 import Foundation
+import Measuring
 
 @MainActor func measureProcess() throws {
     let idle = ["\(programs)/idle", try state(10)]
@@ -82,11 +83,13 @@ import Foundation
 }
 
 @MainActor func measureVersions() throws {
-    let rounds = 200_000
+    let rounds = 20_000
+    let expected = risesPlainly(1)
+    if risesOfOurs(1) != expected || expected < 1 { report.fail("the same order as plain versions") }
     let ratio = pairedRatio(
         21,
-        { nanoseconds { if parseAndComparePlain(rounds) < 0 { report.fail("plain versions") } } },
-        { nanoseconds { if parseAndCompare(rounds) < 0 { report.fail("versions") } } }
+        { nanoseconds { if risesPlainly(rounds) < 0 { report.fail("plain versions") } } },
+        { nanoseconds { if risesOfOurs(rounds) < 0 { report.fail("versions") } } }
     )
     report.ratio("parse and compare versions: times faster than arrays of numbers", ratio, atLeast: 4)
     let long = median((0..<21).map { _ in parseAndCompareLong(components: 1_000) })

@@ -9,6 +9,9 @@ int64_t measure_c_start(const char *path);
 // A commit that survives a power failure: temporary file, write, fsync, rename, fsync of the directory. 0, or -1.
 int measure_c_commit(const char *directory, const char *name, const char *bytes, uint64_t length);
 
+// The page faults of this process so far that needed no disk.
+uint64_t measure_faults(void);
+
 // A system call that does nothing, for the tracer to see where the measured part begins and ends.
 void measure_mark(void);
 

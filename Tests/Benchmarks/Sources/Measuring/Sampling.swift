@@ -1,6 +1,6 @@
-import CMeasure
+public import CMeasure
 
-struct ChildFailed: Error {
+public struct ChildFailed: Error {
     let arguments: [String]
     let status: Int32
 }
@@ -18,27 +18,31 @@ private func withArguments<Value>(_ arguments: [String], _ body: ([UnsafePointer
 }
 
 /// Runs a child to its end.
-func spawn(_ arguments: [String]) throws -> measure_run {
+public func spawn(_ arguments: [String]) throws -> measure_run {
     let run = withArguments(arguments) { measure_spawn($0) }
     if run.status != 0 { throw ChildFailed(arguments: arguments, status: run.status) }
     return run
 }
 
 /// Runs a child under ptrace.
-func trace(_ arguments: [String]) throws -> measure_trace {
+public func trace(_ arguments: [String]) throws -> measure_trace {
     let trace = withArguments(arguments) { measure_traced($0) }
     if trace.status != 0 { throw ChildFailed(arguments: arguments, status: trace.status) }
     return trace
 }
 
-func median(_ values: [Double]) -> Double {
+public func median(_ values: [Double]) -> Double {
     let sorted = values.sorted()
     let middle = sorted.count / 2
     return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
 }
 
 /// The median of `left / right`, measured in pairs, the order turned from pair to pair, after two pairs that don't count.
-func pairedRatio(_ pairs: Int, _ left: () throws -> Double, _ right: () throws -> Double) rethrows -> Double {
+public func pairedRatio(
+    _ pairs: Int,
+    _ left: () throws -> Double,
+    _ right: () throws -> Double
+) rethrows -> Double {
     var ratios: [Double] = []
     for pair in -2..<pairs {
         let (first, second): (Double, Double)
@@ -55,13 +59,13 @@ func pairedRatio(_ pairs: Int, _ left: () throws -> Double, _ right: () throws -
 }
 
 /// What the child measured itself, in nanoseconds.
-func inside(_ arguments: [String]) throws -> Double { Double(try spawn(arguments).output) }
+public func inside(_ arguments: [String]) throws -> Double { Double(try spawn(arguments).output) }
 
 /// The whole life of the child, in nanoseconds.
-func outside(_ arguments: [String]) throws -> Double { Double(try spawn(arguments).nanoseconds) }
+public func outside(_ arguments: [String]) throws -> Double { Double(try spawn(arguments).nanoseconds) }
 
 /// The nanoseconds that `body` takes in this process.
-func nanoseconds(_ body: () throws -> Void) rethrows -> Double {
+public func nanoseconds(_ body: () throws -> Void) rethrows -> Double {
     let began = measure_now()
     try body()
     return Double(measure_now() - began)

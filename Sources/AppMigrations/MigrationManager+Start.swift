@@ -84,13 +84,14 @@ struct StartOutcome {
         options: MigrationManager.Options
     ) throws(MigrationError) {
         let location = file.location
-        let hasLeftover = marks.interrupted.map { !$0.protected.isEmpty } ?? false
+        var hasLeftover = marks.interrupted.map { !$0.protected.isEmpty } ?? false
         guard hasLeftover || marks.launched < current else { return }
         do throws(MigrationError) {
             guard let lock = try FileLock.ifFree(location) else { return }
             defer { lock.unlock() }
             guard var state = try file.readState() else { throw .gone(location) }
             try file.recover(&state, options: options)
+            hasLeftover = false
             if state.marks.launched < current {
                 state.marks.launched = current
                 do throws(SaveFailure) {
@@ -106,8 +107,12 @@ struct StartOutcome {
             }
             marks = state.marks
         } catch {
-            let isHarmless = error.code == .stateNotSaved && !hasLeftover
-            guard isHarmless else { throw error }
+            // Without the lock or the state the files can't be put back: the code must forbid writing to them.
+            if hasLeftover, error.code == .stateNotSaved || error.code == .stateUnreadable {
+                let cause = error.underlyingError ?? error
+                throw .protection(cause, error.path ?? location.state, location, marks.interrupted?.version, .restoring)
+            }
+            guard error.code == .stateNotSaved else { throw error }
             options.onEvent?(MigrationEvent(.launchNotSaved, location.name, version: current, error: error))
         }
     }

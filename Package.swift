@@ -36,7 +36,12 @@ let package = Package(
             resources: [.process("Resources")],
             swiftSettings: settings
         ),
-        .testTarget(name: "AppMigrationsTests", dependencies: ["AppMigrations"], swiftSettings: settings),
+        .testTarget(
+            name: "AppMigrationsTests",
+            dependencies: ["AppMigrations"],
+            resources: [.copy("Fixtures")],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "NotesExampleTests",
             dependencies: ["AppMigrations", "NotesExample"],

@@ -103,12 +103,16 @@ struct ContentionTests {
         try withTemporaryDirectory { folder in
             try folder.writeState(lastRun: "1.1", launched: "1.4")
             try holdingLock(folder) {
-                let manager = try folder.manager("1.4", options: MigrationManager.Options(lockTimeout: .milliseconds(5)))
+                let manager = try folder.manager(
+                    "1.4",
+                    options: MigrationManager.Options(lockTimeout: .milliseconds(5))
+                )
                 let error = try manager.refusal(of: "1.2")
                 #expect(error.code == .lockTimeout)
                 #expect(error.path == folder.lockFile)
                 #expect(
-                    error.description == "Manager \"Library\" waited 0.005 seconds for the lock \(folder.lockFile), which "
+                    error.description
+                        == "Manager \"Library\" waited 0.005 seconds for the lock \(folder.lockFile), which "
                         + "process \(getpid()) holds. Nothing was run and the state is unchanged. Let that process finish "
                         + "and start again."
                 )
@@ -124,7 +128,10 @@ struct ContentionTests {
             let (waits, waiting) = AsyncStream.makeStream(of: Void.self)
             let location = StateLocation(name: "Library", directory: folder.path)
             let lock = try FileLock.waiting(location, version: nil, options: .init()) { .now }
-            let manager = try folder.manager("1.4", options: MigrationManager.Options { _ in waiting.yield() })
+            let manager = try folder.manager(
+                "1.4",
+                options: MigrationManager.Options { _ in waiting.yield() }
+            )
             let task = Task.detached {
                 try await manager.whenMigrating(toVersion: "1.2") {
                     await Task.yield()
@@ -149,7 +156,8 @@ struct ContentionTests {
             let error = try folder.manager("1.4").refusal(of: "1.2")
             #expect(error.code == .stateNotSaved)
             #expect(
-                error.description == "The lock of manager \"Library\", \(folder.lockFile), could not be taken: it is not a "
+                error.description
+                    == "The lock of manager \"Library\", \(folder.lockFile), could not be taken: it is not a "
                     + "regular file. Nothing was run and the state is unchanged. Make the folder writable for this process "
                     + "and start again."
             )

@@ -45,9 +45,12 @@ struct MigrationEventTests {
         }
     }
 
-    @Test(arguments: [
-        (-1, "0.0"), (0, "0.0"), (0.5, "0.5"), (1, "1.0"), (1.5, "1.0"), (.infinity, "1.0"), (-.infinity, "0.0"), (.nan, "0.0"),
-    ] as [(Double, String)])
+    @Test(
+        arguments: [
+            (-1, "0.0"), (0, "0.0"), (0.5, "0.5"), (1, "1.0"), (1.5, "1.0"), (.infinity, "1.0"),
+            (-.infinity, "0.0"), (.nan, "0.0"),
+        ] as [(Double, String)]
+    )
     func `progress is a fraction from 0 to 1`(fraction: Double, shown: String) throws {
         try withTemporaryDirectory { folder in
             let log = Log()
@@ -72,11 +75,18 @@ struct MigrationEventTests {
 
     @Test func `kinds have the names they have in Swift`() {
         let kinds: [MigrationEvent.Kind] = [
-            .waiting, .started, .progressed, .finished, .failed, .restored, .launchNotSaved, .leftoverNotRemoved,
+            .waiting, .started, .progressed, .finished, .failed, .restored, .launchNotSaved,
+            .leftoverNotRemoved,
         ]
         let names = "waiting started progressed finished failed restored launchNotSaved leftoverNotRemoved"
         #expect(kinds.map(\.description).joined(separator: " ") == names)
-        let plans: [PlannedMigration.Kind] = [.willRun, .alreadyRun, .baseline, .missed, .heldByDowngrade, .refused]
-        #expect(plans.map(\.description) == ["willRun", "alreadyRun", "baseline", "missed", "heldByDowngrade", "refused"])
+        let plans: [PlannedMigration.Kind] = [
+            .willRun, .alreadyRun, .baseline, .missed, .heldByDowngrade, .refused,
+        ]
+        #expect(
+            plans.map(\.description) == [
+                "willRun", "alreadyRun", "baseline", "missed", "heldByDowngrade", "refused",
+            ]
+        )
     }
 }

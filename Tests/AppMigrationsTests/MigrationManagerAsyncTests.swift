@@ -23,7 +23,9 @@ struct MigrationManagerAsyncTests {
         }
     }
 
-    @Test func `closures of the main actor change its state, whether they are asynchronous or not`() async throws {
+    @Test func `closures of the main actor change its state, whether they are asynchronous or not`()
+        async throws
+    {
         try await withTemporaryDirectory { folder in
             let model = Model()
             let manager = try folder.manager("1.4", firstRun: .everything)
@@ -66,7 +68,9 @@ struct MigrationManagerAsyncTests {
             let task = Task.detached {
                 try await folder.manager("1.4").whenMigrating(toVersion: "1.2") {
                     beginning.yield()
-                    for await _ in AsyncStream<Void>(unfolding: { Task.isCancelled ? nil : await Task.yield() }) {}
+                    for await _ in AsyncStream<Void>(unfolding: {
+                        Task.isCancelled ? nil : await Task.yield()
+                    }) {}
                     try Task.checkCancellation()
                 }
             }

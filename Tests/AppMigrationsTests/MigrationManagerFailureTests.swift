@@ -14,7 +14,8 @@ struct MigrationManagerFailureTests {
             #expect(error.version == version("1.3"))
             #expect(error.underlyingError is Failure)
             #expect(
-                error.description == "Migration 1.3 of manager \"Library\" failed in attempt 1: The disk is full. It is not "
+                error.description
+                    == "Migration 1.3 of manager \"Library\" failed in attempt 1: The disk is full. It is not "
                     + "recorded in \(folder.stateFile) and runs again with the next manager."
             )
             #expect(manager.lastRunVersion == version("1.2"))
@@ -75,7 +76,9 @@ struct MigrationManagerFailureTests {
         try withTemporaryDirectory { folder in
             try folder.writeState(lastRun: "1.1")
             let options = MigrationManager.Options(attemptLimit: 1)
-            for _ in 1...4 { #expect(try folder.manager(options: options).failure(of: "1.2").code == .migrationFailed) }
+            for _ in 1...4 {
+                #expect(try folder.manager(options: options).failure(of: "1.2").code == .migrationFailed)
+            }
             #expect(try folder.manager(options: options).declare("1.2") == ["1.2"])
         }
     }

@@ -32,7 +32,11 @@ struct MigrationManagerNestingTests {
             try folder.writeState(lastRun: "1.1", launched: "1.4")
             try folder.manager("1.4").whenMigrating(toVersion: "1.2") {
                 for path in [folder.path, folder.path + "/", folder.path + "/."] {
-                    let other = try MigrationManager(named: "Library", currentVersion: "1.4", stateDirectory: path)
+                    let other = try MigrationManager(
+                        named: "Library",
+                        currentVersion: "1.4",
+                        stateDirectory: path
+                    )
                     #expect(try other.refusal(of: "1.3").code == .nested)
                 }
             }
@@ -64,7 +68,8 @@ struct MigrationManagerNestingTests {
             let manager = try folder.manager("1.4")
             try await manager.whenMigrating(toVersion: "1.2") {
                 // Detached: no token of the closure tells that it is inside.
-                let other = try await Task.detached { try folder.manager("1.4").refusal(of: "1.3").code }.value
+                let other = try await Task.detached { try folder.manager("1.4").refusal(of: "1.3").code }
+                    .value
                 #expect(other == .nested)
                 let same = try await Task.detached { try manager.refusal(of: "1.3").code }.value
                 #expect(same == .nested)

@@ -85,7 +85,8 @@ struct MigrationManagerResettingTests {
             let error = try manager.refusal(of: "1.0")
             #expect(error.code == .blocked)
             #expect(
-                error.description == "Migration 1.0 was not run. The state of manager \"Library\", \(folder.stateFile), was "
+                error.description
+                    == "Migration 1.0 was not run. The state of manager \"Library\", \(folder.stateFile), was "
                     + "forgotten through this manager. The next manager is a first run."
             )
             try manager.forgetState()

@@ -34,7 +34,9 @@ struct MigrationManagerStartTests {
         }
     }
 
-    @Test(arguments: [("1.5", "newerThanCurrentVersion"), ("1.4.1", "newerThanCurrentVersion"), ("x", "invalidVersion")])
+    @Test(arguments: [
+        ("1.5", "newerThanCurrentVersion"), ("1.4.1", "newerThanCurrentVersion"), ("x", "invalidVersion"),
+    ])
     func `data from a version that can't be makes no state`(from: String, code: String) throws {
         try withTemporaryDirectory { folder in
             let error = try #require(throws: MigrationError.self) {
@@ -116,7 +118,11 @@ struct MigrationManagerStartTests {
             try folder.makeFolder(folder.obstacle)
             let error = try #require(throws: MigrationError.self) { try folder.manager() }
             #expect(error.code == .stateNotSaved)
-            #expect(error.description.contains(" The old state stands. \(folder.obstacle) could not be removed either"))
+            #expect(
+                error.description.contains(
+                    " The old state stands. \(folder.obstacle) could not be removed either"
+                )
+            )
         }
     }
 
@@ -140,7 +146,8 @@ struct MigrationManagerStartTests {
         }
         let shown = directory.replacingOccurrences(of: "\0", with: "\\u0000")
         #expect(
-            error.description == "The state directory \"\(shown)\" of manager \"Library\" can't be used: \(reason). "
+            error.description
+                == "The state directory \"\(shown)\" of manager \"Library\" can't be used: \(reason). "
                 + "Nothing was run or written. Pass the path of a folder as stateDirectory:."
         )
         #expect(error.code == .stateUnreadable)

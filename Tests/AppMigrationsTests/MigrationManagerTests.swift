@@ -4,7 +4,9 @@ import Testing
 
 /// Starts of an app on real files: what runs, in which order, and what is recorded.
 struct MigrationManagerTests {
-    @Test func `what lies after the last-run version and not after the current one runs, in order, once`() throws {
+    @Test func `what lies after the last-run version and not after the current one runs, in order, once`()
+        throws
+    {
         try withTemporaryDirectory { folder in
             try folder.writeState(lastRun: "1.1")
             let manager = try folder.manager("1.4")
@@ -74,7 +76,8 @@ struct MigrationManagerTests {
     }
 
     @Test(arguments: [("1.2", "1.1"), ("1.2", "1.2"), ("1.1", "1.1.0"), ("0.9", "0.8"), ("1.2-1", "1.2")])
-    func `versions that don't rise are refused, whether they ran or not`(first: String, second: String) throws {
+    func `versions that don't rise are refused, whether they ran or not`(first: String, second: String) throws
+    {
         try withTemporaryDirectory { folder in
             try folder.writeState(lastRun: "1.1")
             let manager = try folder.manager("1.4")
@@ -99,7 +102,9 @@ struct MigrationManagerTests {
             let caller = Thread.current
             var threads: [Thread] = []
             try manager.whenMigrating(toVersion: "1.1") { threads.append(Thread.current) }
-            try manager.whenMigrating(toVersion: "1.2") { (_: MigrationContext) in threads.append(Thread.current) }
+            try manager.whenMigrating(toVersion: "1.2") { (_: MigrationContext) in
+                threads.append(Thread.current)
+            }
             #expect(threads == [caller, caller])
         }
     }
@@ -139,7 +144,10 @@ struct MigrationManagerTests {
             try folder.writeState(lastRun: "1.1")
             for (current, launched) in [("1.2", "1.2"), ("1.4", "1.4"), ("1.3", "1.4")] {
                 _ = try folder.manager(current)
-                #expect(try folder.stateText().contains("\"launchedVersion\" : \"\(launched)\""), "\(current)")
+                #expect(
+                    try folder.stateText().contains("\"launchedVersion\" : \"\(launched)\""),
+                    "\(current)"
+                )
             }
         }
     }

@@ -16,7 +16,8 @@ struct MigrationPlanTests {
             }
             #expect(
                 kinds(rows) == [
-                    "0.9 baseline", "1.0 baseline", "1.1-1 alreadyRun", "1.2 missed", "1.3 alreadyRun", "1.3-1 willRun",
+                    "0.9 baseline", "1.0 baseline", "1.1-1 alreadyRun", "1.2 missed", "1.3 alreadyRun",
+                    "1.3-1 willRun",
                     "1.4 willRun", "1.4-1 willRun",
                 ]
             )
@@ -27,9 +28,15 @@ struct MigrationPlanTests {
     @Test func `a plan of a fresh install has nothing to run, until the next start`() throws {
         try withTemporaryDirectory { folder in
             let fresh = try folder.manager("1.4")
-            #expect(try kinds(fresh.plan { try $0.declare("1.1", "1.4-1") }) == ["1.1 baseline", "1.4-1 baseline"])
+            #expect(
+                try kinds(fresh.plan { try $0.declare("1.1", "1.4-1") }) == [
+                    "1.1 baseline", "1.4-1 baseline",
+                ]
+            )
             let next = try folder.manager("1.4")
-            #expect(try kinds(next.plan { try $0.declare("1.1", "1.4-1") }) == ["1.1 baseline", "1.4-1 willRun"])
+            #expect(
+                try kinds(next.plan { try $0.declare("1.1", "1.4-1") }) == ["1.1 baseline", "1.4-1 willRun"]
+            )
         }
     }
 
@@ -60,7 +67,9 @@ struct MigrationPlanTests {
             let before = try folder.stateText()
             for _ in 1...2 {
                 let rows = try manager.plan { manager in
-                    let isRun = try manager.whenMigrating(toVersion: "1.2") { Issue.record("The closure ran.") }
+                    let isRun = try manager.whenMigrating(toVersion: "1.2") {
+                        Issue.record("The closure ran.")
+                    }
                     #expect(!isRun)
                     #expect(manager.currentVersion == version("1.4"))
                     #expect(manager.launch == .same)
@@ -91,11 +100,15 @@ struct MigrationPlanTests {
             try folder.writeState(lastRun: "1.1")
             let manager = try folder.manager("1.4")
             try folder.manager("1.4").declare("1.2")
-            #expect(try kinds(manager.plan { try $0.declare("1.2", "1.3") }) == ["1.2 alreadyRun", "1.3 willRun"])
+            #expect(
+                try kinds(manager.plan { try $0.declare("1.2", "1.3") }) == ["1.2 alreadyRun", "1.3 willRun"]
+            )
         }
     }
 
-    @Test func `another manager of the state inside a plan is nested, and closes the planning one never`() throws {
+    @Test func `another manager of the state inside a plan is nested, and closes the planning one never`()
+        throws
+    {
         try withTemporaryDirectory { folder in
             try folder.writeState(lastRun: "1.1")
             let manager = try folder.manager("1.4")
@@ -166,10 +179,13 @@ struct MigrationPlanTests {
             try folder.write(
                 #"{"format":1,"name":"Library","lastRunVersion":"1.1010","baseline":"1.1","history":\#(history)}"#
             )
-            let plan = try folder.manager("2").plan { try $0.declare("1.1", "1.5", "1.11", "1.11-1", "1.1010", "2") }
+            let plan = try folder.manager("2").plan {
+                try $0.declare("1.1", "1.5", "1.11", "1.11-1", "1.1010", "2")
+            }
             #expect(
                 kinds(plan) == [
-                    "1.1 baseline", "1.5 alreadyRun", "1.11 alreadyRun", "1.11-1 missed", "1.1010 alreadyRun", "2 willRun",
+                    "1.1 baseline", "1.5 alreadyRun", "1.11 alreadyRun", "1.11-1 missed", "1.1010 alreadyRun",
+                    "2 willRun",
                 ]
             )
         }

@@ -56,7 +56,8 @@ struct StateCodecTests {
             // Foundation leaves out what is nil; we want the key.
             if oracle.interrupted?.failure == nil { oracle.interrupted?.failure = "none" }
             let bytes = Array(try encoder.encode(oracle))
-            guard let ours = Self.read(bytes), oracle.difference(from: ours) == nil, Self.readMarks(bytes) == ours.marks
+            guard let ours = Self.read(bytes), oracle.difference(from: ours) == nil,
+                Self.readMarks(bytes) == ours.marks
             else {
                 Issue.record("Round \(round): \(String(decoding: bytes, as: UTF8.self))")
                 return
@@ -69,17 +70,23 @@ struct StateCodecTests {
         let decoder = JSONDecoder()
         for round in 0..<4_000 {
             let state = random.state(named: Self.name)
-            var lines = String(decoding: state.document, as: UTF8.self).split(separator: "\n").map(String.init)
+            var lines = String(decoding: state.document, as: UTF8.self).split(separator: "\n").map(
+                String.init
+            )
             for index in 0...2 {
                 let unknown = "\"unknown\(index)\" : \(random.value()),"
                 let places = lines.indices.filter { lines[$0].hasPrefix("  \"") }
                 lines.insert(unknown, at: random.generator.element(of: places))
             }
             var text = lines.joined(separator: random.generator.element(of: ["\n", "\r\n\t ", ""]))
-            if random.generator.hits(oneIn: 2) { text.replace(", \"attempts\"", with: ",\"x\":\(random.value()),\"attempts\"") }
+            if random.generator.hits(oneIn: 2) {
+                text.replace(", \"attempts\"", with: ",\"x\":\(random.value()),\"attempts\"")
+            }
             let bytes = Array(text.utf8)
             guard Self.read(bytes) == state, Self.complaint(bytes, decoder) == nil else {
-                Issue.record("Round \(round): \(Self.complaint(bytes, decoder) ?? "we don't read it") in \(text)")
+                Issue.record(
+                    "Round \(round): \(Self.complaint(bytes, decoder) ?? "we don't read it") in \(text)"
+                )
                 return
             }
         }
@@ -130,10 +137,14 @@ struct StateCodecTests {
         }
     }
 
-    @Test(arguments: [
-        (.zero, "0"), (.seconds(12), "12"), (.milliseconds(1_500), "1.5"), (.nanoseconds(1), "0.000000001"),
-        (.microseconds(12_300), "0.0123"), (Duration(secondsComponent: 0, attosecondsComponent: 999_999_999), "0"),
-    ] as [(Duration, String)])
+    @Test(
+        arguments: [
+            (.zero, "0"), (.seconds(12), "12"), (.milliseconds(1_500), "1.5"),
+            (.nanoseconds(1), "0.000000001"),
+            (.microseconds(12_300), "0.0123"),
+            (Duration(secondsComponent: 0, attosecondsComponent: 999_999_999), "0"),
+        ] as [(Duration, String)]
+    )
     func `a duration is decimal seconds, to the nanosecond`(duration: Duration, text: String) {
         #expect(MigrationState.seconds(duration) == text)
     }

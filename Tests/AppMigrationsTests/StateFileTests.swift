@@ -90,7 +90,9 @@ struct StateFileTests {
             }
             #expect(error.code == .stateUnreadable)
             #expect((error.underlyingError as? SystemCallError)?.call == "open")
-            #expect(error.description.contains("could not be read: Not a directory (open, errno \(ENOTDIR))."))
+            #expect(
+                error.description.contains("could not be read: Not a directory (open, errno \(ENOTDIR)).")
+            )
             let long = "/" + String(repeating: "long/", count: 900)
             let second = try #require(throws: MigrationError.self) {
                 try MigrationManager(named: "x", currentVersion: "1", stateDirectory: long)
@@ -105,7 +107,8 @@ struct StateFileTests {
         ("{}", "it has no \"format\", or is cut off at byte 2"),
         (#"{"format":1,"lastRunVersion":"1"}"#, "it has no \"name\", or is cut off at byte 33"),
         (#"{"format":1,"name":"Library"}"#, "it has no \"lastRunVersion\", or is cut off at byte 29"),
-        (#"{"format":0}"#, "expected a value at byte 10"), (#"{"format":"1"}"#, "expected a number at byte 10"),
+        (#"{"format":0}"#, "expected a value at byte 10"),
+        (#"{"format":"1"}"#, "expected a number at byte 10"),
         (#"{"format":1.0}"#, "expected a whole number at byte 10"),
         (#"{"format":1,"name":"library"}"#, "expected this manager's name at byte 20"),
         (#"{"lastRunVersion":"1."}"#, "expected a version at byte 19"),
@@ -117,7 +120,8 @@ struct StateFileTests {
         (#"{"x":01}"#, "expected a number at byte 5"), (#"{"x":tru}"#, "expected a value at byte 5"),
         (#"{"x":"\x"}"#, "expected an escape that JSON has at byte 6"),
         (#"{"x":"\ud800"}"#, "expected an escape that JSON has at byte 6"),
-        (#"{"x":1}}"#, "expected the end of the text at byte 7"), (#"{"history":{}}"#, "expected an array at byte 11"),
+        (#"{"x":1}}"#, "expected the end of the text at byte 7"),
+        (#"{"history":{}}"#, "expected an array at byte 11"),
         ("{\"x\":\"\n\"}", "expected a character that may stand in a string at byte 6"),
         ("{\"x\":" + String(repeating: "[", count: 65), "expected less depth at byte 69"),
     ])
@@ -127,7 +131,8 @@ struct StateFileTests {
             let error = try #require(throws: MigrationError.self) { try folder.manager() }
             #expect(error.code == .stateCorrupted)
             #expect(
-                error.description == "The state of manager \"Library\", \(folder.stateFile), is not a state of this manager: "
+                error.description
+                    == "The state of manager \"Library\", \(folder.stateFile), is not a state of this manager: "
                     + "\(reason). Nothing was run, and every byte of it was left as it is. Repair the file, restore it "
                     + "from a backup, or move it away: the next manager is a first run then."
             )
@@ -136,7 +141,10 @@ struct StateFileTests {
         }
     }
 
-    @Test(arguments: [#"{"format":2}"#, #"{"name":"x","format" : 17,"history":"new"}"#, #"{"lastRunVersion":"1.0-beta","format":2}"#])
+    @Test(arguments: [
+        #"{"format":2}"#, #"{"name":"x","format" : 17,"history":"new"}"#,
+        #"{"lastRunVersion":"1.0-beta","format":2}"#,
+    ])
     func `a newer format is told from corruption`(text: String) throws {
         try withTemporaryDirectory { folder in
             try folder.write(text)

@@ -5,8 +5,10 @@ struct RandomState {
     var generator: SeededGenerator
 
     private static let texts = [
-        "", "Library", "a \"quoted\" path", "back\\slash/slash", "tab\tline\nreturn\r", "\u{0}\u{1}\u{1F}\u{7F}",
-        "naïve", "e\u{301}", "日本語", "🙂👩‍👩‍👧", "\u{2028}\u{2029}", "]}", "{[\",:", "\u{FEFF}bom", "\u{FFFF}", "\u{10FFFF}",
+        "", "Library", "a \"quoted\" path", "back\\slash/slash", "tab\tline\nreturn\r",
+        "\u{0}\u{1}\u{1F}\u{7F}",
+        "naïve", "e\u{301}", "日本語", "🙂👩‍👩‍👧", "\u{2028}\u{2029}", "]}", "{[\",:", "\u{FEFF}bom", "\u{FFFF}",
+        "\u{10FFFF}",
     ]
 
     mutating func text() -> String {
@@ -61,7 +63,10 @@ struct RandomState {
         case 0: return "null"
         case 1: return "true"
         case 2: return "false"
-        case 3: return generator.element(of: ["0", "-0", "1.5", "-1e9", "1E+2", "0.1e-3", "12345678901234567890123"])
+        case 3:
+            return generator.element(of: [
+                "0", "-0", "1.5", "-1e9", "1E+2", "0.1e-3", "12345678901234567890123",
+            ])
         case 4: return MigrationState.quoted(text())
         case 5: return generator.element(of: [#""\u00e9\/\b\f""#, #""\uD83D\uDE00""#, #""\u0000""#])
         case 6: return generator.element(of: ["{}", "[]", "[ ]", "{ }"])

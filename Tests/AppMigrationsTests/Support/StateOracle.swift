@@ -71,7 +71,8 @@ struct StateOracle: Codable {
         if (interrupted == nil) != (ours.interrupted == nil) { return "interrupted" }
         if let theirs = interrupted, let ours = ours.interrupted {
             let isSame =
-                same(theirs.version, ours.version) && theirs.attempts == ours.attempts && theirs.deaths == ours.deaths
+                same(theirs.version, ours.version) && theirs.attempts == ours.attempts
+                && theirs.deaths == ours.deaths
                 && theirs.protected.map { Array($0.utf8) } == ours.protected.map { Array($0.utf8) }
                 && same(theirs.appVersion, ours.appVersion) && theirs.startedAt == ours.startedAt
                 && theirs.failure.map { Array($0.utf8) } == ours.failure.map { Array($0.utf8) }
@@ -83,7 +84,8 @@ struct StateOracle: Codable {
             let isSame =
                 same(theirs.version, ours.version) && same(theirs.from, ours.from)
                 && same(theirs.appVersion, ours.appVersion) && theirs.finishedAt == ours.finishedAt
-                && abs(theirs.seconds - ours.seconds) <= 1e-9 + theirs.seconds.ulp && theirs.attempts == ours.attempts
+                && abs(theirs.seconds - ours.seconds) <= 1e-9 + theirs.seconds.ulp
+                && theirs.attempts == ours.attempts
             if !isSame { return "row \(index)" }
         }
         return nil

@@ -54,7 +54,12 @@ let package = Package(
             resources: [.process("Resources")],
             swiftSettings: settings
         ),
-        .testTarget(name: "AppMigrationsTests", dependencies: ["AppMigrations"], swiftSettings: settings),
+        .testTarget(
+            name: "AppMigrationsTests",
+            dependencies: ["AppMigrations"],
+            resources: [.copy("Fixtures")],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "AppMigrationsSQLiteTests",
             dependencies: ["AppMigrationsSQLite", "SQLMigrationStarter"],

@@ -27,7 +27,7 @@ struct LockWait {
         self.options = options
         self.isAsynchronous = isAsynchronous
         lock = try FileLock.open(location)
-        if RunToken.isInside(stateFile: location.state, lock: lock.identity) {
+        if RunToken.enclosing(stateFile: location.state, lock: lock.identity) != nil {
             lock.abandon()
             throw .nested(location, version)
         }

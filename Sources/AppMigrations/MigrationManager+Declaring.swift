@@ -72,12 +72,13 @@ extension MigrationManager {
         _ text: String,
         _ isAsynchronous: Bool
     ) throws(MigrationError) -> Admission? {
-        let isNested = planner == nil && RunToken.isInside(stateFile: stateFile)
+        let enclosing = planner == nil ? RunToken.enclosing(stateFile: stateFile) : nil
         let version: AppVersion
         switch AppVersion.read(text) {
         case .version(let read): version = read
         case .problem(let problem): throw refused(.invalidVersion(text, problem, manager: name))
         }
+        if let enclosing, enclosing.isPlan { throw .nested(file.location, version) }
         if let planner {
             planner.record(version, by: self)
             return nil
@@ -85,7 +86,7 @@ extension MigrationManager {
         return try core.withLock { core throws(MigrationError) in
             if case .closed(let first) = core.standing { throw .blocked(version, by: first, file.location) }
             do throws(MigrationError) {
-                if isNested { throw .nested(file.location, version) }
+                if enclosing != nil { throw .nested(file.location, version) }
                 let decision = decide(version, after: core.previous, core.marks, isFresh: core.isFresh)
                 if let error = refusal(of: decision, version) { throw error }
                 core.previous = version

@@ -21,15 +21,19 @@ final class RunToken: Sendable {
 
     func end() { isOpen.withLock { $0 = false } }
 
-    /// Whether the caller stands inside a closure of that state; the lock's identity finds it under other paths too.
-    static func isInside(stateFile: String, lock: FileIdentity? = nil) -> Bool {
+    /// Whether it is a plan that is running, and no closure: nothing is run then that a later declaration could pass by.
+    var isPlan: Bool { lock == nil }
+
+    /// The token of the closure or plan of that state inside which the caller stands; the lock's identity finds it
+    /// under other paths too.
+    static func enclosing(stateFile: String, lock: FileIdentity? = nil) -> RunToken? {
         var token = current
         while let open = token {
             let isSame = open.stateFile == stateFile || (lock != nil && open.lock == lock)
             let isOpen = open.isOpen.withLock { $0 }
-            if isSame, isOpen { return true }
+            if isSame, isOpen { return open }
             token = open.parent
         }
-        return false
+        return nil
     }
 }

@@ -1,0 +1,133 @@
+import AppMigrations
+import Foundation
+import Testing
+
+struct AppVersionTests {
+    private static let grammar =
+        "A version is numbers divided by dots, then at most one hyphen and sub-number: 2, 1.4, 1.1-2."
+
+    @Test(arguments: [
+        ("2", "2"), ("0", "0"), ("0.0", "0.0"), ("2.0.3.9.6", "2.0.3.9.6"), ("1.0.0", "1.0.0"),
+        ("2024.01", "2024.1"),
+        ("007", "7"), ("00.00", "0.0"), ("1.1-2", "1.1-2"), ("1.1-0", "1.1-0"), ("1.0-0", "1.0-0"),
+        ("0-0", "0-0"),
+        ("1.1-010", "1.1-10"), ("239.240.241.255.256", "239.240.241.255.256"),
+        ("18446744073709551615-18446744073709551615", "18446744073709551615-18446744073709551615"),
+        ("0000000000000000000000018446744073709551615", "18446744073709551615"),
+        ("1.2.3.4.5.6.7.8.9.10.11.12.13.14.15.16.17.0-3", "1.2.3.4.5.6.7.8.9.10.11.12.13.14.15.16.17.0-3"),
+    ])
+    func `a version gives back the text as written, without leading zeros`(text: String, expected: String)
+        throws
+    {
+        let version = try AppVersion(parsing: text)
+        #expect(version.description == expected)
+        #expect(AppVersion(text) == version)
+        #expect(AppVersion(expected) == version)
+    }
+
+    @Test(arguments: [
+        ("", "it is empty"),
+        (" 1.0", "a digit is missing at character 1"),
+        ("v1.0", "a digit is missing at character 1"),
+        (".1", "a digit is missing at character 1"),
+        ("-1", "a digit is missing at character 1"),
+        ("１.０", "a digit is missing at character 1"),
+        ("1.", "a digit is missing at character 3"),
+        ("1..2", "a digit is missing at character 3"),
+        ("1.0-", "a digit is missing at character 5"),
+        ("1.0-beta", "a digit is missing at character 5"),
+        ("1.0--1", "a digit is missing at character 5"),
+        ("1.0 ", "character 4 is not a digit, a dot or a hyphen that may stand there"),
+        ("1.0\n", "character 4 is not a digit, a dot or a hyphen that may stand there"),
+        ("1.0+5", "character 4 is not a digit, a dot or a hyphen that may stand there"),
+        ("1\u{0}", "character 2 is not a digit, a dot or a hyphen that may stand there"),
+        ("1.0b2", "character 4 is not a digit, a dot or a hyphen that may stand there"),
+        ("1.1-2.3", "character 6 is not a digit, a dot or a hyphen that may stand there"),
+        ("1-2-3", "character 4 begins a second sub-number"),
+        ("1.18446744073709551616", "the number at character 3 is over 18446744073709551615"),
+        ("1-99999999999999999999", "the number at character 3 is over 18446744073709551615"),
+        ("111111111111111111111111", "the number at character 1 is over 18446744073709551615"),
+    ])
+    func `a refused version says what is wrong, where, and what the grammar is`(text: String, reason: String)
+        throws
+    {
+        let error = try #require(throws: MigrationError.self) { try AppVersion(parsing: text) }
+        let shown = text.replacingOccurrences(of: "\n", with: "\\n").replacingOccurrences(
+            of: "\0",
+            with: "\\u0000"
+        )
+        #expect(error.description == "The version \"\(shown)\" can't be read: \(reason). \(Self.grammar)")
+        #expect(error.code == .invalidVersion)
+        #expect(error.managerName == nil)
+        #expect(AppVersion(text) == nil)
+    }
+
+    @Test func `a sub-migration comes after its version and before the next`() throws {
+        let ordered = [
+            "0", "0-0", "0-1", "0.0.1", "0.1", "0.9", "0.10", "1", "1.0-0", "1.0-1", "1.1", "1.1-0", "1.1-1",
+            "1.1-10",
+            "1.1.0.1", "1.1.1", "1.239", "1.240", "1.255", "1.256", "1.65535", "1.65536",
+            "1.18446744073709551615",
+            "1.18446744073709551615-1", "2", "2.0.3.9.6", "10", "240", "2024.1", "2024.1.1",
+        ]
+        let versions = try ordered.map { try AppVersion(parsing: $0) }
+        for (left, leftVersion) in versions.enumerated() {
+            for (right, rightVersion) in versions.enumerated() {
+                #expect((leftVersion < rightVersion) == (left < right), "\(leftVersion) < \(rightVersion)")
+                #expect((leftVersion == rightVersion) == (left == right), "\(leftVersion) == \(rightVersion)")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ["1", "1.0", "1.0.0", "01.00"], ["1.1-3", "1.1.0-3", "1.01.0.0-03"], ["0", "0.0", "0.0.0"],
+        ["0-0", "0.0-00"],
+    ])
+    func `missing components count as zero, and equal versions have equal hashes`(texts: [String]) throws {
+        #expect(Set(try texts.map { try AppVersion(parsing: $0) }).count == 1)
+    }
+
+    @Test func `a thousand components are one version`() throws {
+        let numbers = (1...1_000).map { "\($0)" }
+        let version = try AppVersion(parsing: numbers.joined(separator: "."))
+        let next = try AppVersion(parsing: (numbers.dropLast() + ["1001"]).joined(separator: "."))
+        let padded = try AppVersion(
+            parsing: (numbers + Array(repeating: "0", count: 1_000)).joined(separator: ".")
+        )
+        let sub = try AppVersion(parsing: numbers.joined(separator: ".") + "-1")
+        #expect(version.description == numbers.joined(separator: "."))
+        #expect(version < sub)
+        #expect(sub < next)
+        #expect(padded == version)
+        #expect(padded.hashValue == version.hashValue)
+        #expect(padded.description.hasSuffix(".1000" + String(repeating: ".0", count: 1_000)))
+    }
+
+    @Test func `a substring can be read`() throws {
+        let text = "app-1.4-2.json"
+        #expect(try AppVersion(parsing: text.dropFirst(4).dropLast(5)).description == "1.4-2")
+    }
+
+    @Test func `a version is coded as one string`() throws {
+        let versions = ["1.0.0", "1.1-2", "2024.1"].compactMap(AppVersion.init)
+        let data = try JSONEncoder().encode(versions)
+        #expect(String(decoding: data, as: UTF8.self) == #"["1.0.0","1.1-2","2024.1"]"#)
+        let decoded = try JSONDecoder().decode([AppVersion].self, from: data)
+        #expect(decoded == versions)
+        #expect(decoded.map(\.description) == ["1.0.0", "1.1-2", "2024.1"])
+    }
+
+    @Test func `decoding a version that can't be read says why and where`() throws {
+        let error = try #require(throws: DecodingError.self) {
+            try JSONDecoder().decode([AppVersion].self, from: Data(#"["1.0", "1.x"]"#.utf8))
+        }
+        guard case .dataCorrupted(let context) = error else {
+            Issue.record("\(error)")
+            return
+        }
+        let text = "The version \"1.x\" can't be read: a digit is missing at character 3. \(Self.grammar)"
+        #expect(context.debugDescription == text)
+        #expect(context.codingPath.map(\.intValue) == [1])
+        #expect((context.underlyingError as? MigrationError)?.code == .invalidVersion)
+    }
+}

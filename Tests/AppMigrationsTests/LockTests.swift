@@ -1,0 +1,173 @@
+import Foundation
+import Testing
+
+@testable import AppMigrations
+
+/// Several callers at once.
+struct LockTests {
+    @Test func `managers in several threads run each migration once`() throws {
+        try withTemporaryDirectory { folder in
+            let runs = Log()
+            DispatchQueue.concurrentPerform(iterations: 6) { _ in
+                do {
+                    let manager = try folder.manager("1.4", firstRun: .everything)
+                    for text in ["1.1", "1.2", "1.3", "1.4"] {
+                        try manager.whenMigrating(toVersion: text) { runs.add(text) }
+                    }
+                    #expect(manager.lastRunVersion == version("1.4"))
+                } catch {
+                    Issue.record(error)
+                }
+            }
+            #expect(runs.lines == ["1.1", "1.2", "1.3", "1.4"])
+            let attempts = try folder.manager("1.4").history.map(\.attempts)
+            #expect(attempts == [1, 1, 1, 1])
+        }
+    }
+
+    @Test func `tasks at once run a migration once`() async throws {
+        try await withTemporaryDirectory { folder in
+            let runs = Log()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 1...6 {
+                    group.addTask {
+                        let manager = try folder.manager("1.4", firstRun: .everything)
+                        try await manager.whenMigrating(toVersion: "1.1") {
+                            await Task.yield()
+                            runs.add("1.1")
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(runs.lines == ["1.1"])
+        }
+    }
+
+    @Test func `one manager from several threads is free of data races and of dead-locks`() throws {
+        try withTemporaryDirectory { folder in
+            let manager = try folder.manager("1.4", firstRun: .everything)
+            let codes = Log()
+            DispatchQueue.concurrentPerform(iterations: 8) { index in
+                do throws(MigrationError) {
+                    try manager.whenMigrating(toVersion: "1.\(index % 4 + 1)") {}
+                } catch {
+                    codes.add(error.code.description)
+                }
+            }
+            #expect(Set(codes.lines).isSubset(of: ["outOfOrder", "blocked"]))
+            #expect(!codes.lines.isEmpty)
+        }
+    }
+
+    @Test func `who waits finds nothing left to do`() throws {
+        try withTemporaryDirectory { folder in
+            try folder.writeState(lastRun: "1.1", launched: "1.4")
+            let log = Log()
+            let waiting = DispatchSemaphore(value: 0)
+            let done = DispatchSemaphore(value: 0)
+            let options = MigrationManager.Options { event in
+                log.add("\(event.kind) \(event.version?.description ?? "")")
+                waiting.signal()
+            }
+            try folder.manager("1.4").whenMigrating(toVersion: "1.2") {
+                Thread.detachNewThread {
+                    do {
+                        let ran = try folder.manager("1.4", options: options).declare("1.2", "1.3")
+                        log.add("ran \(ran)")
+                    } catch {
+                        log.add("\(error)")
+                    }
+                    done.signal()
+                }
+                waiting.wait()
+            }
+            done.wait()
+            #expect(log.lines == ["waiting 1.2", "started 1.3", "finished 1.3", #"ran ["1.3"]"#])
+        }
+    }
+
+    @Test func `a manager made while another migrates doesn't wait`() throws {
+        try withTemporaryDirectory { folder in
+            try folder.writeState(lastRun: "1.1")
+            try folder.manager("1.4").whenMigrating(toVersion: "1.2") {
+                let newer = try folder.manager("1.5")
+                #expect(newer.launch == .upgrade(from: version("1.4")))
+                #expect(newer.lastRunVersion == version("1.1"))
+            }
+            #expect(try folder.stateText().contains("\"launchedVersion\" : \"1.4\""))
+        }
+    }
+
+    @Test func `a time-out names the process that holds the lock`() throws {
+        try withTemporaryDirectory { folder in
+            try folder.writeState(lastRun: "1.1", launched: "1.4")
+            try holdingLock(folder) {
+                let manager = try folder.manager(
+                    "1.4",
+                    options: MigrationManager.Options(lockTimeout: .milliseconds(5))
+                )
+                let error = try manager.refusal(of: "1.2")
+                #expect(error.code == .lockTimeout)
+                #expect(error.path == folder.lockFile)
+                #expect(
+                    error.description
+                        == "Manager \"Library\" waited 0.005 seconds for the lock \(folder.lockFile), which "
+                        + "process \(getpid()) holds. Nothing was run and the state is unchanged. Let that process finish "
+                        + "and start again."
+                )
+                #expect(try manager.refusal(of: "1.2").code == .blocked)
+            }
+            #expect(try folder.manager("1.4").declare("1.2") == ["1.2"])
+        }
+    }
+
+    @Test func `cancelling a waiting task ends its wait`() async throws {
+        try await withTemporaryDirectory { folder in
+            try folder.writeState(lastRun: "1.1", launched: "1.4")
+            let (waits, waiting) = AsyncStream.makeStream(of: Void.self)
+            let location = StateLocation(name: "Library", directory: folder.path)
+            let lock = try FileLock.waiting(location, version: nil, options: .init()) { .now }
+            let manager = try folder.manager(
+                "1.4",
+                options: MigrationManager.Options { _ in waiting.yield() }
+            )
+            let task = Task.detached {
+                try await manager.whenMigrating(toVersion: "1.2") {
+                    await Task.yield()
+                    Issue.record("The closure ran.")
+                }
+            }
+            for await _ in waits { break }
+            task.cancel()
+            let error = await #expect(throws: MigrationError.self) { try await task.value }
+            lock.unlock()
+            #expect(error?.code == .cancelled)
+            #expect(error?.underlyingError is CancellationError)
+            #expect(try manager.refusal(of: "1.2").code == .blocked)
+            #expect(try folder.manager("1.4").declare("1.2") == ["1.2"])
+        }
+    }
+
+    @Test func `a lock that is no file can't be taken`() throws {
+        try withTemporaryDirectory { folder in
+            try folder.writeState(lastRun: "1.1", launched: "1.4")
+            try folder.makeFolder(folder.lockFile)
+            let error = try folder.manager("1.4").refusal(of: "1.2")
+            #expect(error.code == .stateNotSaved)
+            #expect(
+                error.description
+                    == "The lock of manager \"Library\", \(folder.lockFile), could not be taken: it is not a "
+                    + "regular file. Nothing was run and the state is unchanged. Make the folder writable for this process "
+                    + "and start again."
+            )
+        }
+    }
+
+    private func holdingLock(_ folder: TemporaryDirectory, _ body: () throws -> Void) throws {
+        let location = StateLocation(name: "Library", directory: folder.path)
+        let lock = try FileLock.waiting(location, version: nil, options: MigrationManager.Options()) { .now }
+        defer { lock.unlock() }
+        try body()
+    }
+}

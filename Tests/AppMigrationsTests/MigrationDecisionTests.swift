@@ -1,0 +1,254 @@
+import Testing
+
+@testable import AppMigrations
+
+struct MigrationDecisionTests {
+    /// One situation; what isn't said is an app 1.4 whose data was last migrated, and last started, at 1.1.
+    struct Row: CustomTestStringConvertible {
+        let situation: String
+        let version: String
+        var after = "0"
+        var current = "1.4"
+        var lastRun = "1.1"
+        var launched = "1.1"
+        var isFresh = false
+        var limit: Int?
+        var interrupted: Attempt?
+        let decision: MigrationDecision
+
+        var testDescription: String { situation }
+    }
+
+    struct Attempt {
+        var version = "1.2"
+        var attempts = 1
+        var deaths = 0
+        var appVersion = "1.4"
+        var failure: String?
+    }
+
+    private static let rows: [Row] = [
+        Row(situation: "the last-run version itself", version: "1.1", decision: .alreadyRun),
+        Row(situation: "below the last-run version", version: "1.0.9", decision: .alreadyRun),
+        Row(situation: "the last-run version, longer", version: "1.1.0", decision: .alreadyRun),
+        Row(situation: "between last run and current", version: "1.2", decision: .run(attempt: 1, deaths: 0)),
+        Row(situation: "the current version", version: "1.4", decision: .run(attempt: 1, deaths: 0)),
+        Row(
+            situation: "a sub-migration of the last-run version",
+            version: "1.1-1",
+            decision: .run(attempt: 1, deaths: 0)
+        ),
+        Row(
+            situation: "a sub-migration of the current version",
+            version: "1.4-3",
+            decision: .run(attempt: 1, deaths: 0)
+        ),
+        Row(
+            situation: "a sub-migration of the current, longer",
+            version: "1.4.0-3",
+            decision: .run(attempt: 1, deaths: 0)
+        ),
+        Row(
+            situation: "up to the hard limit",
+            version: "1.4-2",
+            current: "1.4-2",
+            decision: .run(attempt: 1, deaths: 0)
+        ),
+        Row(
+            situation: "above the hard limit",
+            version: "1.4-3",
+            current: "1.4-2",
+            decision: .newerThanCurrent
+        ),
+        Row(situation: "a part of the current version", version: "1.4.1", decision: .newerThanCurrent),
+        Row(situation: "a sub-migration of a later version", version: "1.5-1", decision: .newerThanCurrent),
+        Row(situation: "above the current version", version: "1.5", decision: .newerThanCurrent),
+        Row(situation: "newer, though it ran", version: "1.5", lastRun: "1.6", decision: .newerThanCurrent),
+        Row(
+            situation: "declared twice",
+            version: "1.2",
+            after: "1.2",
+            decision: .outOfOrder(after: version("1.2"))
+        ),
+        Row(
+            situation: "declared twice, longer",
+            version: "1.2.0",
+            after: "1.2",
+            decision: .outOfOrder(after: version("1.2"))
+        ),
+        Row(
+            situation: "declared too late",
+            version: "1.2",
+            after: "1.3",
+            decision: .outOfOrder(after: version("1.3"))
+        ),
+        Row(
+            situation: "ran, but too late",
+            version: "1.0",
+            after: "1.1",
+            decision: .outOfOrder(after: version("1.1"))
+        ),
+        Row(
+            situation: "version zero",
+            version: "0.0",
+            lastRun: "0",
+            decision: .outOfOrder(after: version("0"))
+        ),
+        Row(
+            situation: "a fresh install",
+            version: "1.4",
+            lastRun: "1.4",
+            launched: "1.4",
+            isFresh: true,
+            decision: .alreadyRun
+        ),
+        Row(
+            situation: "a fresh install's sub-migration",
+            version: "1.4-1",
+            lastRun: "1.4",
+            launched: "1.4",
+            isFresh: true,
+            decision: .joinsBaseline
+        ),
+        Row(
+            situation: "a sub-migration added later",
+            version: "1.4-1",
+            lastRun: "1.4",
+            launched: "1.4",
+            decision: .run(attempt: 1, deaths: 0)
+        ),
+        Row(situation: "everything", version: "0-1", lastRun: "0", decision: .run(attempt: 1, deaths: 0)),
+        Row(
+            situation: "a newer release was launched",
+            version: "1.2",
+            launched: "1.5",
+            decision: .heldByDowngrade
+        ),
+        Row(situation: "a newer release migrated", version: "1.4-1", lastRun: "1.5", decision: .alreadyRun),
+        Row(situation: "a newer sub-migration ran", version: "1.4", lastRun: "1.4-1", decision: .alreadyRun),
+        Row(
+            situation: "the process died once",
+            version: "1.2",
+            interrupted: Attempt(),
+            decision: .run(attempt: 2, deaths: 1)
+        ),
+        Row(
+            situation: "the closure threw",
+            version: "1.2",
+            interrupted: Attempt(failure: "full"),
+            decision: .run(attempt: 2, deaths: 0)
+        ),
+        Row(
+            situation: "it died twice and threw in between",
+            version: "1.2",
+            interrupted: Attempt(attempts: 3, deaths: 1),
+            decision: .run(attempt: 4, deaths: 2)
+        ),
+        Row(
+            situation: "another migration died",
+            version: "1.2",
+            limit: 1,
+            interrupted: Attempt(version: "1.3", deaths: 9),
+            decision: .run(attempt: 1, deaths: 0)
+        ),
+        Row(
+            situation: "below the limit of attempts",
+            version: "1.2",
+            limit: 3,
+            interrupted: Attempt(attempts: 2, deaths: 1),
+            decision: .run(attempt: 3, deaths: 2)
+        ),
+        Row(
+            situation: "at the limit of attempts",
+            version: "1.2",
+            limit: 3,
+            interrupted: Attempt(attempts: 3, deaths: 2),
+            decision: .attemptLimitReached(deaths: 3)
+        ),
+        Row(
+            situation: "throws don't count for the limit",
+            version: "1.2",
+            limit: 3,
+            interrupted: Attempt(attempts: 9, deaths: 2, failure: "full"),
+            decision: .run(attempt: 10, deaths: 2)
+        ),
+        Row(
+            situation: "a new app version starts the count again",
+            version: "1.2",
+            limit: 3,
+            interrupted: Attempt(attempts: 5, deaths: 4, appVersion: "1.3"),
+            decision: .run(attempt: 6, deaths: 0)
+        ),
+        Row(
+            situation: "a limit below one counts as one",
+            version: "1.2",
+            limit: 0,
+            interrupted: Attempt(failure: "full"),
+            decision: .run(attempt: 2, deaths: 0)
+        ),
+        Row(
+            situation: "one death is the limit below one",
+            version: "1.2",
+            limit: 0,
+            interrupted: Attempt(),
+            decision: .attemptLimitReached(deaths: 1)
+        ),
+    ]
+
+    @Test(arguments: rows)
+    func `each situation has its decision`(row: Row) {
+        let marks = MigrationMarks(
+            lastRun: version(row.lastRun),
+            baseline: version(row.lastRun),
+            launched: version(row.launched),
+            interrupted: row.interrupted.map {
+                Interruption(
+                    version: version($0.version),
+                    attempts: $0.attempts,
+                    deaths: $0.deaths,
+                    protected: [],
+                    appVersion: version($0.appVersion),
+                    startedAt: 0,
+                    failure: $0.failure
+                )
+            }
+        )
+        let decision = MigrationDecision(
+            version(row.version),
+            after: version(row.after),
+            current: version(row.current),
+            marks: marks,
+            isFresh: row.isFresh,
+            attemptLimit: row.limit
+        )
+        #expect(decision == row.decision)
+    }
+
+    @Test(
+        arguments: [
+            ("1.4", "1.4", "1.4", .same), ("1.1", "1.4", "1.4", .same), ("1.4-2", "1.4", "1.4", .same),
+            ("1.1", "1.1", "1.4", .upgrade(from: version("1.1"))),
+            ("1.1", "1.3", "1.4", .upgrade(from: version("1.3"))),
+            ("1.1", "1.4", "1.4-1", .upgrade(from: version("1.4"))),
+            ("1.1", "1.5", "1.4", .downgrade(from: version("1.5"))),
+            ("1.5", "1.4", "1.4", .downgrade(from: version("1.5"))),
+            ("1.5-2", "1.5", "1.4", .downgrade(from: version("1.5"))),
+            ("1.4-3", "1.4", "1.4-2", .downgrade(from: version("1.4"))),
+        ] as [(String, String, String, MigrationManager.Launch)]
+    )
+    func `a start is compared with what ran and what was launched`(
+        lastRun: String,
+        launched: String,
+        current: String,
+        launch: MigrationManager.Launch
+    ) {
+        let mark = version(lastRun)
+        let marks = MigrationMarks(
+            lastRun: mark,
+            baseline: mark,
+            launched: version(launched),
+            interrupted: nil
+        )
+        #expect(marks.launch(of: version(current)) == launch)
+    }
+}

@@ -1,0 +1,260 @@
+import Testing
+
+@testable import AppMigrations
+
+struct MigrationErrorTests {
+    private static let location = StateLocation(name: "Library", directory: "/d")
+    private static let full = SystemCallError(call: "write", errorNumber: 28)
+    private static let state = "The state of manager \"Library\", /d/Library.migrations.json,"
+    private static let grammar =
+        "A version is numbers divided by dots, then at most one hyphen and sub-number: 2, 1.4, 1.1-2."
+
+    struct Row: CustomTestStringConvertible {
+        let code: MigrationError.Code
+        let name: String
+        let error: MigrationError
+        let text: String
+
+        init(_ code: MigrationError.Code, _ name: String, _ error: MigrationError, _ text: String) {
+            self.code = code
+            self.name = name
+            self.error = error
+            self.text = text
+        }
+
+        var testDescription: String { "\(name): \(text.prefix(60))" }
+    }
+
+    private static let declaring: [Row] = [
+        Row(
+            .invalidVersion,
+            "invalidVersion",
+            .invalidVersion(
+                "v1",
+                AppVersion.TextProblem(kind: .digitExpected, offset: 0),
+                manager: "Library"
+            ),
+            "The version \"v1\" can't be read: a digit is missing at character 1. \(grammar) "
+                + "Nothing was run by manager \"Library\"."
+        ),
+        Row(
+            .unknownCurrentVersion,
+            "unknownCurrentVersion",
+            .unknownCurrentVersion("Library"),
+            "Manager \"Library\" was given no currentVersion:, and the main bundle has no CFBundleShortVersionString. "
+                + "Nothing was run. Pass currentVersion:."
+        ),
+        Row(
+            .invalidName,
+            "invalidName",
+            .invalidName("", length: 0),
+            "A manager's name can't be empty. Nothing was run. Pass another name."
+        ),
+        Row(
+            .invalidName,
+            "invalidName",
+            .invalidName("long", length: 300),
+            "The manager's name \"long\" takes 300 bytes in a file name; 230 are possible. Nothing was run. "
+                + "Pass another name."
+        ),
+        Row(
+            .newerThanCurrentVersion,
+            "newerThanCurrentVersion",
+            .newer(version("1.5"), current: version("1.4"), location),
+            "Version 1.5 is newer than the app (1.4) in manager \"Library\", /d/Library.migrations.json. "
+                + "Raise the app's version or remove the migration. Nothing was run."
+        ),
+        Row(
+            .outOfOrder,
+            "outOfOrder",
+            .outOfOrder(version("1.1"), after: version("1.2"), location),
+            "Migration 1.1 is declared after 1.2 and doesn't lie after it, in manager \"Library\", "
+                + "/d/Library.migrations.json. Declare each version once, in rising order. Nothing was run."
+        ),
+        Row(
+            .outOfOrder,
+            "outOfOrder",
+            .outOfOrder(version("0"), after: version("0"), location),
+            "Version 0 is the mark of a state in which nothing ran, and can't be a migration's, in manager \"Library\", "
+                + "/d/Library.migrations.json. Declare each version once, in rising order. Nothing was run."
+        ),
+        Row(
+            .nested,
+            "nested",
+            .nested(location, version("1.2")),
+            "A manager of the state /d/Library.migrations.json was used while a closure, or the plan, of manager "
+                + "\"Library\" with the same state was under way: it would wait for itself. "
+                + "Nothing was run by this call. In a plan, use the manager that is handed in; elsewhere declare "
+                + "the version beside the other, not inside it, and await it in asynchronous code."
+        ),
+        Row(
+            .blocked,
+            "blocked",
+            .blocked(nil, by: .invalidName("", length: 0), location),
+            "Nothing was run: manager \"Library\" has been closed since an earlier failure. Mend that and make a new "
+                + "manager. The first failure: A manager's name can't be empty. Nothing was run. Pass another name."
+        ),
+        Row(
+            .blocked,
+            "blocked",
+            .blocked(version("1.2"), by: .forgotten(location), location),
+            "Migration 1.2 was not run. \(state) was forgotten through this manager. The next manager is a first run."
+        ),
+    ]
+
+    private static let running: [Row] = [
+        Row(
+            .migrationFailed,
+            "migrationFailed",
+            .failed(version("1.2"), attempt: 3, Failure(), location, consequence: " The end."),
+            "Migration 1.2 of manager \"Library\" failed in attempt 3: The disk is full. It is not recorded in "
+                + "/d/Library.migrations.json and runs again with the next manager. The end."
+        ),
+        Row(
+            .migrationFailed,
+            "migrationFailed",
+            .failed(version("1.2"), attempt: 1, full, location, consequence: ""),
+            "Migration 1.2 of manager \"Library\" failed in attempt 1: No space left on device (write, errno 28). It is "
+                + "not recorded in /d/Library.migrations.json and runs again with the next manager."
+        ),
+        Row(
+            .cancelled,
+            "cancelled",
+            .failed(version("1.2"), attempt: 1, CancellationError(), location, consequence: ""),
+            "Migration 1.2 of manager \"Library\" was cancelled in attempt 1: CancellationError(). It is not recorded in "
+                + "/d/Library.migrations.json and runs again with the next manager."
+        ),
+        Row(
+            .cancelled,
+            "cancelled",
+            .cancelledWaiting(location, version("1.2")),
+            "The task was cancelled while manager \"Library\" waited for the lock /d/Library.migrations.lock. Nothing "
+                + "was run. Make a new manager to try again."
+        ),
+        Row(
+            .attemptLimitReached,
+            "attemptLimitReached",
+            .attemptLimitReached(version("1.2"), deaths: 3, location),
+            "Migration 1.2 of manager \"Library\" was not run: 3 processes of this app version died in it, as many as "
+                + "attemptLimit allows. The state /d/Library.migrations.json is unchanged. Offer a way to recover; a new "
+                + "app version, reset(to:) or a higher limit lets it run again."
+        ),
+        Row(
+            .firstRunFailed,
+            "firstRunFailed",
+            .firstRunFailed(Failure(description: "What now?"), location),
+            "The firstRun: expression of manager \"Library\" failed: What now? No state was written to "
+                + "/d/Library.migrations.json and nothing was run; the next manager asks again."
+        ),
+        Row(
+            .lockTimeout,
+            "lockTimeout",
+            .lockTimeout(.milliseconds(1_500), StateLocation(name: "Library", directory: "/nowhere"), nil),
+            "Manager \"Library\" waited 1.5 seconds for the lock /nowhere/Library.migrations.lock, which a process whose "
+                + "number could not be read holds. Nothing was run and the state is unchanged. Let that process finish "
+                + "and start again."
+        ),
+    ]
+
+    private static let saving: [Row] = [
+        Row(
+            .stateNotSaved,
+            "stateNotSaved",
+            .notSaved(
+                SaveFailure(cause: full, isRenamed: false, leftover: nil),
+                nil,
+                location,
+                consequence: "Nothing was run."
+            ),
+            "\(state) could not be saved: No space left on device (write, errno 28). The old state stands. Nothing was "
+                + "run. Make room, or the folder writable, and start again."
+        ),
+        Row(
+            .stateNotSaved,
+            "stateNotSaved",
+            .notSaved(
+                SaveFailure(cause: full, isRenamed: false, leftover: full),
+                nil,
+                location,
+                consequence: "The end."
+            ),
+            "\(state) could not be saved: No space left on device (write, errno 28). The old state stands. "
+                + "/d/Library.migrations.json.tmp could not be removed either: No space left on device (write, errno 28). "
+                + "The end. Make room, or the folder writable, and start again."
+        ),
+        Row(
+            .stateNotSaved,
+            "stateNotSaved",
+            .notSaved(
+                SaveFailure(cause: full, isRenamed: true, leftover: nil),
+                nil,
+                location,
+                consequence: "The end."
+            ),
+            "\(state) was saved, but may not survive a power failure: No space left on device (write, errno 28). The new "
+                + "state stands. The end."
+        ),
+        Row(
+            .stateNotSaved,
+            "stateNotSaved",
+            .notRemoved(full, location),
+            "\(state) could not be removed for good: No space left on device (write, errno 28). Make the folder writable "
+                + "for this process and try again."
+        ),
+        Row(
+            .stateNotSaved,
+            "stateNotSaved",
+            .lockUnavailable(SystemCallError(call: "open", errorNumber: 13), location),
+            "The lock of manager \"Library\", /d/Library.migrations.lock, could not be taken: Permission denied (open, "
+                + "errno 13). Nothing was run and the state is unchanged. Make the folder writable for this process and "
+                + "start again."
+        ),
+    ]
+
+    private static let reading: [Row] = [
+        Row(
+            .stateUnreadable,
+            "stateUnreadable",
+            .unreadable(SystemCallError(call: "open", errorNumber: 13), location),
+            "\(state) could not be read: Permission denied (open, errno 13). Nothing was run or written. Try again when "
+                + "the file can be read, for instance after the device's first unlock."
+        ),
+        Row(
+            .stateUnreadable,
+            "stateUnreadable",
+            .gone(location),
+            "\(state) was there when the manager was made and is gone. Nothing was run or written. Make a new manager; "
+                + "it will be a first run."
+        ),
+        Row(
+            .stateFromNewerFormat,
+            "stateFromNewerFormat",
+            .notOurs(.newerFormat(2), location),
+            "\(state) has format 2; this release of the library reads up to 1. Nothing was run or written. Start a newer "
+                + "release of the app."
+        ),
+        Row(
+            .stateCorrupted,
+            "stateCorrupted",
+            .notRegular(location),
+            "\(state) is not a state of this manager: it is not a regular file of at most 1 MiB. Nothing was run, and "
+                + "every byte of it was left as it is. Repair the file, restore it from a backup, or move it away: the "
+                + "next manager is a first run then."
+        ),
+    ]
+
+    @Test(arguments: declaring + running + saving + reading)
+    func `each error says what happened, where, what was not changed and what to do`(row: Row) {
+        #expect(row.error.description == row.text)
+        #expect(row.error.code == row.code)
+        #expect(row.error.code.description == row.name)
+        #expect("\(row.error)" == row.text)
+    }
+
+    @Test func `codes are equal to themselves only, and protectionFailed has its name too`() {
+        let codes = Set((Self.declaring + Self.running + Self.saving + Self.reading).map(\.code))
+        #expect(codes.count == 16)
+        #expect(!codes.contains(.protectionFailed))
+        #expect(MigrationError.Code.protectionFailed.description == "protectionFailed")
+    }
+}

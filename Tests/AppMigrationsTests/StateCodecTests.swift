@@ -1,0 +1,151 @@
+import Foundation
+import Testing
+
+@testable import AppMigrations
+
+/// Our reader and writer of JSON against Foundation's.
+struct StateCodecTests {
+    private static let name = "Li/b \"r\" é\n🙂"
+
+    private static func read(_ bytes: [UInt8]) -> MigrationState? {
+        bytes.withUnsafeBufferPointer { bytes in
+            do { return try MigrationState.read(bytes, name: name) } catch { return nil }
+        }
+    }
+
+    private static func readMarks(_ bytes: [UInt8]) -> MigrationMarks? {
+        bytes.withUnsafeBufferPointer { bytes in
+            do { return try MigrationMarks.read(bytes, name: name) } catch { return nil }
+        }
+    }
+
+    /// Why our reading of the bytes isn't Foundation's, or our two ways differ.
+    private static func complaint(_ bytes: [UInt8], _ decoder: JSONDecoder) -> String? {
+        guard let ours = read(bytes) else { return nil }
+        guard let marks = readMarks(bytes) else { return "a start refuses it" }
+        guard marks == ours.marks else { return "a start reads other marks" }
+        do {
+            let theirs = try decoder.decode(StateOracle.self, from: Data(bytes))
+            return theirs.difference(from: ours).map { "the values differ: \($0)" }
+        } catch {
+            return "Foundation refuses it: \(error)"
+        }
+    }
+
+    @Test func `what we write, we and Foundation read with the same values`() {
+        var random = RandomState(generator: SeededGenerator(seed: 1))
+        let decoder = JSONDecoder()
+        for round in 0..<3_000 {
+            let state = random.state(named: Self.name)
+            let bytes = state.document
+            guard Self.read(bytes) == state, Self.complaint(bytes, decoder) == nil else {
+                let complaint = Self.complaint(bytes, decoder) ?? "we don't read it"
+                Issue.record("Round \(round): \(complaint) in \(String(decoding: bytes, as: UTF8.self))")
+                return
+            }
+        }
+    }
+
+    @Test func `what Foundation writes, we read with the same values`() throws {
+        var random = RandomState(generator: SeededGenerator(seed: 2))
+        let encoder = JSONEncoder()
+        for round in 0..<3_000 {
+            let state = random.state(named: Self.name)
+            encoder.outputFormatting = round.isMultiple(of: 2) ? [.prettyPrinted, .sortedKeys] : []
+            var oracle = StateOracle(state)
+            // Foundation leaves out what is nil; we want the key.
+            if oracle.interrupted?.failure == nil { oracle.interrupted?.failure = "none" }
+            let bytes = Array(try encoder.encode(oracle))
+            guard let ours = Self.read(bytes), oracle.difference(from: ours) == nil,
+                Self.readMarks(bytes) == ours.marks
+            else {
+                Issue.record("Round \(round): \(String(decoding: bytes, as: UTF8.self))")
+                return
+            }
+        }
+    }
+
+    @Test func `unknown keys of any value are skipped, wherever they stand`() {
+        var random = RandomState(generator: SeededGenerator(seed: 3))
+        let decoder = JSONDecoder()
+        for round in 0..<4_000 {
+            let state = random.state(named: Self.name)
+            var lines = String(decoding: state.document, as: UTF8.self).split(separator: "\n").map(
+                String.init
+            )
+            for index in 0...2 {
+                let unknown = "\"unknown\(index)\" : \(random.value()),"
+                let places = lines.indices.filter { lines[$0].hasPrefix("  \"") }
+                lines.insert(unknown, at: random.generator.element(of: places))
+            }
+            var text = lines.joined(separator: random.generator.element(of: ["\n", "\r\n\t ", ""]))
+            if random.generator.hits(oneIn: 2) {
+                text.replace(", \"attempts\"", with: ",\"x\":\(random.value()),\"attempts\"")
+            }
+            let bytes = Array(text.utf8)
+            guard Self.read(bytes) == state, Self.complaint(bytes, decoder) == nil else {
+                Issue.record(
+                    "Round \(round): \(Self.complaint(bytes, decoder) ?? "we don't read it") in \(text)"
+                )
+                return
+            }
+        }
+    }
+
+    @Test(arguments: [UInt64(4), 5, 6, 7])
+    func `whatever we accept of a broken text, Foundation accepts with the same values`(seed: UInt64) {
+        var random = RandomState(generator: SeededGenerator(seed: seed))
+        let decoder = JSONDecoder()
+        var accepted = 0
+        var document: [UInt8] = []
+        for round in 0..<4_000 {
+            if round.isMultiple(of: 8) { document = random.state(named: Self.name).document }
+            let bytes = random.mutated(document)
+            if let complaint = Self.complaint(bytes, decoder) {
+                Issue.record("Round \(round): \(complaint) in \(String(decoding: bytes, as: UTF8.self))")
+                return
+            }
+            if Self.read(bytes) != nil { accepted += 1 }
+        }
+        #expect(accepted > 200, "Too few texts stayed readable to say something.")
+    }
+
+    @Test func `a start that passes over the history doesn't pass over what stands behind it`() {
+        let start = #"{"format":1,"name":"x","lastRunVersion":"1""#
+        let row =
+            #"{"version":"1","from":"0","appVersion":"1","finishedAt":"2026-11-21T00:00:00Z","seconds":0.5,"attempts":1}"#
+        for text in [
+            #"\#(start),"history":[\#(row)],"launchedVersion":"3"}"#,
+            #"\#(start),"history":[],"launchedVersion":"3"}"#,
+            #"{"history":[\#(row)],\#(start.dropFirst()),"launchedVersion":"3"}"#,
+            #"\#(start),"history":[{"x":"]}",\#(row.dropFirst())],"launchedVersion":"3"}"#,
+        ] {
+            let marks = Array(text.utf8).withUnsafeBufferPointer { bytes -> MigrationMarks? in
+                do { return try MigrationMarks.read(bytes, name: "x") } catch { return nil }
+            }
+            #expect(marks?.launched == version("3"), "\(text)")
+        }
+    }
+
+    @Test func `two spellings of a name are two names`() {
+        let text = Array("{\"format\":1,\"name\":\"\u{E9}\",\"lastRunVersion\":\"1\"}".utf8)
+        for (name, isOurs) in [("\u{E9}", true), ("e\u{301}", false), ("E\u{301}", false)] {
+            let state = text.withUnsafeBufferPointer { bytes -> MigrationState? in
+                do { return try MigrationState.read(bytes, name: name) } catch { return nil }
+            }
+            #expect((state != nil) == isOurs)
+        }
+    }
+
+    @Test(
+        arguments: [
+            (.zero, "0"), (.seconds(12), "12"), (.milliseconds(1_500), "1.5"),
+            (.nanoseconds(1), "0.000000001"),
+            (.microseconds(12_300), "0.0123"),
+            (Duration(secondsComponent: 0, attosecondsComponent: 999_999_999), "0"),
+        ] as [(Duration, String)]
+    )
+    func `a duration is decimal seconds, to the nanosecond`(duration: Duration, text: String) {
+        #expect(MigrationState.seconds(duration) == text)
+    }
+}

@@ -1,0 +1,256 @@
+import Foundation
+import Testing
+
+@testable import AppMigrations
+
+/// The file: what reading it ends in, and how it is replaced.
+struct StateFileTests {
+    private func file(_ folder: TemporaryDirectory) -> StateFile {
+        StateFile(location: StateLocation(name: "Library", directory: folder.path))
+    }
+
+    private static let state = MigrationState(
+        name: "Library",
+        marks: MigrationMarks(
+            lastRun: version("1.2"),
+            baseline: version("1.1"),
+            launched: version("1.4"),
+            interrupted: nil
+        )
+    )
+
+    @Test func `the state file of format 1 is read`() throws {
+        let fixtures = try #require(Bundle.module.resourceURL).appendingPathComponent("Fixtures").path
+        let file = StateFile(location: StateLocation(name: "Format1", directory: fixtures))
+        let state = try #require(try file.readState())
+        #expect(state.marks.lastRun == version("1.4"))
+        #expect(state.marks.baseline == version("1.1"))
+        #expect(state.marks.launched == version("1.5"))
+        #expect(
+            state.marks.interrupted
+                == Interruption(
+                    version: version("1.5"),
+                    attempts: 2,
+                    deaths: 1,
+                    protected: [],
+                    appVersion: version("1.5"),
+                    startedAt: 1_795_233_268,
+                    failure: "The disk \"Daten\" is full: 100 %, nö 😅"
+                )
+        )
+        #expect(state.history.map(\.version.description) == ["1.2.5", "1.4"])
+        #expect(state.history.map(\.duration) == [.microseconds(12_300), .seconds(12)])
+        #expect(state.history.map(\.finishedAt) == [1_795_219_199, 1_795_219_200])
+        #expect(state.history.map(\.attempts) == [1, 3])
+        guard case .marks(let marks) = try file.readMarks() else {
+            Issue.record("No state")
+            return
+        }
+        #expect(marks == state.marks)
+    }
+
+    @Test func `a state is written in the order and form of the format`() throws {
+        try withTemporaryDirectory { folder in
+            try folder.writeState(lastRun: "1.1")
+            _ = try folder.manager("1.4").failure(of: "1.2")
+            let text = try folder.stateText().replacing(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/, with: "DATE")
+            #expect(
+                text == """
+                    {
+                      "format" : 1,
+                      "name" : "Library",
+                      "lastRunVersion" : "1.1",
+                      "baseline" : "1.1",
+                      "launchedVersion" : "1.4",
+                      "interrupted" : { "version" : "1.2", "attempts" : 1, "deaths" : 0, "protected" : [], \
+                    "appVersion" : "1.4", "startedAt" : "DATE", "failure" : "The disk is full." },
+                      "history" : []
+                    }
+
+                    """
+            )
+        }
+    }
+
+    @Test func `a state that isn't there is absent`() throws {
+        try withTemporaryDirectory { folder in
+            #expect(try file(folder).readState() == nil)
+            guard case .absent = try file(folder).readMarks() else {
+                Issue.record("Something was read.")
+                return
+            }
+        }
+    }
+
+    @Test func `a state that can't be reached is unreadable, and nothing is written`() throws {
+        try withTemporaryDirectory { folder in
+            try folder.write("a file")
+            let error = try #require(throws: MigrationError.self) {
+                try MigrationManager(named: "x", currentVersion: "1", stateDirectory: folder.stateFile)
+            }
+            #expect(error.code == .stateUnreadable)
+            #expect((error.underlyingError as? SystemCallError)?.call == "open")
+            #expect(
+                error.description.contains("could not be read: Not a directory (open, errno \(ENOTDIR)).")
+            )
+            let long = "/" + String(repeating: "long/", count: 900)
+            let second = try #require(throws: MigrationError.self) {
+                try MigrationManager(named: "x", currentVersion: "1", stateDirectory: long)
+            }
+            #expect(second.code == .stateUnreadable)
+            #expect(try folder.names() == ["Library.migrations.json"])
+        }
+    }
+
+    @Test(arguments: [
+        ("", "expected an object at byte 0"), ("[]", "expected an object at byte 0"),
+        ("{}", "it has no \"format\", or is cut off at byte 2"),
+        (#"{"format":1,"lastRunVersion":"1"}"#, "it has no \"name\", or is cut off at byte 33"),
+        (#"{"format":1,"name":"Library"}"#, "it has no \"lastRunVersion\", or is cut off at byte 29"),
+        (#"{"format":0}"#, "expected a value at byte 10"),
+        (#"{"format":"1"}"#, "expected a number at byte 10"),
+        (#"{"format":1.0}"#, "expected a whole number at byte 10"),
+        (#"{"format":1,"name":"library"}"#, "expected this manager's name at byte 20"),
+        (#"{"lastRunVersion":"1."}"#, "expected a version at byte 19"),
+        (#"{"lastRunVersion":null}"#, "expected a string at byte 18"),
+        (#"{"baseline":"1","baseline":"1"}"#, "expected a key that wasn't there before at byte 17"),
+        (#"{"interrupted":{}}"#, "expected an object with all its keys at byte 15"),
+        (#"{"x":1,}"#, "expected a key at byte 7"), (#"{"x" 1}"#, "expected a colon at byte 5"),
+        (#"{"x":1 "y":2}"#, "expected a comma or the end of the list at byte 7"),
+        (#"{"x":01}"#, "expected a number at byte 5"), (#"{"x":tru}"#, "expected a value at byte 5"),
+        (#"{"x":"\x"}"#, "expected an escape that JSON has at byte 6"),
+        (#"{"x":"\ud800"}"#, "expected an escape that JSON has at byte 6"),
+        (#"{"x":1}}"#, "expected the end of the text at byte 7"),
+        (#"{"history":{}}"#, "expected an array at byte 11"),
+        ("{\"x\":\"\n\"}", "expected a character that may stand in a string at byte 6"),
+        ("{\"x\":" + String(repeating: "[", count: 65), "expected less depth at byte 69"),
+    ])
+    func `a state that isn't ours is corrupted, and every byte stays`(text: String, reason: String) throws {
+        try withTemporaryDirectory { folder in
+            try folder.write(text)
+            let error = try #require(throws: MigrationError.self) { try folder.manager() }
+            #expect(error.code == .stateCorrupted)
+            #expect(
+                error.description
+                    == "The state of manager \"Library\", \(folder.stateFile), is not a state of this manager: "
+                    + "\(reason). Nothing was run, and every byte of it was left as it is. Repair the file, restore it "
+                    + "from a backup, or move it away: the next manager is a first run then."
+            )
+            #expect(try folder.stateText() == text)
+            #expect(try folder.names() == ["Library.migrations.json"])
+        }
+    }
+
+    @Test(arguments: [
+        #"{"format":2}"#, #"{"name":"x","format" : 17,"history":"new"}"#,
+        #"{"lastRunVersion":"1.0-beta","format":2}"#,
+    ])
+    func `a newer format is told from corruption`(text: String) throws {
+        try withTemporaryDirectory { folder in
+            try folder.write(text)
+            let error = try #require(throws: MigrationError.self) { try folder.manager() }
+            #expect(error.code == .stateFromNewerFormat)
+            #expect(try folder.stateText() == text)
+        }
+    }
+
+    @Test func `what isn't a regular file of at most 1 MiB is corrupted`() throws {
+        try withTemporaryDirectory { folder in
+            func code() throws -> MigrationError.Code {
+                try #require(throws: MigrationError.self) { try folder.manager() }.code
+            }
+            try folder.makeFolder(folder.stateFile)
+            #expect(try code() == .stateCorrupted)
+            try folder.remove(folder.stateFile)
+            let target = folder.path + "/other"
+            try FileManager.default.createSymbolicLink(atPath: folder.stateFile, withDestinationPath: target)
+            #expect(try code() == .stateCorrupted)
+            try folder.remove(folder.stateFile)
+            #expect(mkfifo(folder.stateFile, 0o600) == 0)
+            #expect(try code() == .stateCorrupted)
+            try folder.remove(folder.stateFile)
+            let start = #"{"format":1,"name":"Library","lastRunVersion":"1","x":""#
+            let end = "\"}"
+            let padding = (1 << 20) - start.utf8.count - end.utf8.count
+            try folder.write(start + String(repeating: "x", count: padding + 1) + end)
+            #expect(try code() == .stateCorrupted)
+            try folder.write(start + String(repeating: "x", count: padding) + end)
+            #expect(try folder.manager().lastRunVersion == version("1"))
+        }
+    }
+
+    @Test func `a save leaves the state alone behind, for this user only`() throws {
+        try withTemporaryDirectory { folder in
+            try file(folder).save(Self.state)
+            #expect(try folder.names() == ["Library.migrations.json"])
+            #expect(try folder.mode(folder.stateFile) == 0o600)
+            #expect(try file(folder).readState() == Self.state)
+        }
+    }
+
+    @Test func `the next save removes what a killed one left`() throws {
+        try withTemporaryDirectory { folder in
+            try Data("half a sta".utf8).write(to: URL(fileURLWithPath: folder.obstacle))
+            try file(folder).save(Self.state)
+            #expect(try folder.names() == ["Library.migrations.json"])
+            #expect(try file(folder).readState() == Self.state)
+        }
+    }
+
+    @Test func `a save that fails leaves the old state`() throws {
+        try withTemporaryDirectory { folder in
+            try file(folder).save(Self.state)
+            try folder.makeFolder(folder.obstacle)
+            var next = Self.state
+            next.marks.lastRun = version("1.4")
+            let failure = #expect(throws: SaveFailure.self) { try file(folder).save(next) }
+            #expect(failure?.isRenamed == false)
+            #expect(try file(folder).readState() == Self.state)
+        }
+    }
+
+    @Test func `the history keeps its newest thousand rows`() throws {
+        try withTemporaryDirectory { folder in
+            var state = Self.state
+            for number in 1...1_003 {
+                state = state.recording(
+                    AppliedMigration(
+                        version: version("2.\(number)"),
+                        previousVersion: state.marks.lastRun,
+                        appVersion: version("3"),
+                        finishedAt: 0,
+                        duration: .zero,
+                        attempts: 1
+                    )
+                )
+            }
+            #expect(state.history.count == 1_000)
+            #expect(state.history.first?.version == version("2.4"))
+            try file(folder).save(state)
+            let manager = try folder.manager("3")
+            #expect(manager.lastRunVersion == version("2.1003"))
+            try manager.declare("3")
+            #expect(try manager.history.count == 1_000)
+            #expect(try manager.history.first?.version == version("2.5"))
+        }
+    }
+
+    @Test func `a state that would be over 1 MiB loses the oldest rows of its history`() throws {
+        try withTemporaryDirectory { folder in
+            var state = Self.state
+            let long = version(String(repeating: "9999999999.", count: 300) + "1")
+            let row = AppliedMigration(
+                version: long,
+                previousVersion: long,
+                appVersion: long,
+                finishedAt: 0,
+                duration: .zero,
+                attempts: 1
+            )
+            state.history = Array(repeating: row, count: 200)
+            try file(folder).save(state)
+            let history = try #require(try file(folder).readState()).history
+            #expect(history.count == 100)
+        }
+    }
+}

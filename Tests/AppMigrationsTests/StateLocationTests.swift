@@ -1,0 +1,99 @@
+import Foundation
+import Testing
+
+@testable import AppMigrations
+
+struct StateLocationTests {
+    private static let names = [
+        ("Library", "Library"), ("a-b_c.D9", "a-b_c.D9"), (".hidden", "%2Ehidden"), ("..", "%2E."),
+        ("a/b", "a%2Fb"),
+        ("a b", "a%20b"), ("100%", "100%25"), ("é", "%C3%A9"), ("e\u{301}", "e%CC%81"),
+        ("日本", "%E6%97%A5%E6%9C%AC"),
+        ("🙂", "%F0%9F%99%82"), ("\n\t\u{0}", "%0A%09%00"), ("a:b*c?", "a%3Ab%2Ac%3F"),
+        ("\u{7F}~@[`{", "%7F%7E%40%5B%60%7B"),
+    ]
+
+    @Test(arguments: names)
+    func `a name is percent-encoded in the names of its files`(name: String, encoded: String) {
+        let location = StateLocation(name: name, directory: "/d")
+        #expect(location.state == "/d/\(encoded).migrations.json")
+        #expect(location.lock == "/d/\(encoded).migrations.lock")
+        #expect(location.snapshot == "/d/\(encoded).migrations.snapshot")
+        #expect(location.temporary == "/d/\(encoded).migrations.json.tmp")
+        #expect(StateLocation.encodedLength(name) == encoded.utf8.count)
+    }
+
+    @Test(arguments: names, ["/", "/d", "/d/", "/Users/Zoë/Application Support", "/d//"])
+    func `the start's own path is that of the location`(name: (String, String), directory: String) {
+        let written = Self.written(directory: directory, name: name.0, capacity: 4_096)
+        #expect(written == StateLocation(name: name.0, directory: directory).state)
+    }
+
+    @Test func `a path that doesn't fit is not written`() {
+        let limit = 4_096 - 3 * StateLocation.nameLimit - 1
+        let fitting = "/" + String(repeating: "d", count: limit - 1)
+        #expect(
+            Self.written(directory: fitting, name: "x", capacity: 4_096) == "\(fitting)/x.migrations.json"
+        )
+        #expect(Self.written(directory: fitting + "d", name: "x", capacity: 4_096) == nil)
+        #expect(Self.written(directory: "", name: "x", capacity: 4_096) == nil)
+    }
+
+    @Test func `a name of 230 bytes is possible and one of 231 is not`() throws {
+        try withTemporaryDirectory { folder in
+            let longest = String(repeating: "é", count: 38) + "xx"
+            let manager = try MigrationManager(
+                named: longest,
+                currentVersion: "1",
+                stateDirectory: folder.path
+            )
+            #expect(FileManager.default.fileExists(atPath: manager.stateFile))
+            #expect(
+                try MigrationManager(named: longest, currentVersion: "1", stateDirectory: folder.path).launch
+                    == .same
+            )
+            let error = try #require(throws: MigrationError.self) {
+                try MigrationManager(named: longest + "x", currentVersion: "1", stateDirectory: folder.path)
+            }
+            #expect(error.code == .invalidName)
+        }
+    }
+
+    @Test func `two names that mean different files have two states`() throws {
+        try withTemporaryDirectory { folder in
+            for name in ["a b", "a%20b", "é", "e\u{301}", ".a", "%2Ea"] {
+                let manager = try MigrationManager(
+                    named: name,
+                    currentVersion: "1",
+                    stateDirectory: folder.path
+                )
+                #expect(manager.launch == .first, "\(name)")
+                #expect(manager.name == name)
+            }
+        }
+    }
+
+    @Test func `a relative directory is completed when the manager is made`() throws {
+        let manager = try MigrationManager(
+            named: "x",
+            currentVersion: "1",
+            stateDirectory: FileManager.default.temporaryDirectory.path + "/./migrations-\(UUID().uuidString)"
+        )
+        #expect(manager.stateFile.hasPrefix("/"))
+        let directory = URL(fileURLWithPath: manager.stateFile).deletingLastPathComponent()
+        try FileManager.default.removeItem(at: directory)
+        #expect(
+            try DefaultLocation.absolute("a/b", manager: "x") == FileManager.default.currentDirectoryPath
+                + "/a/b"
+        )
+    }
+
+    private static func written(directory: String, name: String, capacity: Int) -> String? {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: capacity) { buffer in
+            guard StateLocation.writeStatePath(directory: directory, name: name, into: buffer) else {
+                return nil
+            }
+            return String(decoding: buffer.prefix { $0 != 0 }, as: UTF8.self)
+        }
+    }
+}

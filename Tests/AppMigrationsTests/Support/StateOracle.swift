@@ -1,0 +1,106 @@
+import Foundation
+
+@testable import AppMigrations
+
+/// A state as Foundation reads and writes it.
+struct StateOracle: Codable {
+    struct Attempt: Codable {
+        var version: String
+        var attempts: Int
+        var deaths: Int
+        var protected: [String]
+        var appVersion: String
+        var startedAt: String
+        var failure: String?
+    }
+
+    struct Row: Codable {
+        var version: String
+        var from: String
+        var appVersion: String
+        var finishedAt: String
+        var seconds: Double
+        var attempts: Int
+    }
+
+    var format: Int
+    var name: String
+    var lastRunVersion: String
+    var baseline: String?
+    var launchedVersion: String?
+    var interrupted: Attempt?
+    var history: [Row]?
+
+    init(_ state: MigrationState) {
+        format = MigrationState.format
+        name = state.name
+        lastRunVersion = state.marks.lastRun.description
+        baseline = state.marks.baseline.description
+        launchedVersion = state.marks.launched.description
+        interrupted = state.marks.interrupted.map {
+            Attempt(
+                version: $0.version.description,
+                attempts: $0.attempts,
+                deaths: $0.deaths,
+                protected: $0.protected,
+                appVersion: $0.appVersion.description,
+                startedAt: Self.text($0.startedAt),
+                failure: $0.failure
+            )
+        }
+        history = state.history.map {
+            Row(
+                version: $0.version.description,
+                from: $0.previousVersion.description,
+                appVersion: $0.appVersion.description,
+                finishedAt: Self.text($0.finishedAt),
+                seconds: Self.seconds($0.duration),
+                attempts: $0.attempts
+            )
+        }
+    }
+
+    /// What differs from `state`; `nil` when the two say the same.
+    func difference(from state: MigrationState) -> String? {
+        let ours = StateOracle(state)
+        if format != 1 { return "format" }
+        if Array(name.utf8) != Array(state.name.utf8) { return "name" }
+        if !same(lastRunVersion, ours.lastRunVersion) { return "lastRunVersion" }
+        if !same(baseline ?? lastRunVersion, ours.baseline) { return "baseline" }
+        if !same(launchedVersion ?? lastRunVersion, ours.launchedVersion) { return "launchedVersion" }
+        if (interrupted == nil) != (ours.interrupted == nil) { return "interrupted" }
+        if let theirs = interrupted, let ours = ours.interrupted {
+            let isSame =
+                same(theirs.version, ours.version) && theirs.attempts == ours.attempts
+                && theirs.deaths == ours.deaths
+                && theirs.protected.map { Array($0.utf8) } == ours.protected.map { Array($0.utf8) }
+                && same(theirs.appVersion, ours.appVersion) && theirs.startedAt == ours.startedAt
+                && theirs.failure.map { Array($0.utf8) } == ours.failure.map { Array($0.utf8) }
+            if !isSame { return "interrupted" }
+        }
+        let (theirs, rows) = (history ?? [], ours.history ?? [])
+        if theirs.count != rows.count { return "history" }
+        for (index, (theirs, ours)) in zip(theirs, rows).enumerated() {
+            let isSame =
+                same(theirs.version, ours.version) && same(theirs.from, ours.from)
+                && same(theirs.appVersion, ours.appVersion) && theirs.finishedAt == ours.finishedAt
+                && abs(theirs.seconds - ours.seconds) <= 1e-9 + theirs.seconds.ulp
+                && theirs.attempts == ours.attempts
+            if !isSame { return "row \(index)" }
+        }
+        return nil
+    }
+
+    /// Versions are the same when they read the same: leading zeros don't count.
+    private func same(_ theirs: String, _ ours: String?) -> Bool {
+        AppVersion(theirs)?.description == ours
+    }
+
+    private static func text(_ seconds: Int64) -> String {
+        Date(timeIntervalSince1970: TimeInterval(seconds)).formatted(.iso8601)
+    }
+
+    private static func seconds(_ duration: Duration) -> Double {
+        Double(duration.components.seconds) + Double(duration.components.attoseconds) * 1e-18
+    }
+}

@@ -4,6 +4,7 @@ public import GRDB
 
 /// What an app writes to migrate through GRDB's own connection.
 extension Database: @retroactive SQLConnection {
+    @discardableResult
     public func query(_ sql: String, _ arguments: [SQLValue]) throws -> [[SQLValue]] {
         let values = arguments.map { value -> (any DatabaseValueConvertible)? in
             switch value {

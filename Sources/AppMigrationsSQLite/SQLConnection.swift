@@ -7,6 +7,7 @@
 /// Both methods throw whatever their library throws: an error must never come back as an empty result.
 public protocol SQLConnection {
     /// Runs one statement and returns its rows, each with the values of its columns in order.
+    @discardableResult
     func query(_ sql: String, _ arguments: [SQLValue]) throws -> [[SQLValue]]
 
     /// Runs every statement of a text, in order, up to the first that fails.

@@ -1,0 +1,165 @@
+import AppMigrationsSQLite
+import Foundation
+import GRDB
+import Testing
+
+@Suite struct MigratorOnGRDBTests {
+    private struct Failure: Error {}
+
+    private struct Artist: Codable, FetchableRecord, PersistableRecord {
+        var id: Int64
+        var name: String
+    }
+
+    private let first = SQLMigration<Database>(
+        version: 1,
+        name: "artists",
+        sql: """
+            CREATE TABLE artist(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+            CREATE TABLE album(id INTEGER PRIMARY KEY, artist REFERENCES artist(id) ON DELETE CASCADE);
+            INSERT INTO artist VALUES (1, 'Nina'); INSERT INTO album VALUES (10, 1);
+            """
+    )
+
+    private let rebuild = SQLMigration<Database>(
+        version: 2,
+        sql: """
+            CREATE TABLE new(id INTEGER PRIMARY KEY, name TEXT NOT NULL, born INTEGER);
+            INSERT INTO new(id, name) SELECT id, name FROM artist;
+            DROP TABLE artist;
+            ALTER TABLE new RENAME TO artist;
+            """
+    )
+
+    private let records = SQLMigration<Database>(version: 3) { try Artist(id: 2, name: "Bessie").insert($0) }
+
+    @Test func `without a transaction the migrator begins its own, with foreign keys off`() throws {
+        let queue = try DatabaseQueue()
+        let migrator = try SQLMigrator([first, rebuild, records])
+        try queue.writeWithoutTransaction { db throws in
+            #expect(try migrator.migrate(db).applied == [1, 2, 3])
+            #expect(try migrator.migrate(db).applied == [])
+            #expect(try migrator.status(db).currentVersion == 3)
+            #expect(try Int.fetchOne(db, sql: "PRAGMA foreign_keys") == 1)
+            #expect(!db.isInsideTransaction)
+        }
+        try queue.read { db throws in
+            #expect(try Artist.fetchAll(db).map(\.name) == ["Nina", "Bessie"])
+            #expect(try Int.fetchOne(db, sql: "SELECT count(*) FROM album") == 1)
+        }
+    }
+
+    @Test func `in a write it is inside the caller's transaction`() throws {
+        let queue = try DatabaseQueue()
+        let migrator = try SQLMigrator([first, records])
+        #expect(throws: Failure.self) {
+            try queue.write { db throws in
+                try migrator.migrate(db, insideTransaction: true)
+                throw Failure()
+            }
+        }
+        try queue.write { db throws in
+            // Not tableExists: GRDB remembers tables that a rollback took back, its own, too.
+            #expect(try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") == 0)
+            #expect(try migrator.migrate(db, insideTransaction: true).applied == [1, 3])
+        }
+        #expect(try queue.read { try Artist.fetchCount($0) } == 2)
+    }
+
+    @Test func `in a write the migrator asks for insideTransaction`() throws {
+        let queue = try DatabaseQueue()
+        let migrator = try SQLMigrator([first])
+        try queue.write { db throws in
+            let error = try #require(throws: SQLError.self) { try migrator.migrate(db) }
+            #expect(error.code == .alreadyInTransaction)
+        }
+        try queue.writeWithoutTransaction { db throws in
+            let error = try #require(throws: SQLError.self) {
+                try migrator.migrate(db, insideTransaction: true)
+            }
+            #expect(error.code == .notInTransaction)
+        }
+    }
+
+    @Test func `in a write dropping a table that others refer to is refused`() throws {
+        let queue = try DatabaseQueue()
+        let migrator = try SQLMigrator([first, rebuild])
+        try queue.write { db throws in
+            let error = try #require(throws: SQLError.self) {
+                try migrator.migrate(db, insideTransaction: true)
+            }
+            #expect(error.code == .refusedStatement)
+            #expect(error.version == 2)
+            #expect(error.line == 3)
+        }
+        #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM album") } == 1)
+    }
+
+    @Test(
+        arguments: [
+            ("COMMIT", SQLError.Code.refusedStatement),
+            ("INSERT OR ROLLBACK INTO artist VALUES (1, 'x')", .statementFailed),
+            ("SELECT nothing", .statementFailed),
+        ]
+    )
+    func `a failing script leaves nothing of itself`(statement: String, code: SQLError.Code) throws {
+        let queue = try DatabaseQueue()
+        let second = SQLMigration<Database>(
+            version: 2,
+            sql: "CREATE TABLE b(x);\n\(statement);\nCREATE TABLE c(x)"
+        )
+        try queue.writeWithoutTransaction { db throws in
+            let error = try #require(throws: SQLError.self) { try SQLMigrator([first, second]).migrate(db) }
+            #expect(error.code == code)
+            #expect(error.line == 2)
+            #expect(error.applied == [1])
+            #expect(!db.isInsideTransaction)
+        }
+        #expect(try queue.read { try $0.tableExists("b") || $0.tableExists("c") } == false)
+    }
+
+    @Test(arguments: ["COMMIT", "INSERT OR ROLLBACK INTO a VALUES (1)"])
+    func `with GRDB's own way to run a script, a transaction that ended is noticed`(statement: String) throws
+    {
+        let queue = try DatabaseQueue()
+        let migrator = try SQLMigrator<PlainDatabase>([
+            SQLMigration(version: 1, sql: "CREATE TABLE a(x UNIQUE); INSERT INTO a VALUES (1)"),
+            SQLMigration(version: 2, sql: statement),
+        ])
+        try queue.writeWithoutTransaction { db throws in
+            #expect(throws: SQLError.self) { try migrator.migrate(PlainDatabase(db: db)) }
+            #expect(!db.isInsideTransaction)
+            #expect(try Int64.fetchAll(db, sql: "SELECT version FROM schema_migrations") == [1])
+        }
+    }
+
+    @Test func `GRDB knows the schema that a script changed`() throws {
+        let queue = try DatabaseQueue()
+        try queue.writeWithoutTransaction { db throws in
+            try SQLMigrator([first]).migrate(db)
+            #expect(try db.columns(in: "artist").count == 2)
+            try SQLMigrator([first, rebuild]).migrate(db)
+            #expect(try db.columns(in: "artist").count == 3)
+        }
+    }
+
+    @Test func `GRDB's observers and statements work after a script`() throws {
+        let queue = try DatabaseQueue()
+        try queue.writeWithoutTransaction { try SQLMigrator([first]).migrate($0) }
+        let observed = Counter()
+        let observation = DatabaseRegionObservation(tracking: Artist.all())
+        let cancellable = observation.start(
+            in: queue,
+            onError: { _ in },
+            onChange: { _ in observed.count += 1 }
+        )
+        try queue.write { try Artist(id: 5, name: "Ella").insert($0) }
+        #expect(observed.count == 1)
+        cancellable.cancel()
+    }
+}
+
+/// Changed on the queue of the database only, which the test waits for.
+private final class Counter: @unchecked Sendable {
+    var count = 0
+}

@@ -1,0 +1,88 @@
+public import AppMigrationsSQLite
+import CPostgres
+
+/// What an app writes to migrate a PostgreSQL database: a connection of libpq.
+public final class PostgresConnection: SQLConnection {
+    public static var dialect: SQLDialect { .postgres }
+
+    private let connection: OpaquePointer
+
+    public init(_ info: String) throws {
+        guard let connection = PQconnectdb(info) else { throw PostgresError(message: "out of memory") }
+        self.connection = connection
+        guard PQstatus(connection) == CONNECTION_OK else { throw PostgresError(of: connection) }
+        PQsetNoticeProcessor(connection, { _, _ in }, nil)
+    }
+
+    deinit { PQfinish(connection) }
+
+    @discardableResult
+    public func query(_ sql: String, _ arguments: [SQLValue]) throws -> [[SQLValue]] {
+        let texts = arguments.map(\.postgresText).map { $0.map { Array($0.utf8CString) } }
+        let result = withPointers(to: texts[...], []) { values in
+            PQexecParams(connection, sql, Int32(values.count), nil, values, nil, nil, 0)
+        }
+        return try rows(of: result)
+    }
+
+    public func execute(script: String) throws { _ = try rows(of: PQexec(connection, script)) }
+
+    private func rows(of result: OpaquePointer?) throws -> [[SQLValue]] {
+        defer { PQclear(result) }
+        let status = PQresultStatus(result)
+        guard [PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY].contains(status) else {
+            throw PostgresError(of: connection)
+        }
+        return (0..<PQntuples(result)).map { row in
+            (0..<PQnfields(result)).map { column in
+                guard PQgetisnull(result, row, column) == 0 else { return .null }
+                return SQLValue(
+                    postgresText: String(cString: PQgetvalue(result, row, column)),
+                    type: PQftype(result, column)
+                )
+            }
+        }
+    }
+}
+
+public struct PostgresError: Error, CustomStringConvertible {
+    public let message: String
+    public var description: String { message }
+
+    init(message: String) { self.message = message }
+    init(of connection: OpaquePointer) { message = String(cString: PQerrorMessage(connection)) }
+}
+
+extension SQLValue {
+    /// The value as PostgreSQL reads it; `nil` is NULL.
+    fileprivate var postgresText: String? {
+        switch self {
+        case .null: nil
+        case .integer(let value): "\(value)"
+        case .real(let value): "\(value)"
+        case .text(let value): value
+        case .blob(let bytes): "\\x" + bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        }
+    }
+
+    fileprivate init(postgresText text: String, type: Oid) {
+        // int8, int2, int4; float4, float8
+        switch type {
+        case 20, 21, 23: self = Int64(text).map { .integer($0) } ?? .text(text)
+        case 700, 701: self = Double(text).map { .real($0) } ?? .text(text)
+        default: self = .text(text)
+        }
+    }
+}
+
+private func withPointers<Value>(
+    to texts: ArraySlice<[CChar]?>,
+    _ pointers: [UnsafePointer<CChar>?],
+    _ body: ([UnsafePointer<CChar>?]) -> Value
+) -> Value {
+    guard let first = texts.first else { return body(pointers) }
+    guard let first else { return withPointers(to: texts.dropFirst(), pointers + [nil], body) }
+    return first.withUnsafeBufferPointer {
+        withPointers(to: texts.dropFirst(), pointers + [$0.baseAddress], body)
+    }
+}

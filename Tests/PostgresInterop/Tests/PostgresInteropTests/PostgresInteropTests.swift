@@ -1,0 +1,124 @@
+import AppMigrationsSQLite
+import Foundation
+import PostgresConnection
+import Testing
+
+typealias Migration = SQLMigration<PostgresConnection>
+typealias Migrator = SQLMigrator<PostgresConnection>
+
+@Suite struct PostgresInteropTests {
+    private struct Failure: Error {}
+
+    private let first = Migration(
+        version: 1,
+        name: "people",
+        sql:
+            "CREATE TABLE people(id BIGINT PRIMARY KEY, name TEXT NOT NULL); INSERT INTO people VALUES (1, 'Ada');"
+    )
+    private let second = Migration(version: 2) {
+        try $0.query("INSERT INTO people VALUES ($1, $2)", [2, "Zoë"])
+    }
+
+    @Test func `migrations run once`() throws {
+        try withDatabase { info in
+            let db = try PostgresConnection(info)
+            let migrator = try Migrator([second, first])
+            #expect(try migrator.status(db).hasMigrationsTable == false)
+            #expect(try migrator.migrate(db).applied == [1, 2])
+            #expect(try migrator.migrate(db).applied == [])
+            #expect(try migrator.migrate(PostgresConnection(info)).applied == [])
+            #expect(try db.query("SELECT id, name FROM people ORDER BY id") == [[1, "Ada"], [2, "Zoë"]])
+            let status = try migrator.status(db)
+            #expect(status.applied == [1, 2])
+            #expect(status.changed == [])
+            let rows = try db.query(
+                "SELECT version, name, applied_at ~ '^....-..-..T..:..:..Z$' FROM schema_migrations ORDER BY version"
+            )
+            #expect(rows == [[1, "people", "t"], [2, nil, "t"]])
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("INSERT INTO people VALUES (1, 'again')", SQLError.Code.migrationFailed),
+            ("COMMIT", .transactionEnded),
+            ("ROLLBACK", .transactionEnded),
+        ]
+    )
+    func `a failing migration is not recorded, and leaves nothing where it did not commit`(
+        statement: String,
+        code: SQLError.Code
+    ) throws {
+        try withDatabase { info in
+            let db = try PostgresConnection(info)
+            let failing = Migration(version: 2, sql: "CREATE TABLE half(x INT); \(statement)")
+            let error = try #require(throws: SQLError.self) { try Migrator([first, failing]).migrate(db) }
+            #expect(error.code == code, "\(error)")
+            #expect(error.version == 2)
+            #expect(error.applied == [1])
+            #expect(try db.query("SELECT version FROM schema_migrations") == [[1]])
+            if statement != "COMMIT" { #expect(try db.query("SELECT to_regclass('half')") == [[nil]]) }
+            #expect(try Migrator([first, second]).migrate(db).applied == [2])
+        }
+    }
+
+    @Test func `in one transaction all are applied or none`() throws {
+        try withDatabase { info in
+            let db = try PostgresConnection(info)
+            let failing = Migration(version: 3) { _ in throw Failure() }
+            #expect(throws: SQLError.self) {
+                try Migrator([first, second, failing], transactions: .all).migrate(db)
+            }
+            #expect(
+                try db.query("SELECT to_regclass('people'), to_regclass('schema_migrations')") == [
+                    [nil, nil]
+                ]
+            )
+        }
+    }
+
+    @Test func `inside a transaction it is the caller's`() throws {
+        try withDatabase { info in
+            let db = try PostgresConnection(info)
+            let failing = Migration(version: 2, sql: "SELECT 1 / 0")
+            try db.query("BEGIN")
+            let error = try #require(throws: SQLError.self) {
+                try Migrator([first, failing]).migrate(db, insideTransaction: true)
+            }
+            #expect(error.applied == [1])
+            try db.query("COMMIT")
+            #expect(try db.query("SELECT version FROM schema_migrations") == [[1]])
+        }
+    }
+
+    @Test func `a lock held for longer than the wait is an error`() throws {
+        try withDatabase { info in
+            let db = try PostgresConnection(info)
+            let other = try PostgresConnection(info)
+            try db.query("BEGIN")
+            try Migrator([first]).migrate(db, insideTransaction: true)
+            let error = try #require(throws: SQLError.self) {
+                try Migrator([first], lockWait: .milliseconds(20)).migrate(other)
+            }
+            #expect(error.message.contains("lock timeout"))
+            try db.query("COMMIT")
+            #expect(try Migrator([first, second], lockWait: .milliseconds(20)).migrate(other).applied == [2])
+        }
+    }
+
+    @Test func `32 processes that start at once all succeed, and each migration runs once`() throws {
+        try withDatabase { info in
+            let starters = try (0..<32).map { _ in try start(info, "20") }
+            var lines = [String]()
+            for (process, output) in starters {
+                let data = try output.fileHandleForReading.readToEnd() ?? Data()
+                process.waitUntilExit()
+                lines += String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
+                #expect(process.terminationStatus == 0, "\(String(decoding: data, as: UTF8.self))")
+            }
+            #expect(lines.sorted() == (1...20).map { "applied \($0)" }.sorted())
+            let db = try PostgresConnection(info)
+            #expect(try db.query("SELECT x FROM log") == (1...20).map { [.integer($0)] })
+        }
+    }
+}

@@ -110,7 +110,8 @@ struct StartOutcome {
             // Without the lock or the state the files can't be put back: the code must forbid writing to them.
             if hasLeftover, error.code == .stateNotSaved || error.code == .stateUnreadable {
                 let cause = error.underlyingError ?? error
-                throw .protection(cause, error.path ?? location.state, location, marks.interrupted?.version, .restoring)
+                let path = error.path ?? location.state
+                throw .protection(cause, path, location, marks.interrupted?.version, .restoring)
             }
             guard error.code == .stateNotSaved else { throw error }
             options.onEvent?(MigrationEvent(.launchNotSaved, location.name, version: current, error: error))

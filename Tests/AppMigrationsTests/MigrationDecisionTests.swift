@@ -98,7 +98,6 @@ struct MigrationDecisionTests {
             situation: "a fresh install",
             version: "1.4",
             lastRun: "1.4",
-            launched: "1.4",
             isFresh: true,
             decision: .alreadyRun
         ),
@@ -106,7 +105,6 @@ struct MigrationDecisionTests {
             situation: "a fresh install's sub-migration",
             version: "1.4-1",
             lastRun: "1.4",
-            launched: "1.4",
             isFresh: true,
             decision: .joinsBaseline
         ),

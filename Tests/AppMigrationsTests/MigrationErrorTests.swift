@@ -3,9 +3,9 @@ import Testing
 @testable import AppMigrations
 
 struct MigrationErrorTests {
-    private static let location = StateLocation(name: "Library", directory: "/d")
-    private static let full = SystemCallError(call: "write", errorNumber: 28)
-    private static let state = "The state of manager \"Library\", /d/Library.migrations.json,"
+    static let location = StateLocation(name: "Library", directory: "/d")
+    static let full = SystemCallError(call: "write", errorNumber: 28)
+    static let state = "The state of manager \"Library\", /d/Library.migrations.json,"
     private static let grammar =
         "A version is numbers divided by dots, then at most one hyphen and sub-number: 2, 1.4, 1.1-2."
 
@@ -149,97 +149,9 @@ struct MigrationErrorTests {
         Row(
             .lockTimeout,
             "lockTimeout",
-            .lockTimeout(.milliseconds(1_500), StateLocation(name: "Library", directory: "/nowhere"), nil),
-            "Manager \"Library\" waited 1.5 seconds for the lock /nowhere/Library.migrations.lock, which a process whose "
-                + "number could not be read holds. Nothing was run and the state is unchanged. Let that process finish "
-                + "and start again."
-        ),
-    ]
-
-    private static let saving: [Row] = [
-        Row(
-            .stateNotSaved,
-            "stateNotSaved",
-            .notSaved(
-                SaveFailure(cause: full, isRenamed: false, leftover: nil),
-                nil,
-                location,
-                consequence: "Nothing was run."
-            ),
-            "\(state) could not be saved: No space left on device (write, errno 28). The old state stands. Nothing was "
-                + "run. Make room, or the folder writable, and start again."
-        ),
-        Row(
-            .stateNotSaved,
-            "stateNotSaved",
-            .notSaved(
-                SaveFailure(cause: full, isRenamed: false, leftover: full),
-                nil,
-                location,
-                consequence: "The end."
-            ),
-            "\(state) could not be saved: No space left on device (write, errno 28). The old state stands. "
-                + "/d/Library.migrations.json.tmp could not be removed either: No space left on device (write, errno 28). "
-                + "The end. Make room, or the folder writable, and start again."
-        ),
-        Row(
-            .stateNotSaved,
-            "stateNotSaved",
-            .notSaved(
-                SaveFailure(cause: full, isRenamed: true, leftover: nil),
-                nil,
-                location,
-                consequence: "The end."
-            ),
-            "\(state) was saved, but may not survive a power failure: No space left on device (write, errno 28). The new "
-                + "state stands. The end."
-        ),
-        Row(
-            .stateNotSaved,
-            "stateNotSaved",
-            .notRemoved(full, location),
-            "\(state) could not be removed for good: No space left on device (write, errno 28). Make the folder writable "
-                + "for this process and try again."
-        ),
-        Row(
-            .stateNotSaved,
-            "stateNotSaved",
-            .lockUnavailable(SystemCallError(call: "open", errorNumber: 13), location),
-            "The lock of manager \"Library\", /d/Library.migrations.lock, could not be taken: Permission denied (open, "
-                + "errno 13). Nothing was run and the state is unchanged. Make the folder writable for this process and "
-                + "start again."
-        ),
-    ]
-
-    private static let reading: [Row] = [
-        Row(
-            .stateUnreadable,
-            "stateUnreadable",
-            .unreadable(SystemCallError(call: "open", errorNumber: 13), location),
-            "\(state) could not be read: Permission denied (open, errno 13). Nothing was run or written. Try again when "
-                + "the file can be read, for instance after the device's first unlock."
-        ),
-        Row(
-            .stateUnreadable,
-            "stateUnreadable",
-            .gone(location),
-            "\(state) was there when the manager was made and is gone. Nothing was run or written. Make a new manager; "
-                + "it will be a first run."
-        ),
-        Row(
-            .stateFromNewerFormat,
-            "stateFromNewerFormat",
-            .notOurs(.newerFormat(2), location),
-            "\(state) has format 2; this release of the library reads up to 1. Nothing was run or written. Start a newer "
-                + "release of the app."
-        ),
-        Row(
-            .stateCorrupted,
-            "stateCorrupted",
-            .notRegular(location),
-            "\(state) is not a state of this manager: it is not a regular file of at most 1 MiB. Nothing was run, and "
-                + "every byte of it was left as it is. Repair the file, restore it from a backup, or move it away: the "
-                + "next manager is a first run then."
+            .lockTimeout(.milliseconds(1_500), heldBy: "process 42", nil, location, nil),
+            "Manager \"Library\" waited 1.5 seconds for the lock /d/Library.migrations.lock, which process 42 holds. "
+                + "Nothing was run and the state is unchanged. Let that process finish and start again."
         ),
     ]
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AppMigrations
 
-/// The file: what reading it ends in, and how it is replaced.
+/// The file: its form, where it is, and how it is replaced.
 struct StateFileTests {
     private func file(_ folder: TemporaryDirectory) -> StateFile {
         StateFile(location: StateLocation(name: "Library", directory: folder.path))
@@ -99,83 +99,6 @@ struct StateFileTests {
             }
             #expect(second.code == .stateUnreadable)
             #expect(try folder.names() == ["Library.migrations.json"])
-        }
-    }
-
-    @Test(arguments: [
-        ("", "expected an object at byte 0"), ("[]", "expected an object at byte 0"),
-        ("{}", "it has no \"format\", or is cut off at byte 2"),
-        (#"{"format":1,"lastRunVersion":"1"}"#, "it has no \"name\", or is cut off at byte 33"),
-        (#"{"format":1,"name":"Library"}"#, "it has no \"lastRunVersion\", or is cut off at byte 29"),
-        (#"{"format":0}"#, "expected a value at byte 10"),
-        (#"{"format":"1"}"#, "expected a number at byte 10"),
-        (#"{"format":1.0}"#, "expected a whole number at byte 10"),
-        (#"{"format":1,"name":"library"}"#, "expected this manager's name at byte 20"),
-        (#"{"lastRunVersion":"1."}"#, "expected a version at byte 19"),
-        (#"{"lastRunVersion":null}"#, "expected a string at byte 18"),
-        (#"{"baseline":"1","baseline":"1"}"#, "expected a key that wasn't there before at byte 17"),
-        (#"{"interrupted":{}}"#, "expected an object with all its keys at byte 15"),
-        (#"{"x":1,}"#, "expected a key at byte 7"), (#"{"x" 1}"#, "expected a colon at byte 5"),
-        (#"{"x":1 "y":2}"#, "expected a comma or the end of the list at byte 7"),
-        (#"{"x":01}"#, "expected a number at byte 5"), (#"{"x":tru}"#, "expected a value at byte 5"),
-        (#"{"x":"\x"}"#, "expected an escape that JSON has at byte 6"),
-        (#"{"x":"\ud800"}"#, "expected an escape that JSON has at byte 6"),
-        (#"{"x":1}}"#, "expected the end of the text at byte 7"),
-        (#"{"history":{}}"#, "expected an array at byte 11"),
-        ("{\"x\":\"\n\"}", "expected a character that may stand in a string at byte 6"),
-        ("{\"x\":" + String(repeating: "[", count: 65), "expected less depth at byte 69"),
-    ])
-    func `a state that isn't ours is corrupted, and every byte stays`(text: String, reason: String) throws {
-        try withTemporaryDirectory { folder in
-            try folder.write(text)
-            let error = try #require(throws: MigrationError.self) { try folder.manager() }
-            #expect(error.code == .stateCorrupted)
-            #expect(
-                error.description
-                    == "The state of manager \"Library\", \(folder.stateFile), is not a state of this manager: "
-                    + "\(reason). Nothing was run, and every byte of it was left as it is. Repair the file, restore it "
-                    + "from a backup, or move it away: the next manager is a first run then."
-            )
-            #expect(try folder.stateText() == text)
-            #expect(try folder.names() == ["Library.migrations.json"])
-        }
-    }
-
-    @Test(arguments: [
-        #"{"format":2}"#, #"{"name":"x","format" : 17,"history":"new"}"#,
-        #"{"lastRunVersion":"1.0-beta","format":2}"#,
-    ])
-    func `a newer format is told from corruption`(text: String) throws {
-        try withTemporaryDirectory { folder in
-            try folder.write(text)
-            let error = try #require(throws: MigrationError.self) { try folder.manager() }
-            #expect(error.code == .stateFromNewerFormat)
-            #expect(try folder.stateText() == text)
-        }
-    }
-
-    @Test func `what isn't a regular file of at most 1 MiB is corrupted`() throws {
-        try withTemporaryDirectory { folder in
-            func code() throws -> MigrationError.Code {
-                try #require(throws: MigrationError.self) { try folder.manager() }.code
-            }
-            try folder.makeFolder(folder.stateFile)
-            #expect(try code() == .stateCorrupted)
-            try folder.remove(folder.stateFile)
-            let target = folder.path + "/other"
-            try FileManager.default.createSymbolicLink(atPath: folder.stateFile, withDestinationPath: target)
-            #expect(try code() == .stateCorrupted)
-            try folder.remove(folder.stateFile)
-            #expect(mkfifo(folder.stateFile, 0o600) == 0)
-            #expect(try code() == .stateCorrupted)
-            try folder.remove(folder.stateFile)
-            let start = #"{"format":1,"name":"Library","lastRunVersion":"1","x":""#
-            let end = "\"}"
-            let padding = (1 << 20) - start.utf8.count - end.utf8.count
-            try folder.write(start + String(repeating: "x", count: padding + 1) + end)
-            #expect(try code() == .stateCorrupted)
-            try folder.write(start + String(repeating: "x", count: padding) + end)
-            #expect(try folder.manager().lastRunVersion == version("1"))
         }
     }
 

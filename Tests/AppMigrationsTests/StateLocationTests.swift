@@ -30,11 +30,14 @@ struct StateLocationTests {
     }
 
     @Test func `a path that doesn't fit is not written`() {
-        let limit = 4_096 - 3 * StateLocation.nameLimit - 1
+        // Room for the directory, a slash, the longest name, the suffix and the final NUL.
+        let limit = 4_096 - 1 - StateLocation.nameLimit - ".migrations.json".utf8.count - 1
         let fitting = "/" + String(repeating: "d", count: limit - 1)
         #expect(
             Self.written(directory: fitting, name: "x", capacity: 4_096) == "\(fitting)/x.migrations.json"
         )
+        let longest = String(repeating: "n", count: StateLocation.nameLimit)
+        #expect(Self.written(directory: fitting, name: longest, capacity: 4_096)?.utf8.count == 4_095)
         #expect(Self.written(directory: fitting + "d", name: "x", capacity: 4_096) == nil)
         #expect(Self.written(directory: "", name: "x", capacity: 4_096) == nil)
     }
@@ -90,10 +93,10 @@ struct StateLocationTests {
 
     private static func written(directory: String, name: String, capacity: Int) -> String? {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: capacity) { buffer in
-            guard StateLocation.writeStatePath(directory: directory, name: name, into: buffer) else {
-                return nil
-            }
-            return String(decoding: buffer.prefix { $0 != 0 }, as: UTF8.self)
+            let length = StateLocation.writeStatePath(directory: directory, name: name, into: buffer)
+            guard length > 0 else { return nil }
+            #expect(buffer[length - 1] == 0)
+            return String(decoding: buffer[..<(length - 1)], as: UTF8.self)
         }
     }
 }

@@ -96,8 +96,10 @@ struct StateOracle: Codable {
         AppVersion(theirs)?.description == ours
     }
 
+    /// Foundation's calendar is the Julian one before 15 October 1582, ISO 8601's is not.
     private static func text(_ seconds: Int64) -> String {
-        Date(timeIntervalSince1970: TimeInterval(seconds)).formatted(.iso8601)
+        if seconds < -12_219_292_800 { return Timestamp.text(seconds) }
+        return Date(timeIntervalSince1970: TimeInterval(seconds)).formatted(.iso8601)
     }
 
     private static func seconds(_ duration: Duration) -> Double {

@@ -1,0 +1,91 @@
+@testable import AppMigrations
+
+/// The errors that have to do with files.
+extension MigrationErrorTests {
+    static let saving: [Row] = [
+        Row(
+            .stateNotSaved,
+            "stateNotSaved",
+            .notSaved(
+                SaveFailure(cause: full, isRenamed: false, leftover: nil),
+                nil,
+                location,
+                consequence: "Nothing was run."
+            ),
+            "\(state) could not be saved: No space left on device (write, errno 28). The old state stands. Nothing was "
+                + "run. Make room, or the folder writable, and start again."
+        ),
+        Row(
+            .stateNotSaved,
+            "stateNotSaved",
+            .notSaved(
+                SaveFailure(cause: full, isRenamed: false, leftover: full),
+                nil,
+                location,
+                consequence: "The end."
+            ),
+            "\(state) could not be saved: No space left on device (write, errno 28). The old state stands. "
+                + "/d/Library.migrations.json.tmp could not be removed either: No space left on device (write, errno 28). "
+                + "The end. Make room, or the folder writable, and start again."
+        ),
+        Row(
+            .stateNotSaved,
+            "stateNotSaved",
+            .notSaved(
+                SaveFailure(cause: full, isRenamed: true, leftover: nil),
+                nil,
+                location,
+                consequence: "The end."
+            ),
+            "\(state) was saved, but may not survive a power failure: No space left on device (write, errno 28). The new "
+                + "state stands. The end."
+        ),
+        Row(
+            .stateNotSaved,
+            "stateNotSaved",
+            .notRemoved(full, location),
+            "\(state) could not be removed for good: No space left on device (write, errno 28). Make the folder writable "
+                + "for this process and try again."
+        ),
+        Row(
+            .stateNotSaved,
+            "stateNotSaved",
+            .lockUnavailable(SystemCallError(call: "open", errorNumber: 13), location),
+            "The lock of manager \"Library\", /d/Library.migrations.lock, could not be taken: Permission denied (open, "
+                + "errno 13). Nothing was run and the state is unchanged. Make the folder writable for this process and "
+                + "start again."
+        ),
+    ]
+
+    static let reading: [Row] = [
+        Row(
+            .stateUnreadable,
+            "stateUnreadable",
+            .unreadable(SystemCallError(call: "open", errorNumber: 13), location),
+            "\(state) could not be read: Permission denied (open, errno 13). Nothing was run or written. Try again when "
+                + "the file can be read, for instance after the device's first unlock."
+        ),
+        Row(
+            .stateUnreadable,
+            "stateUnreadable",
+            .gone(location),
+            "\(state) was there when the manager was made and is gone. Nothing was run or written. Make a new manager; "
+                + "it will be a first run."
+        ),
+        Row(
+            .stateFromNewerFormat,
+            "stateFromNewerFormat",
+            .notOurs(.newerFormat(2), location),
+            "\(state) has format 2; this release of the library reads up to 1. Nothing was run or written. Start a newer "
+                + "release of the app."
+        ),
+        Row(
+            .stateCorrupted,
+            "stateCorrupted",
+            .notRegular(location),
+            "\(state) is not a state of this manager: it is not a regular file of at most 1 MiB. Nothing was run, and "
+                + "every byte of it was left as it is. Repair the file, restore it from a backup, or move it away: the "
+                + "next manager is a first run then."
+        ),
+    ]
+}

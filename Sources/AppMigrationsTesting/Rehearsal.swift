@@ -28,6 +28,7 @@ public struct Rehearsal: Sendable {
     let startingPoints: [StartingPoint]
     let comparison: FolderComparison
     let recordFile: String?
+    let workingDirectory: String?
 
     /// Describes what is to be rehearsed; nothing is read or run yet.
     ///
@@ -40,18 +41,23 @@ public struct Rehearsal: Sendable {
     ///   - file: The path of a text file, kept with the tests, in which each version that was ever declared has a line.
     ///     The first rehearsal makes it, later ones append to it and miss versions that have disappeared. Delete the
     ///     line of a version that was never released.
+    ///   - workingDirectory: The path of a folder for the data of the runs, all of which is removed; `nil` is the
+    ///     temporary directory. Migrations that bring their files to the medium are many times faster in memory: give
+    ///     `/dev/shm` on Linux.
     public init(
         named name: String = "default",
         currentVersion: String,
         from startingPoints: [StartingPoint],
         comparing rules: [ComparisonRule] = [],
-        recordingVersionsIn file: String? = nil
+        recordingVersionsIn file: String? = nil,
+        workingDirectory: String? = nil
     ) {
         self.name = name
         self.currentVersion = currentVersion
         self.startingPoints = startingPoints
         comparison = FolderComparison(rules: rules)
         recordFile = file
+        self.workingDirectory = workingDirectory
     }
 
     /// Rehearses the declarations, which are handed a manager and the path of the folder that holds the data.

@@ -7,10 +7,9 @@ import Foundation
 struct RehearsalFolders: Sendable {
     let root: String
 
-    init() {
-        let url = FileManager.default.temporaryDirectory.appending(
-            path: "AppMigrationsTesting-\(UUID().uuidString)"
-        )
+    init(in directory: String?) {
+        let parent = directory.map { URL(filePath: $0) } ?? FileManager.default.temporaryDirectory
+        let url = parent.appending(path: "AppMigrationsTesting-\(UUID().uuidString)")
         root = url.path(percentEncoded: false)
     }
 

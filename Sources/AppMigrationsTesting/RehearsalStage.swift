@@ -7,7 +7,7 @@ final class RehearsalStage {
     let current: AppVersion
     /// The versions that the starting points are at; `nil` where everything runs.
     let startVersions: [AppVersion?]
-    let folders = RehearsalFolders()
+    let folders: RehearsalFolders
     var report: RehearsalReport
     /// The rows of the report by their starting points.
     var rows: [Int: [RehearsedRun]] = [:]
@@ -23,6 +23,7 @@ final class RehearsalStage {
         self.rehearsal = rehearsal
         let current = try AppVersion(parsing: rehearsal.currentVersion)
         self.current = current
+        folders = RehearsalFolders(in: rehearsal.workingDirectory)
         startVersions = try rehearsal.startingPoints.map { try $0.version(current: current) }
         report = RehearsalReport(name: rehearsal.name, currentVersion: current)
         waiting = [Scenario(kind: .listing, point: 0, launches: [current])]

@@ -94,4 +94,15 @@ struct ReportTests {
             #expect(!FileManager.default.fileExists(atPath: root.path(percentEncoded: false)))
         }
     }
+
+    @Test func `the runs can have another place, which is left empty`() throws {
+        try withTemporaryFolder { place throws in
+            let places = Places()
+            let rehearsal = Rehearsal(currentVersion: "1.1", from: [list()], workingDirectory: place)
+            try rehearsal.run { _, folder in places.add(folder) }.check()
+            #expect(!places.folders.isEmpty)
+            #expect(places.folders.allSatisfy { $0.hasPrefix(place) })
+            #expect(try FileManager.default.contentsOfDirectory(atPath: place) == [])
+        }
+    }
 }

@@ -62,7 +62,7 @@ let package = Package(
         ),
         .testTarget(
             name: "AppMigrationsSQLiteTests",
-            dependencies: ["AppMigrationsSQLite", "SQLMigrationStarter"],
+            dependencies: ["AppMigrations", "AppMigrationsSQLite", "SQLMigrationStarter"],
             swiftSettings: settings
         ),
         .testTarget(

@@ -50,8 +50,8 @@ let package = Package(
         ),
         .executableTarget(
             name: "NotesExample",
-            dependencies: ["AppMigrations"],
-            resources: [.process("Resources")],
+            dependencies: ["AppMigrations", "AppMigrationsSQLite"],
+            resources: [.process("Resources"), .copy("Migrations")],
             swiftSettings: settings
         ),
         .testTarget(
@@ -67,7 +67,7 @@ let package = Package(
         ),
         .testTarget(
             name: "NotesExampleTests",
-            dependencies: ["AppMigrations", "NotesExample"],
+            dependencies: ["AppMigrations", "AppMigrationsSQLite", "NotesExample"],
             resources: [.copy("Fixtures")],
             swiftSettings: settings
         ),

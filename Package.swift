@@ -50,8 +50,8 @@ let package = Package(
         ),
         .executableTarget(
             name: "NotesExample",
-            dependencies: ["AppMigrations"],
-            resources: [.process("Resources")],
+            dependencies: ["AppMigrations", "AppMigrationsSQLite"],
+            resources: [.process("Resources"), .copy("Migrations")],
             swiftSettings: settings
         ),
         .testTarget(
@@ -62,12 +62,12 @@ let package = Package(
         ),
         .testTarget(
             name: "AppMigrationsSQLiteTests",
-            dependencies: ["AppMigrationsSQLite", "SQLMigrationStarter"],
+            dependencies: ["AppMigrations", "AppMigrationsSQLite", "SQLMigrationStarter"],
             swiftSettings: settings
         ),
         .testTarget(
             name: "NotesExampleTests",
-            dependencies: ["AppMigrations", "NotesExample"],
+            dependencies: ["AppMigrations", "AppMigrationsSQLite", "NotesExample"],
             resources: [.copy("Fixtures")],
             swiftSettings: settings
         ),

@@ -60,7 +60,7 @@ public struct AppVersion: Sendable {
     ///
     /// A sub-migration belongs to its release: the app `1.1` runs `1.1-3`. An app whose own version has a
     /// sub-number sets a hard limit.
-    func exceeds(_ current: AppVersion) -> Bool {
+    package func exceeds(_ current: AppVersion) -> Bool {
         guard current < self else { return false }
         return !(hasSubNumber && !current.hasSubNumber && release == current)
     }

@@ -84,6 +84,7 @@ extension MigrationManager {
             planner.record(version, by: self)
             return nil
         }
+        guard try isRehearsed(version) else { return nil }
         return try core.withLock { core throws(MigrationError) in
             if case .closed(let first) = core.standing { throw .blocked(version, by: first, file.location) }
             do throws(MigrationError) {

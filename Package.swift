@@ -52,8 +52,8 @@ let package = Package(
         .target(name: "AppMigrationsTesting", dependencies: ["AppMigrations"], swiftSettings: settings),
         .executableTarget(
             name: "NotesExample",
-            dependencies: ["AppMigrations"],
-            resources: [.process("Resources")],
+            dependencies: ["AppMigrations", "AppMigrationsSQLite"],
+            resources: [.process("Resources"), .copy("Migrations")],
             swiftSettings: settings
         ),
         .testTarget(
@@ -64,7 +64,7 @@ let package = Package(
         ),
         .testTarget(
             name: "AppMigrationsSQLiteTests",
-            dependencies: ["AppMigrationsSQLite", "SQLMigrationStarter"],
+            dependencies: ["AppMigrations", "AppMigrationsSQLite", "SQLMigrationStarter"],
             swiftSettings: settings
         ),
         .testTarget(
@@ -74,7 +74,7 @@ let package = Package(
         ),
         .testTarget(
             name: "NotesExampleTests",
-            dependencies: ["AppMigrations", "AppMigrationsTesting", "NotesExample"],
+            dependencies: ["AppMigrations", "AppMigrationsSQLite", "AppMigrationsTesting", "NotesExample"],
             resources: [.copy("Fixtures")],
             swiftSettings: settings
         ),

@@ -51,8 +51,8 @@ public struct SQLiteComparison: Sendable {
             switch (wanted[name], given[name]) {
             case (nil, _): return "has the \(name), which should not be there"
             case (_, nil): return "lacks the \(name)"
-            case (let old?, let new?) where SQLiteContents.normalized(old) != SQLiteContents.normalized(new):
-                return "has another \(name): \(new) and not \(old)"
+            case (let old?, let new?) where old != new:
+                return "has another \(name): \(SQLiteContents.change(from: old, to: new))"
             default: continue
             }
         }
@@ -77,6 +77,9 @@ public struct SQLiteComparison: Sendable {
         case (let row?, nil): return "lacks a row of \(table): \(SQLiteContents.shown(row, columns))"
         case (nil, let row?):
             return "has a row of \(table) that should not be there: \(SQLiteContents.shown(row, columns))"
+        case (let old?, let new?) where old[0].utf8.elementsEqual(new[0].utf8):
+            let changes = SQLiteContents.changes(from: old, to: new, columns).joined(separator: ", ")
+            return "has in the row of \(table) with \(columns[0]) \(SQLiteContents.cut(old[0])) \(changes)"
         case (let old?, let new?):
             let (new, old) = (SQLiteContents.shown(new, columns), SQLiteContents.shown(old, columns))
             return "has the row of \(table) \(new) and not \(old)"

@@ -1,6 +1,6 @@
 extension SQLiteContents {
     /// A `CREATE` text without blanks, comments, capitals and the quotes of names, which `ALTER TABLE` adds.
-    static func normalized(_ sql: String) -> [UInt8] {
+    static func normalized(_ sql: String) -> String {
         var rest = Array(sql.utf8)[...]
         var normal: [UInt8] = []
         var isApart = false
@@ -27,7 +27,7 @@ extension SQLiteContents {
                 isApart = false
             }
         }
-        return normal
+        return String(decoding: normal, as: UTF8.self)
     }
 
     /// What follows the comment that the text begins with; `nil` where it begins with none.

@@ -13,7 +13,7 @@ struct SQLiteContents {
 
     var userVersion: Int64 { get throws(SQLError) { try db.userVersion } }
 
-    /// The `CREATE` texts by kind and name, `table notes`; those that SQLite makes itself have none.
+    /// The `CREATE` texts, normalized, by kind and name, `table notes`; those that SQLite makes itself have none.
     var objects: [String: String] {
         get throws(SQLError) {
             var objects: [String: String] = [:]
@@ -26,7 +26,7 @@ struct SQLiteContents {
                 else {
                     continue
                 }
-                if !shadows.contains(name) { objects["\(type) \(name)"] = sql }
+                if !shadows.contains(name) { objects["\(type) \(name)"] = Self.normalized(sql) }
             }
             return objects
         }
@@ -108,12 +108,5 @@ struct SQLiteContents {
             index += 1
         }
         return nil
-    }
-
-    static func shown(_ row: Row, _ columns: [String]) -> String {
-        let values = zip(columns, row).map { column, value in
-            "\(column) \(value.count > 60 ? value.prefix(60) + "…" : value[...])"
-        }
-        return "(\(values.joined(separator: ", ")))"
     }
 }

@@ -8,6 +8,8 @@ final class LaunchRecorder: Sendable {
         var ran: [AppVersion] = []
         var images: [RunImage] = []
         var isStopped = false
+        /// The time that the images took, which is not the app's.
+        var copying = Duration.zero
         /// An image that could not be made.
         var problem: (any Error)?
     }
@@ -69,6 +71,8 @@ final class LaunchRecorder: Sendable {
             // were copied for their protection.
             let isOld = moment.place == .beforeIntent && !moment.isProtecting && !record.images.isEmpty
             guard record.problem == nil, !isOld else { return }
+            let began = ContinuousClock.now
+            defer { record.copying += ContinuousClock.now - began }
             do {
                 let path = folders.image(of: moment)
                 try Files.copy(folders.run, to: path)

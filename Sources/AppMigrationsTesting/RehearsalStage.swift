@@ -96,7 +96,7 @@ final class RehearsalStage {
         if launch.recorder.failing != nil, first?.underlyingError is LaunchRecorder.RehearsedFailure {
             failure = nil
         }
-        under.duration += duration
+        under.duration += duration - record.copying
         under.ran += record.ran
         under.images += record.images
         under.failure = failure

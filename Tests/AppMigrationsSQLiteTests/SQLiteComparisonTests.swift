@@ -64,12 +64,12 @@ struct SQLiteComparisonTests {
             ("CREATE TABLE t(a); CREATE INDEX i ON t(a)", "CREATE TABLE t(a)", "lacks the index i"),
             (
                 "CREATE TABLE t(a CHECK (a > 0))", "CREATE TABLE t(a)",
-                "has another table t: CREATE TABLE t(a) and not CREATE TABLE t(a CHECK (a > 0))"
+                "has another table t: create table t(a) and not create table t(a check(a>0))"
             ),
             (
                 "CREATE TABLE t(a DEFAULT 'X')", "CREATE TABLE t(a DEFAULT 'x')",
                 "has another table t: "
-                    + "CREATE TABLE t(a DEFAULT 'x') and not CREATE TABLE t(a DEFAULT 'X')"
+                    + "…reate table t(a default'x') and not …reate table t(a default'X')"
             ),
             ("PRAGMA user_version = 4", "PRAGMA user_version = 3", "has the user_version 3 and not 4"),
             (
@@ -91,6 +91,15 @@ struct SQLiteComparisonTests {
                 "CREATE TABLE t(a); INSERT INTO t VALUES (x'00FF')",
                 "CREATE TABLE t(a); INSERT INTO t VALUES (NULL)",
                 "has the row of t (a NULL) and not (a a blob of 2 bytes, 00ff)"
+            ),
+            // A long text is shown from a little before the place.
+            (
+                notes
+                    + "; INSERT INTO notes VALUES (1, 'First of all, the things that matter' || char(10) || 'a', 0)",
+                notes
+                    + "; INSERT INTO notes VALUES (1, 'First of all, the things that matter' || char(10) || 'b', 1)",
+                #"has in the row of notes with id 1 title … things that matter\nb' and not … things that matter\na', "#
+                    + "changed_at 1.0 and not 0.0"
             ),
             // The same letter, written in two ways.
             (

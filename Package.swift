@@ -70,6 +70,7 @@ let package = Package(
         .testTarget(
             name: "AppMigrationsTestingTests",
             dependencies: ["AppMigrations", "AppMigrationsSQLite", "AppMigrationsTesting"],
+            resources: [.copy("Fixtures")],
             swiftSettings: settings
         ),
         .testTarget(

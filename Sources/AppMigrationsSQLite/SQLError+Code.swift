@@ -3,7 +3,7 @@ extension SQLError {
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Kind: String {
             case statementFailed, busy, readOnly, diskFull, cancelled, cannotOpen, closed
-            case refusedSchemaChange, brokenObject, brokenReference
+            case refusedSchemaChange, brokenObject, brokenReference, openQuestions
             case invalidScript, refusedStatement, invalidQuery, invalidText
             case transactionEnded, alreadyInTransaction, notInTransaction
             case invalidVersion, duplicateVersion, invalidFileName, unreadableFile, unknownTarget
@@ -52,6 +52,9 @@ extension SQLError {
 
         /// A change of a table would leave rows that refer to none; it was rolled back.
         public static var brokenReference: Code { Code(.brokenReference) }
+
+        /// A schema plan has questions that no hint answers; nothing was changed.
+        public static var openQuestions: Code { Code(.openQuestions) }
 
         /// A query has no statement, several, or another number of parameters than arguments.
         public static var invalidQuery: Code { Code(.invalidQuery) }

@@ -14,6 +14,7 @@ let package = Package(
     products: [
         .library(name: "AppMigrations", targets: ["AppMigrations"]),
         .library(name: "AppMigrationsSQLite", targets: ["AppMigrationsSQLite"]),
+        .library(name: "AppMigrationsTesting", targets: ["AppMigrationsTesting"]),
     ],
     targets: [
         .target(
@@ -48,10 +49,11 @@ let package = Package(
                 ),
             ]
         ),
+        .target(name: "AppMigrationsTesting", dependencies: ["AppMigrations"], swiftSettings: settings),
         .executableTarget(
             name: "NotesExample",
-            dependencies: ["AppMigrations"],
-            resources: [.process("Resources")],
+            dependencies: ["AppMigrations", "AppMigrationsSQLite"],
+            resources: [.process("Resources"), .copy("Migrations")],
             swiftSettings: settings
         ),
         .testTarget(
@@ -62,12 +64,17 @@ let package = Package(
         ),
         .testTarget(
             name: "AppMigrationsSQLiteTests",
-            dependencies: ["AppMigrationsSQLite", "SQLMigrationStarter"],
+            dependencies: ["AppMigrations", "AppMigrationsSQLite", "SQLMigrationStarter"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "AppMigrationsTestingTests",
+            dependencies: ["AppMigrations", "AppMigrationsSQLite", "AppMigrationsTesting"],
             swiftSettings: settings
         ),
         .testTarget(
             name: "NotesExampleTests",
-            dependencies: ["AppMigrations", "NotesExample"],
+            dependencies: ["AppMigrations", "AppMigrationsSQLite", "AppMigrationsTesting", "NotesExample"],
             resources: [.copy("Fixtures")],
             swiftSettings: settings
         ),

@@ -12,9 +12,13 @@ extension AppVersion: LosslessStringConvertible {
 
     /// Reads a version, or gives `nil` where ``init(parsing:)`` says what is wrong.
     public init?(_ description: String) {
-        switch Self.read(description) {
-        case .version(let version): self = version
-        case .problem: return nil
+        let usual = UsualVersion.read(description)
+        if !usual.isNone {
+            self.init(usual)
+        } else if case .version(let version) = Self.read(description) {
+            self = version
+        } else {
+            return nil
         }
     }
 
@@ -53,114 +57,19 @@ extension AppVersion {
     }
 
     static func read(_ bytes: UnsafeBufferPointer<UInt8>) -> Reading {
-        switch ShortReading(bytes) {
-        case .version(let version): .version(AppVersion(version))
-        case .problem(let problem): .problem(problem)
-        case .tooLong: readLong(bytes)
-        }
+        let usual = UsualVersion.read(bytes)
+        return usual.isNone ? readClosely(bytes) : .version(AppVersion(usual))
     }
 
     @inline(never)
-    private static func readLong(_ bytes: UnsafeBufferPointer<UInt8>) -> Reading {
-        var key: [UInt8] = []
-        key.reserveCapacity(bytes.count)
-        var scan = VersionScan()
-        if let problem = scan.read(bytes, into: &key) { return .problem(problem) }
-        return .version(AppVersion(key, trailingZeros: scan.zeros, hasSubNumber: scan.hasSubNumber))
-    }
-
-    /// What a text turned out to be, as long as its key is short.
-    enum ShortReading {
-        case version(ShortVersion)
-        case problem(TextProblem)
-        case tooLong
-
-        // In one place of the program: a start meets it at the state's versions, the app's and every declared one.
-        @inline(never)
-        init(_ bytes: UnsafeBufferPointer<UInt8>) {
-            var key = ShortKey()
+    private static func readClosely(_ bytes: UnsafeBufferPointer<UInt8>) -> Reading {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: bytes.count) { buffer in
+            var writer = VersionKeyWriter(buffer)
             var scan = VersionScan()
-            if let problem = scan.read(bytes, into: &key) {
-                self = .problem(problem)
-            } else if key.isOverfull {
-                self = .tooLong
-            } else {
-                self = .version(
-                    ShortVersion(
-                        head: key.head,
-                        trailingZeros: UInt32(clamping: scan.zeros),
-                        hasSubNumber: scan.hasSubNumber
-                    )
-                )
-            }
+            if let problem = scan.read(bytes, into: &writer) { return .problem(problem) }
+            let tail = VersionTail(zeros: scan.zeros, hasSubNumber: scan.hasSubNumber)
+            return .version(AppVersion(writer.key, tail))
         }
-
-        @inline(__always)
-        init(_ text: String) {
-            var text = text
-            self = text.withUTF8 { ShortReading($0) }
-        }
-    }
-}
-
-/// Reads a version's text by its grammar.
-private struct VersionScan {
-    private(set) var zeros = 0
-    private(set) var hasSubNumber = false
-
-    @inline(__always)
-    mutating func read(
-        _ bytes: UnsafeBufferPointer<UInt8>,
-        into key: inout some VersionKey
-    ) -> AppVersion.TextProblem? {
-        var index = 0
-        let end = bytes.count
-        while true {
-            let start = index
-            var value: UInt64 = 0
-            while index < end {
-                let digit = UInt64(bytes[index] &- 0x30)
-                if digit > 9 { break }
-                // Nineteen digits can't overflow; the twentieth and any after leading zeros are asked.
-                if index &- start < 19 {
-                    value = value &* 10 &+ digit
-                } else {
-                    let (tenfold, overTen) = value.multipliedReportingOverflow(by: 10)
-                    let (sum, overSum) = tenfold.addingReportingOverflow(digit)
-                    if overTen || overSum { return AppVersion.TextProblem(kind: .tooLarge, offset: start) }
-                    value = sum
-                }
-                index &+= 1
-            }
-            if index == start {
-                return AppVersion.TextProblem(kind: end == 0 ? .empty : .digitExpected, offset: index)
-            }
-            append(value, to: &key)
-            if index == end || key.isOverfull { return nil }
-            switch bytes[index] {
-            case 0x2E where !hasSubNumber: break
-            case 0x2D where !hasSubNumber:
-                hasSubNumber = true
-                key.appendSubNumberMark()
-            case 0x2D: return AppVersion.TextProblem(kind: .secondSubNumber, offset: index)
-            default: return AppVersion.TextProblem(kind: .unexpectedCharacter, offset: index)
-            }
-            index &+= 1
-        }
-    }
-
-    /// Zeros at the release's end don't count, so they wait for what comes after them.
-    @inline(__always)
-    private mutating func append(_ value: UInt64, to key: inout some VersionKey) {
-        if value == 0, !hasSubNumber {
-            zeros &+= 1
-            return
-        }
-        while zeros > 0, !hasSubNumber {
-            key.append(component: 0)
-            zeros &-= 1
-        }
-        key.append(component: value)
     }
 }
 
@@ -172,7 +81,7 @@ extension AppVersion {
 
     private var decoded: (release: [UInt64], subNumber: UInt64?) {
         var bytes: [UInt8] = []
-        bytes.append(head, count: ShortKey.capacity)
+        for index in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: head &>> UInt64(56 - 8 * index))) }
         bytes += rest
         var release: [UInt64] = []
         var subNumber: UInt64?
@@ -181,15 +90,15 @@ extension AppVersion {
         while index < bytes.count, bytes[index] != 0 {
             let lead = UInt64(bytes[index])
             index += 1
-            if bytes[index - 1] == ShortKey.subNumberMark {
+            if bytes[index - 1] == VersionKey.subNumberMark {
                 isSubNumber = true
                 continue
             }
             var value: UInt64 = 0
-            if lead < ShortKey.lengthBase + 1 {
-                value = lead - ShortKey.smallest
+            if lead < VersionKey.lengthBase + 1 {
+                value = lead - VersionKey.smallest
             } else {
-                for _ in 0..<(lead - ShortKey.lengthBase) {
+                for _ in 0..<(lead - VersionKey.lengthBase) {
                     value = value << 8 | UInt64(bytes[index])
                     index += 1
                 }

@@ -12,7 +12,7 @@ import Android
 
 /// The calls of the C library that a start and a save make.
 ///
-/// `Platform+Trees.swift` has those of a snapshot; nothing else names the C library.
+/// `Platform+Locks.swift` has the locks, `Platform+Trees.swift` what a snapshot needs; nothing else names the C library.
 ///
 /// Each call is tried again on `EINTR` but `close`, whose descriptor is gone on Linux by then.
 enum Platform {
@@ -182,58 +182,7 @@ enum Platform {
         }
     }
 
-    /// Takes the lock of an open file without waiting; `false` when somebody else has it.
-    static func tryLock(_ descriptor: Int32) throws(SystemCallError) -> Bool {
-        do throws(SystemCallError) {
-            _ = try retrying("flock") { flock(descriptor, LOCK_EX | LOCK_NB) }
-            return true
-        } catch {
-            if error.errorNumber == EWOULDBLOCK { return false }
-            throw error
-        }
-    }
-
-    /// Gives the lock back and closes the file.
-    ///
-    /// A child made by `fork` alone shares the lock, so closing isn't enough.
-    static func unlock(_ descriptor: Int32) {
-        flock(descriptor, LOCK_UN)
-        close(descriptor)
-    }
-
-    /// Lets others ask which process has the lock, by a record lock on the same file.
-    ///
-    /// It is a sign, not the lock: POSIX drops it with any descriptor of the file that its process closes, and a file
-    /// system that has none only leaves the holder unnamed. Nothing is written, so a save stays one of one file.
-    static func sign(_ descriptor: Int32) {
-        var record = flock()
-        record.l_type = Int16(F_WRLCK)
-        record.l_whence = Int16(SEEK_SET)
-        _ = fcntl(descriptor, F_SETLK, &record)
-    }
-
-    /// The process that signed the lock, if another one did.
-    static func signer(_ descriptor: Int32) throws(SystemCallError) -> Int32? {
-        var record = flock()
-        record.l_type = Int16(F_WRLCK)
-        record.l_whence = Int16(SEEK_SET)
-        _ = try retrying("fcntl") { fcntl(descriptor, F_GETLK, &record) }
-        return record.l_type == Int16(F_UNLCK) ? nil : record.l_pid
-    }
-
     static var process: Int32 { getpid() }
-
-    typealias Mutex = pthread_mutex_t
-
-    static func initialize(_ mutex: UnsafeMutablePointer<Mutex>) { pthread_mutex_init(mutex, nil) }
-
-    @inline(__always)
-    static func lock(_ mutex: UnsafeMutablePointer<Mutex>) { pthread_mutex_lock(mutex) }
-
-    @inline(__always)
-    static func unlock(_ mutex: UnsafeMutablePointer<Mutex>) { pthread_mutex_unlock(mutex) }
-
-    static func destroy(_ mutex: UnsafeMutablePointer<Mutex>) { pthread_mutex_destroy(mutex) }
 
     static var now: Int64 { Int64(time(nil)) }
 

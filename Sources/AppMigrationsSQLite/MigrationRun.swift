@@ -67,9 +67,9 @@ struct MigrationRun<Connection: SQLConnection> {
 
     /// Runs every step in a transaction of its own.
     mutating func runEach(_ progress: Progress) throws(SQLError) {
-        for step in steps {
+        for (index, step) in steps.enumerated() {
             var answer = SQLMigrationAnswer.goOn
-            try transaction(at: step) { run throws(SQLError) in
+            try transaction(at: step, isLast: index == steps.count - 1) { run throws(SQLError) in
                 answer = try run.perform(step, progress)
                 if answer == .rollBack { throw run.stopped(by: answer) }
             }
@@ -80,7 +80,7 @@ struct MigrationRun<Connection: SQLConnection> {
     /// Runs every step in one transaction.
     mutating func runAll(_ progress: Progress) throws(SQLError) {
         var answer = SQLMigrationAnswer.goOn
-        try transaction(at: nil) { run throws(SQLError) in
+        try transaction(at: nil, isLast: true) { run throws(SQLError) in
             for step in run.steps where answer == .goOn { answer = try run.perform(step, progress) }
             if answer == .rollBack { throw run.stopped(by: answer) }
         }
@@ -115,6 +115,23 @@ struct MigrationRun<Connection: SQLConnection> {
         }
     }
 
+    /// Runs `body` in a transaction.
+    ///
+    /// The last one is made durable, and those before it with it: what records that `migrate` returned, as a
+    /// runner does, must not survive a power failure that the migrations don't.
+    private mutating func transaction(
+        at step: Step?,
+        isLast: Bool,
+        _ body: (inout MigrationRun) throws(SQLError) -> Void
+    ) throws(SQLError) {
+        guard isLast else { return try transaction(at: step, body) }
+        do throws(SQLError) {
+            try SQLDurability.raised(on: db) { () throws(SQLError) in try transaction(at: step, body) }
+        } catch {
+            throw failed(error, at: step)
+        }
+    }
+
     private mutating func transaction(
         at step: Step?,
         _ body: (inout MigrationRun) throws(SQLError) -> Void
@@ -141,7 +158,7 @@ struct MigrationRun<Connection: SQLConnection> {
             try checkCancellation()
             try ledger.createIfNeeded()
             if !(try ledger.hasApplied(step.migration.version)) {
-                try runChecked(step)
+                try runGuarded(step)
                 try ledger.record(
                     step.migration.version,
                     name: step.migration.name,
@@ -165,47 +182,12 @@ struct MigrationRun<Connection: SQLConnection> {
 }
 
 extension MigrationRun {
-    private func runChecked(_ step: Step) throws(SQLError) {
-        guard checksForeignKeys else { return try runGuarded(step) }
-        let tables = try tableNames()
-        let before = try SQLForeignKeys.orphans(in: db)
-        try runGuarded(step)
-        let after = try SQLForeignKeys.orphans(in: db)
-        if let rows = after.excess(over: before, tables: (tables, try tableNames())) {
-            throw SQLError(.foreignKeyViolation, "It leaves rows that refer to none: \(rows)")
-        }
-    }
-
-    private func tableNames() throws(SQLError) -> [String] {
-        var names = [String]()
-        for row in try SQLError.wrapping({
-            try db.query("SELECT name FROM sqlite_master WHERE type = 'table'")
-        }) {
-            if case .text(let name) = row.first { names.append(name) }
-        }
-        return names
-    }
-
-    /// Runs the migration's SQL or closure, and finds out whether its transaction is still the one it began
-    /// in: the savepoint is gone with a transaction that ended.
     private func runGuarded(_ step: Step) throws(SQLError) {
-        try SQLError.wrapping { try db.query("SAVEPOINT app_migrations_guard") }
-        try SQLError.wrapping(as: .migrationFailed) {
+        try SQLStepGuard(db: db, checksForeignKeys: checksForeignKeys).run { db in
             switch step.action {
             case .code(let run): try run(db)
             case .script(let text, _): try db.execute(script: text)
             }
-        }
-        do throws(SQLError) {
-            try SQLError.wrapping { try db.query("RELEASE SAVEPOINT app_migrations_guard") }
-        } catch {
-            if error.code == .transactionEnded { throw error }
-            var ended = SQLError(
-                .transactionEnded,
-                "The migration ended its transaction; what it did before may have been committed, and it is not recorded"
-            )
-            ended.underlyingError = error
-            throw ended
         }
     }
 

@@ -7,13 +7,13 @@ extension SQLDialect {
     /// The ledger, which a temporary table of the same name must not hide.
     var ledgerTable: String { isSQLite ? "main.schema_migrations" : "schema_migrations" }
 
-    /// The names of the ledger's columns, one a row; no row where there is no ledger.
-    var columnsOfLedger: String {
+    /// The names of a table's columns, one a row; no row where there is no such table.
+    func columns(of table: String) -> String {
         isSQLite
-            ? "SELECT name FROM pragma_table_info('schema_migrations', 'main')"
+            ? "SELECT name FROM pragma_table_info('\(table)', 'main')"
             : """
             SELECT attname::text FROM pg_attribute
-            WHERE attrelid = to_regclass('schema_migrations') AND attnum > 0 AND NOT attisdropped
+            WHERE attrelid = to_regclass('\(table)') AND attnum > 0 AND NOT attisdropped
             """
     }
 

@@ -92,7 +92,7 @@ extension SQLError {
         /// A migration left rows that refer to none; it was rolled back.
         public static var foreignKeyViolation: Code { Code(.foreignKeyViolation) }
 
-        /// The table `schema_migrations` is not one that a migrator can use.
+        /// The table `schema_migrations` or `app_migrations` is not one of this library's, and no other's it can use.
         public static var ledgerUnreadable: Code { Code(.ledgerUnreadable) }
 
         /// The progress closure answered that no more should run, and migrations are left.

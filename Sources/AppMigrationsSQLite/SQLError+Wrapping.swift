@@ -7,15 +7,17 @@ extension SQLError {
     ) throws(SQLError) -> Value {
         do {
             return try body()
-        } catch let error as SQLError {
-            throw error
-        } catch is CancellationError {
-            throw SQLError(.cancelled, "The task was cancelled")
         } catch {
-            var wrapped = SQLError(code, "\(error)")
-            wrapped.underlyingError = error
-            throw wrapped
+            throw wrapped(error, as: code)
         }
+    }
+
+    static func wrapped(_ error: any Error, as code: Code) -> SQLError {
+        if let error = error as? SQLError { return error }
+        if error is CancellationError { return SQLError(.cancelled, "The task was cancelled") }
+        var wrapped = SQLError(code, "\(error)")
+        wrapped.underlyingError = error
+        return wrapped
     }
 
     /// This error, with the failure of what should have cleaned up after it.

@@ -21,7 +21,8 @@ struct SQLLedger<Connection: SQLConnection> {
 
     private static func columns(of db: Connection) throws(SQLError) -> [String] {
         var columns = [String]()
-        for row in try SQLError.wrapping({ try db.query(Connection.dialect.columnsOfLedger) }) {
+        for row in try SQLError.wrapping({ try db.query(Connection.dialect.columns(of: "schema_migrations")) }
+        ) {
             guard case .text(let name) = row.first else {
                 throw unreadable("The columns of the table schema_migrations can't be told")
             }

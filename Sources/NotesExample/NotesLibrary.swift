@@ -11,6 +11,8 @@ struct NotesLibrary {
         case filePerNote = "1.1"
         case tagsApart = "1.4"
         case indexed = "2.0"
+        case database = "2.1"
+        case tagsOnce = "2.2"
     }
 
     let folder: NotesFolder
@@ -18,15 +20,24 @@ struct NotesLibrary {
     /// The layout found, or nil where there are no notes at all.
     func layout() throws -> Layout? {
         if try folder.exists(Self.notesFile) { return .oneFile }
-        guard try folder.exists(Self.notesFolder) else { return nil }
-        if try folder.exists(Self.tagsFile) { return .tagsApart }
-        return try folder.exists(Self.indexFile) ? .indexed : .filePerNote
+        let hasFolder = try folder.exists(Self.notesFolder)
+        if hasFolder {
+            if try folder.exists(Self.tagsFile) { return .tagsApart }
+            if try folder.exists(Self.indexFile) { return .indexed }
+        }
+        guard try folder.exists(NotesDatabase.file) else { return hasFolder ? .filePerNote : nil }
+        switch try database().schema() {
+        case .first: return .database
+        case .tagsOnce: return .tagsOnce
+        }
     }
 
     /// The layout, where a release before has to have left one: no notes is not the same as none found.
     func requiredLayout() throws -> Layout {
         guard let layout = try layout() else {
-            throw NotesError("There are no notes in \(folder.path): no notes.txt and no folder Notes.")
+            throw NotesError(
+                "There are no notes in \(folder.path): no notes.txt, no folder Notes and no \(NotesDatabase.file)."
+            )
         }
         return layout
     }
@@ -44,8 +55,14 @@ struct NotesLibrary {
             notes = try noteFiles().map { tags.apply(to: $0.note) }
         case .indexed:
             notes = try NotesIndex.read(from: folder).notes(from: noteFiles())
+        case .database, .tagsOnce:
+            notes = try database().notes()
         }
         return notes.sorted { $0.id < $1.id }
+    }
+
+    private func database() throws -> NotesDatabase {
+        try NotesDatabase(path: folder.path(of: NotesDatabase.file))
     }
 
     /// Every file of a note with what it says, under the path inside the folder.

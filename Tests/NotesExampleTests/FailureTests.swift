@@ -1,4 +1,5 @@
 import AppMigrations
+import AppMigrationsSQLite
 import Foundation
 import Testing
 
@@ -84,6 +85,49 @@ struct FailureTests {
             #expect(
                 twice?.description
                     == "Note 6 is in two files, \(file) and Notes/2016/099.txt, of \(folder.path)."
+            )
+        }
+    }
+
+    @Test func `an attempt to build the database that fails leaves the files in force`() async throws {
+        try await withTemporaryFolder { folder throws in
+            try folder.start(as: .v2_0)
+            // A database of somebody else's in the way, and a journal that would be rolled back into the new file.
+            try folder.write(Data("no database".utf8), to: "notes.sqlite.new-journal")
+            let file = "Notes/2016/006 Router.txt"
+            let router = try folder.read(file)
+            try folder.removeIfThere(file)
+            #expect(throws: MigrationError.self) { try folder.start(as: .v2_1) }
+            #expect(try NotesLibrary(folder: folder).layout() == .indexed)
+            try folder.write(router, to: file)
+            try folder.start(as: .v2_2)
+            #expect(try folder.notes == Sample.notes)
+        }
+    }
+
+    @Test func `a damaged database is an error and is left as it is`() async throws {
+        try await withTemporaryFolder { folder throws in
+            try folder.start(as: .v2_1)
+            let whole = try folder.read("notes.sqlite")
+            try folder.replace("notes.sqlite", with: Data("no database".utf8) + whole.dropFirst(11))
+            let before = try folder.content
+            #expect(throws: SQLError.self) { try folder.start(as: .v2_2) }
+            #expect(try folder.content == before)
+            try folder.replace("notes.sqlite", with: whole)
+            try folder.start(as: .v2_2)
+            #expect(try folder.notes == Sample.notes)
+        }
+    }
+
+    @Test func `a database whose schema no release knows is an error`() async throws {
+        try await withTemporaryFolder { folder throws in
+            try folder.start(as: .v2_2)
+            try SQLiteConnection(path: folder.path(of: "notes.sqlite"))
+                .query("INSERT INTO schema_migrations(version) VALUES (3)")
+            let error = #expect(throws: NotesError.self) { try folder.notes }
+            #expect(
+                error?.description
+                    == "\(folder.path)/notes.sqlite has a schema that this release does not know."
             )
         }
     }

@@ -25,6 +25,19 @@ struct FormatTests {
         #expect(try index.notes(from: notes.map { ("\($0.id)", $0) }) == notes)
     }
 
+    @Test func `any text survives both schemas of the database`() async throws {
+        try await withTemporaryFolder { folder throws in
+            try folder.makeFolder("")
+            let notes = randomNotes(count: 2_000)
+            let database = try NotesDatabase(path: folder.path(of: "notes.sqlite"))
+            try database.migrate(to: .first)
+            try database.add(notes) { try $0.forEach($1) }
+            #expect(try database.notes() == notes)
+            try database.migrate(to: .tagsOnce)
+            #expect(try database.notes() == notes)
+        }
+    }
+
     @Test func `notes with differently composed accents are not equal`() {
         let composed = Note(id: 1, created: "2017-06-10", title: "é", tags: [], text: "")
         let decomposed = Note(id: 1, created: "2017-06-10", title: "e\u{301}", tags: [], text: "")

@@ -17,7 +17,7 @@ struct KillTests {
             #expect(try folder.notes == Sample.notes)
             #expect(try folder.preferences == Sample.preferences)
 
-            let output = try folder.start(as: .v2_0)
+            let output = try folder.start(as: .latest)
             let step = point.prefix { $0 != ":" }
             #expect(output.contains("again    \(step): attempt 2, the last one did not finish"), "\(output)")
             #expect(try folder.notes == Sample.notes)
@@ -34,11 +34,11 @@ struct KillTests {
             for point in inOrder {
                 await #expect(processExitsWith: .signal(SIGKILL), "\(point)") {
                     [path = folder.path as String, point = point as String] in
-                    try NotesFolder(path: path).dies(as: "2.0", at: point)
+                    try NotesFolder(path: path).dies(as: "2.2", at: point)
                 }
                 #expect(try folder.notes == Sample.notes, "\(point)")
             }
-            try folder.start(as: .v2_0)
+            try folder.start(as: .latest)
             #expect(try folder.notes == Sample.notes)
         }
     }

@@ -40,6 +40,7 @@ struct ReleaseTests {
                 ["notes.txt", "preferences.txt"], ["Notes", "preferences.txt"],
                 ["Notes", "preferences.json"],
                 ["Notes", "preferences.json", "tags.json"], ["Notes", "index.json", "preferences.json"],
+                ["notes.sqlite", "preferences.json"], ["notes.sqlite", "preferences.json"],
             ]
         )
     )
@@ -53,7 +54,7 @@ struct ReleaseTests {
             #expect(try folder.paths.allSatisfy { !$0.hasSuffix(".new") })
             #expect(
                 try folder.paths.count { $0.hasSuffix(".txt") && $0.hasPrefix("Notes/") }
-                    == (release.version == "1.0" ? 0 : Sample.notes.count)
+                    == (names.contains("Notes") ? Sample.notes.count : 0)
             )
         }
     }

@@ -1,0 +1,95 @@
+internal import AppMigrations
+
+/// The table `app_migrations` of a database: which versions of which manager have run in it.
+///
+/// A row is written in the transaction of its closure, so that the database itself knows what a state file
+/// outside of it could not be told any more.
+struct SQLVersionMarks<Connection: SQLConnection> {
+    let db: Connection
+    let manager: String
+
+    private var dialect: SQLDialect { Connection.dialect }
+    private var table: String { dialect.isSQLite ? "main.app_migrations" : "app_migrations" }
+    private var isThisRow: String {
+        "manager = \(dialect.placeholder(1)) AND version = \(dialect.placeholder(2))"
+    }
+
+    /// Whether the table is there, with its columns.
+    func exist() throws(SQLError) -> Bool {
+        let rows = try SQLError.wrapping { try db.query(dialect.columns(of: "app_migrations")) }
+        if rows.isEmpty { return false }
+        guard rows.contains(["manager"]), rows.contains(["version"]) else {
+            throw SQLError(
+                .ledgerUnreadable,
+                "The table app_migrations has not the columns manager and version"
+            )
+        }
+        return true
+    }
+
+    func createIfNeeded() throws(SQLError) {
+        if try exist() { return }
+        try SQLError.wrapping {
+            try db.query(
+                """
+                CREATE TABLE \(table) (
+                    manager TEXT NOT NULL,
+                    version TEXT NOT NULL,
+                    PRIMARY KEY (manager, version)
+                )
+                """
+            )
+        }
+    }
+
+    func has(_ version: AppVersion) throws(SQLError) -> Bool {
+        let rows = try SQLError.wrapping {
+            try db.query("SELECT 1 FROM \(table) WHERE \(isThisRow)", row(of: version))
+        }
+        return !rows.isEmpty
+    }
+
+    func add(_ version: AppVersion) throws(SQLError) {
+        let (first, second) = (dialect.placeholder(1), dialect.placeholder(2))
+        try SQLError.wrapping {
+            try db.query(
+                "INSERT INTO \(table) (manager, version) VALUES (\(first), \(second))",
+                row(of: version)
+            )
+        }
+    }
+
+    /// Removes the rows of this manager above a version.
+    func remove(after version: AppVersion) throws(SQLError) {
+        let rows = try SQLError.wrapping {
+            try db.query(
+                "SELECT version FROM \(table) WHERE manager = \(dialect.placeholder(1))",
+                [.text(manager)]
+            )
+        }
+        for row in rows {
+            guard case .text(let text) = row.first, let marked = AppVersion(text) else {
+                throw SQLError(
+                    .ledgerUnreadable,
+                    "The table app_migrations has a version that can't be read: \(row)"
+                )
+            }
+            guard marked > version else { continue }
+            try SQLError.wrapping {
+                try db.query("DELETE FROM \(table) WHERE \(isThisRow)", [.text(manager), .text(text)])
+            }
+        }
+    }
+
+    private func row(of version: AppVersion) -> [SQLValue] {
+        [.text(manager), .text(Self.text(of: version))]
+    }
+
+    /// The same text for equal versions: `1.4` for `1.4.0`, `1.4-1` for `1.4.0-1`.
+    static func text(of version: AppVersion) -> String {
+        let parts = version.description.split(separator: "-", maxSplits: 1)
+        var release = parts[0].split(separator: ".")
+        while release.count > 1, release.last == "0" { release.removeLast() }
+        return ([release.joined(separator: ".")] + parts.dropFirst().map(String.init)).joined(separator: "-")
+    }
+}

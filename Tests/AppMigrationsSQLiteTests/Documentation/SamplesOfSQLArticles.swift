@@ -1,0 +1,70 @@
+import AppMigrations
+import AppMigrationsSQLite
+
+// The samples of the landing page and the articles of AppMigrationsSQLite, as they stand there.
+
+private func landingPage(folder: String, path: String) throws {
+    let migrator = try SQLMigrator<SQLiteConnection>(SQLMigration.files(in: folder))
+    let db = try SQLiteConnection(path: path)
+    try migrator.migrate(db)
+}
+
+private func whenToCall(
+    _ migrator: SQLMigrator<SQLiteConnection>,
+    _ migrations: MigrationManager,
+    _ db: SQLiteConnection,
+    folder: String
+) throws {
+    try migrations.whenMigrating(toVersion: "2.2") { try exportAttachments(to: folder) }
+    try migrations.whenMigrating(toVersion: "2.3") { try migrator.migrate(db, to: 17) }
+
+    try migrations.whenMigrating(toVersion: "2.4", in: db) { db in
+        try db.query("UPDATE account SET balance = balance * 100")
+    }
+}
+
+private func textsAndClosures(folder: String) throws -> SQLMigrator<SQLiteConnection> {
+    let migrator = try SQLMigrator<SQLiteConnection>(
+        SQLMigration.files(in: folder) + [
+            SQLMigration(version: 40, name: "index_notes", sql: "CREATE INDEX note_date ON note(date)"),
+            SQLMigration(version: 41, name: "fold_titles") { db in
+                for row in try db.query("SELECT id, title FROM note") {
+                    guard case .text(let title) = row[1] else { continue }
+                    let folded = SQLValue.text(title.lowercased())
+                    try db.query("UPDATE note SET folded = ? WHERE id = ?", [folded, row[0]])
+                }
+            },
+        ]
+    )
+    return migrator
+}
+
+private func anotherLibrary(_ migrator: SQLMigrator<SQLiteConnection>, _ db: SQLiteConnection) throws {
+    try migrator.baseline(db, at: db.userVersion)
+    try migrator.migrate(db)
+}
+
+private func readingAnError(_ migrator: SQLMigrator<SQLiteConnection>, _ db: SQLiteConnection) {
+    do {
+        try migrator.migrate(db)
+    } catch {
+        log(error.description)
+        switch error.code {
+        case .busy: showTryAgain()
+        case .diskFull: showFreeSpace()
+        default: showRecovery()
+        }
+    }
+}
+
+private func newerDatabase(_ migrator: SQLMigrator<SQLiteConnection>, _ db: SQLiteConnection) throws {
+    let status = try migrator.status(db)
+    if !status.unknown.isEmpty { return showUpdateTheApp() }
+}
+
+private func exportAttachments(to folder: String) throws {}
+private func log(_ text: String) {}
+private func showTryAgain() {}
+private func showFreeSpace() {}
+private func showRecovery() {}
+private func showUpdateTheApp() {}

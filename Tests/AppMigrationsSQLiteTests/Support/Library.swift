@@ -1,0 +1,64 @@
+import AppMigrations
+import AppMigrationsSQLite
+
+/// A folder with a database that logs what ran in it, and the state of its managers.
+struct Library {
+    let folder: String
+    let db: SQLiteConnection
+
+    init(opening folder: String) throws {
+        self.folder = folder
+        db = try SQLiteConnection(path: folder + "/db")
+        try db.query("CREATE TABLE IF NOT EXISTS log(version TEXT)")
+    }
+
+    var log: [[SQLValue]] {
+        get throws { try db.query("SELECT version FROM log") }
+    }
+
+    /// What `app_migrations` has.
+    var rows: [[SQLValue]] {
+        get throws {
+            guard try !db.query("SELECT 1 FROM sqlite_master WHERE name = 'app_migrations'").isEmpty else {
+                return []
+            }
+            return try db.query("SELECT manager, version FROM app_migrations ORDER BY 1, 2")
+        }
+    }
+
+    /// A manager for data of 1.0.
+    func manager(named name: String = "Library", current: String = "1.4") throws -> LibraryManager {
+        LibraryManager(
+            manager: try MigrationManager(
+                named: name,
+                currentVersion: current,
+                firstRun: .upgrading(from: "1.0"),
+                stateDirectory: folder
+            ),
+            db: db
+        )
+    }
+}
+
+struct LibraryManager {
+    let manager: MigrationManager
+    let db: SQLiteConnection
+
+    @discardableResult
+    func whenMigrating(toVersion version: String, run: (SQLiteConnection) throws -> Void) throws -> Bool {
+        try manager.whenMigrating(toVersion: version, in: db, run: run)
+    }
+
+    /// Logs a version.
+    func add(_ version: String) throws -> Bool {
+        try whenMigrating(toVersion: version) { try $0.query("INSERT INTO log VALUES (?)", [.text(version)]) }
+    }
+}
+
+func withLibrary(_ body: (Library) throws -> Void) throws {
+    try withTemporaryDirectory { try body(Library(opening: $0)) }
+}
+
+func withLibrary(_ body: (Library) async throws -> Void) async throws {
+    try await withTemporaryDirectory { try await body(Library(opening: $0)) }
+}

@@ -14,6 +14,7 @@ let package = Package(
     products: [
         .library(name: "AppMigrations", targets: ["AppMigrations"]),
         .library(name: "AppMigrationsSQLite", targets: ["AppMigrationsSQLite"]),
+        .library(name: "AppMigrationsTesting", targets: ["AppMigrationsTesting"]),
     ],
     targets: [
         .target(
@@ -48,6 +49,7 @@ let package = Package(
                 ),
             ]
         ),
+        .target(name: "AppMigrationsTesting", dependencies: ["AppMigrations"], swiftSettings: settings),
         .executableTarget(
             name: "NotesExample",
             dependencies: ["AppMigrations", "AppMigrationsSQLite"],
@@ -66,8 +68,14 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
+            name: "AppMigrationsTestingTests",
+            dependencies: ["AppMigrations", "AppMigrationsSQLite", "AppMigrationsTesting"],
+            resources: [.copy("Fixtures")],
+            swiftSettings: settings
+        ),
+        .testTarget(
             name: "NotesExampleTests",
-            dependencies: ["AppMigrations", "AppMigrationsSQLite", "NotesExample"],
+            dependencies: ["AppMigrations", "AppMigrationsSQLite", "AppMigrationsTesting", "NotesExample"],
             resources: [.copy("Fixtures")],
             swiftSettings: settings
         ),

@@ -12,9 +12,13 @@ extension AppVersion: LosslessStringConvertible {
 
     /// Reads a version, or gives `nil` where ``init(parsing:)`` says what is wrong.
     public init?(_ description: String) {
-        switch Self.read(description) {
-        case .version(let version): self = version
-        case .problem: return nil
+        let usual = UsualVersion.read(description)
+        if !usual.isNone {
+            self.init(usual)
+        } else if case .version(let version) = Self.read(description) {
+            self = version
+        } else {
+            return nil
         }
     }
 
@@ -53,20 +57,19 @@ extension AppVersion {
     }
 
     static func read(_ bytes: UnsafeBufferPointer<UInt8>) -> Reading {
-        switch ShortReading(bytes) {
-        case .version(let version): .version(AppVersion(version))
-        case .problem(let problem): .problem(problem)
-        case .tooLong: readLong(bytes)
-        }
+        let usual = UsualVersion.read(bytes)
+        return usual.isNone ? readClosely(bytes) : .version(AppVersion(usual))
     }
 
     @inline(never)
-    private static func readLong(_ bytes: UnsafeBufferPointer<UInt8>) -> Reading {
-        var key: [UInt8] = []
-        key.reserveCapacity(bytes.count)
-        var scan = VersionScan()
-        if let problem = scan.read(bytes, into: &key) { return .problem(problem) }
-        return .version(AppVersion(key, trailingZeros: scan.zeros, hasSubNumber: scan.hasSubNumber))
+    private static func readClosely(_ bytes: UnsafeBufferPointer<UInt8>) -> Reading {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: bytes.count) { buffer in
+            var writer = VersionKeyWriter(buffer)
+            var scan = VersionScan()
+            if let problem = scan.read(bytes, into: &writer) { return .problem(problem) }
+            let tail = VersionTail(zeros: scan.zeros, hasSubNumber: scan.hasSubNumber)
+            return .version(AppVersion(writer.key, tail))
+        }
     }
 }
 
@@ -78,7 +81,7 @@ extension AppVersion {
 
     private var decoded: (release: [UInt64], subNumber: UInt64?) {
         var bytes: [UInt8] = []
-        bytes.append(head, count: ShortKey.capacity)
+        for index in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: head &>> UInt64(56 - 8 * index))) }
         bytes += rest
         var release: [UInt64] = []
         var subNumber: UInt64?
@@ -87,15 +90,15 @@ extension AppVersion {
         while index < bytes.count, bytes[index] != 0 {
             let lead = UInt64(bytes[index])
             index += 1
-            if bytes[index - 1] == ShortKey.subNumberMark {
+            if bytes[index - 1] == VersionKey.subNumberMark {
                 isSubNumber = true
                 continue
             }
             var value: UInt64 = 0
-            if lead < ShortKey.lengthBase + 1 {
-                value = lead - ShortKey.smallest
+            if lead < VersionKey.lengthBase + 1 {
+                value = lead - VersionKey.smallest
             } else {
-                for _ in 0..<(lead - ShortKey.lengthBase) {
+                for _ in 0..<(lead - VersionKey.lengthBase) {
                     value = value << 8 | UInt64(bytes[index])
                     index += 1
                 }

@@ -7,51 +7,53 @@
 /// `2`, `1.4`, `2024.01`, `2.0.3.9.6`, `1.1-2`. Components are numbers up to `UInt64.max`; leading zeros don't
 /// count, and missing components count as zero, so `1.0 == 1.0.0`, with equal hashes.
 public struct AppVersion: Sendable {
-    // The order-preserving key, see `VersionKey`: its first sixteen bytes, and what lies beyond them in the rare
-    // version that is longer.
-    private(set) var head: UInt128
+    // The order-preserving key, see `VersionKey`: its first eight bytes, and what lies beyond them in the rare version
+    // that is longer.
+    private(set) var head: UInt64
     private(set) var rest: [UInt8]
 
+    // What isn't in the key, in one word: two would be packed and unpacked wherever a version is passed on.
+    private var tail: VersionTail
+
     /// How many components of zero end the release; only the text shows them.
-    private(set) var trailingZeros: UInt32
+    var trailingZeros: Int { tail.zeros }
 
     /// Whether the version is a sub-migration such as `1.1-2`.
-    private(set) var hasSubNumber: Bool
+    var hasSubNumber: Bool { tail.hasSubNumber }
 
     @inline(__always)
-    init(_ version: ShortVersion) {
-        head = version.head
+    init(_ version: UsualVersion) {
+        head = version.key
         rest = []
-        trailingZeros = version.trailingZeros
-        hasSubNumber = version.hasSubNumber
+        tail = version.tail
     }
 
-    init(_ key: [UInt8], trailingZeros: Int, hasSubNumber: Bool) {
+    init(_ key: UnsafeBufferPointer<UInt8>, _ tail: VersionTail) {
         head = 0
-        for index in 0..<ShortKey.capacity { head = head << 8 | UInt128(index < key.count ? key[index] : 0) }
-        rest = Array(key.dropFirst(ShortKey.capacity))
-        self.trailingZeros = UInt32(clamping: trailingZeros)
-        self.hasSubNumber = hasSubNumber
+        for index in 0..<8 { head = head &<< 8 | UInt64(index < key.count ? key[index] : 0) }
+        rest = key.count > 8 ? Array(key[8...]) : []
+        self.tail = tail
     }
 
     /// Becomes `version` without giving the rest of the key away and taking it back.
     @inline(__always)
-    mutating func set(_ version: ShortVersion) {
-        head = version.head
+    mutating func set(_ version: UsualVersion) {
+        head = version.key
         if !rest.isEmpty { rest = [] }
-        trailingZeros = version.trailingZeros
-        hasSubNumber = version.hasSubNumber
+        tail = version.tail
     }
 
     /// The version zero, the mark of a state in which nothing ran yet.
-    static var zero: AppVersion { AppVersion(ShortVersion(head: 0, trailingZeros: 1, hasSubNumber: false)) }
+    static var zero: AppVersion { AppVersion(UsualVersion(key: 0, tail: VersionTail(zeros: 1))) }
 
     /// The version without its sub-number: `1.1` of `1.1-2`.
     var release: AppVersion {
         guard hasSubNumber else { return self }
-        var key: [UInt8] = []
-        for component in releaseComponents { key.append(component: component) }
-        return AppVersion(key, trailingZeros: Int(trailingZeros), hasSubNumber: false)
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 8 + rest.count) { buffer in
+            var writer = VersionKeyWriter(buffer)
+            for component in releaseComponents { writer.append(component: component) }
+            return AppVersion(writer.key, VersionTail(zeros: trailingZeros))
+        }
     }
 
     /// Whether an app at `current` is too old for this version.
@@ -75,7 +77,7 @@ extension AppVersion: Comparable {
 
     // A key that ends within the head lies before every longer one of the same head: `rest` has nothing to add.
     @inline(__always)
-    func precedes(_ version: ShortVersion) -> Bool { head < version.head }
+    func precedes(_ version: UsualVersion) -> Bool { head < version.key }
 
     private func restPrecedes(_ other: AppVersion) -> Bool {
         if rest.isEmpty || other.rest.isEmpty { return rest.isEmpty && !other.rest.isEmpty }

@@ -56,7 +56,8 @@ extension MigrationManager {
     /// This is the whole cost of a version that has run: parse, lock, two comparisons.
     @inline(__always)
     func admit(_ text: String, isAsynchronous: Bool) throws(MigrationError) -> Admission? {
-        if case .version(let version) = AppVersion.ShortReading(text) {
+        let version = UsualVersion.read(text)
+        if !version.isNone {
             let isIdle = core.withLock { core in
                 guard core.previous.precedes(version), !core.fastLimit.precedes(version) else { return false }
                 core.previous.set(version)
@@ -83,6 +84,7 @@ extension MigrationManager {
             planner.record(version, by: self)
             return nil
         }
+        guard try isRehearsed(version) else { return nil }
         return try core.withLock { core throws(MigrationError) in
             if case .closed(let first) = core.standing { throw .blocked(version, by: first, file.location) }
             do throws(MigrationError) {

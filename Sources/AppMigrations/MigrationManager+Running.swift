@@ -104,11 +104,13 @@ extension MigrationManager {
             startedAt: Platform.now,
             failure: nil
         )
+        reach(.beforeIntent, version, isProtecting: !protected.isEmpty)
         do throws(SaveFailure) {
             try file.save(state)
         } catch {
             throw withdraw(error, version, before, isProtecting: !protected.isEmpty)
         }
+        reach(.beforeClosure, version, isProtecting: !protected.isEmpty)
         let context = MigrationContext(
             version: version,
             previousVersion: before.marks.lastRun,
@@ -127,6 +129,7 @@ extension MigrationManager {
     /// Records that the closure returned, or that it threw.
     func finish(_ run: MigrationRun, _ failure: (any Error)?) throws(MigrationError) {
         let duration = ContinuousClock.now - run.began
+        let failure = failure ?? rehearsal?.returned(run.context.version)
         do throws(MigrationError) {
             if let failure { throw undo(run, failure) }
             try record(run, duration)
@@ -149,6 +152,7 @@ extension MigrationManager {
                 attempts: run.context.attempt
             )
         )
+        reach(.beforeRecord, version, isProtecting: run.isProtecting)
         do throws(SaveFailure) {
             try file.save(state)
         } catch {
@@ -162,6 +166,7 @@ extension MigrationManager {
             throw .notSaved(error, version, file.location, consequence: consequence)
         }
         core.withLock { $0.marks = state.marks }
+        reach(.afterRecord, version, isProtecting: run.isProtecting)
         if run.isProtecting { removeSnapshot(version) }
     }
 

@@ -26,7 +26,7 @@ public final class MigrationManager: Sendable {
 
     let file: StateFile
     let options: Options
-    let planner: PlanRecorder?
+    let witness: Witness?
     let core: Guarded<Core>
 
     /// Whether declarations are taken, or which failure ended that.
@@ -98,22 +98,22 @@ public final class MigrationManager: Sendable {
         self.currentVersion = current
         self.file = file
         self.options = options
-        planner = nil
+        witness = nil
         launch = start.launch
         core = Guarded(
             Core(marks: start.marks, isFresh: start.isFresh, fastLimit: start.marks.idleLimit(of: current))
         )
     }
 
-    /// A manager that only writes down what `manager` would do.
-    init(planning manager: MigrationManager, for planner: PlanRecorder) {
+    /// A manager of the same start as `manager`, for a plan or a rehearsal.
+    init(like manager: MigrationManager, for witness: Witness, core: Core) {
         name = manager.name
         currentVersion = manager.currentVersion
         launch = manager.launch
         file = manager.file
         options = manager.options
-        self.planner = planner
-        core = Guarded(Core(marks: planner.state.marks, isFresh: false, fastLimit: .zero))
+        self.witness = witness
+        self.core = Guarded(core)
     }
 
     deinit { core.destroy() }

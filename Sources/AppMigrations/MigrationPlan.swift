@@ -116,6 +116,12 @@ extension MigrationManager {
         return recorder.rows
     }
 
+    /// A manager that only writes down what `manager` would do.
+    convenience init(planning manager: MigrationManager, for planner: PlanRecorder) {
+        let core = Core(marks: planner.state.marks, isFresh: false, fastLimit: .zero)
+        self.init(like: manager, for: Witness(planner: planner), core: core)
+    }
+
     func beginPlan() throws(MigrationError) -> (PlanRecorder, RunToken) {
         guard let state = try file.readState() else { throw .gone(file.location) }
         let isFresh = core.withLock { core in

@@ -1,75 +1,24 @@
-extension AppVersion {
-    /// What a text turned out to be, as long as its key is short.
-    enum ShortReading {
-        case version(ShortVersion)
-        case problem(TextProblem)
-        case tooLong
-
-        // In one place of the program: a start meets it at the state's versions, the app's and every declared one.
-        @inline(never)
-        init(_ bytes: UnsafeBufferPointer<UInt8>) {
-            var usual = UsualVersionScan()
-            if usual.read(bytes) {
-                self = .version(usual.version)
-            } else {
-                self.init(closely: bytes)
-            }
-        }
-
-        @inline(never)
-        private init(closely bytes: UnsafeBufferPointer<UInt8>) {
-            var key = ShortKey()
-            var scan = VersionScan()
-            if let problem = scan.read(bytes, into: &key) {
-                self = .problem(problem)
-            } else if key.isOverfull {
-                self = .tooLong
-            } else {
-                self = .version(
-                    ShortVersion(
-                        head: key.head,
-                        trailingZeros: UInt32(clamping: scan.zeros),
-                        hasSubNumber: scan.hasSubNumber
-                    )
-                )
-            }
-        }
-
-        @inline(__always)
-        init(_ text: String) {
-            var text = text
-            self = text.withUTF8 { ShortReading($0) }
-        }
-    }
-}
-
-/// Reads what nearly every version is: components below 65,536 whose key fits eight bytes.
-///
-/// Each declared version costs a start such a reading. It only says that it can't read a text; why, says
-/// `VersionScan`, which reads everything.
-private struct UsualVersionScan {
-    // The key's bytes from the upper end on, up to the last component that isn't zero.
-    private var significant: UInt64 = 0
-    private var zeros: UInt32 = 0
-    private var hasSubNumber = false
-
-    @inline(__always)
-    var version: ShortVersion {
-        ShortVersion(head: UInt128(significant) &<< 64, trailingZeros: zeros, hasSubNumber: hasSubNumber)
-    }
-
-    @inline(__always)
-    mutating func read(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+extension UsualVersion {
+    /// Reads what nearly every version is: one whose key fits eight bytes; gives none for any other text.
+    ///
+    /// Each declared version costs a start such a reading. Why a text can't be read, says ``VersionScan``, which reads
+    /// everything. In one place of the program: a start meets it at the state's versions, the app's and the declared ones.
+    @inline(never)
+    static func read(_ bytes: UnsafeBufferPointer<UInt8>) -> UsualVersion {
+        let none = UsualVersion(key: 0, tail: .none)
         // No number of 19 digits overflows.
-        guard bytes.count <= 19 else { return false }
+        guard bytes.count <= 19 else { return none }
         var key: UInt64 = 0
-        // How far a component's last byte is moved up: this one's, and that of the last one which isn't zero.
+        // The key up to the last component that isn't zero, and how far the last byte of each was moved up.
+        var significant: UInt64 = 0
         var position: UInt64 = 56
         var significantPosition: UInt64 = 56
+        var zeros = 0
+        var hasSubNumber = false
         var index = 0
         while index < bytes.count {
             var value = UInt64(bytes[index] &- 0x30)
-            if value > 9 { return false }
+            if value > 9 { return none }
             index &+= 1
             while index < bytes.count {
                 let digit = UInt64(bytes[index] &- 0x30)
@@ -77,13 +26,13 @@ private struct UsualVersionScan {
                 value = value &* 10 &+ digit
                 index &+= 1
             }
-            if value < ShortKey.firstLong {
-                key |= (value &+ ShortKey.smallest) &<< position
+            if value < VersionKey.firstLong {
+                key |= (value &+ VersionKey.smallest) &<< position
             } else {
-                let length: UInt64 = value < 0x100 ? 1 : 2
-                guard value <= 0xFFFF, position >= 8 &* length else { return false }
+                let length = UInt64(truncatingIfNeeded: VersionKey.length(value))
+                guard position >= 8 &* length else { return none }
                 position &-= 8 &* length
-                key |= ((ShortKey.lengthBase &+ length) &<< (8 &* length) | value) &<< position
+                key |= ((VersionKey.lengthBase &+ length) &<< (8 &* length) | value) &<< position
             }
             if value != 0 || hasSubNumber {
                 significant = key
@@ -92,25 +41,38 @@ private struct UsualVersionScan {
             } else {
                 zeros &+= 1
             }
-            if index == bytes.count { return true }
-            if hasSubNumber { return false }
+            if index == bytes.count {
+                return UsualVersion(
+                    key: significant,
+                    tail: VersionTail(zeros: zeros, hasSubNumber: hasSubNumber)
+                )
+            }
+            if hasSubNumber { return none }
             if bytes[index] == 0x2D {
                 hasSubNumber = true
                 key = significant
                 position = significantPosition
                 if significant != 0 {
-                    if position == 0 { return false }
+                    if position == 0 { return none }
                     position &-= 8
                 }
-                key |= UInt64(ShortKey.subNumberMark) &<< position
+                key |= UInt64(VersionKey.subNumberMark) &<< position
             } else if bytes[index] != 0x2E {
-                return false
+                return none
             }
-            if position == 0 { return false }
+            if position == 0 { return none }
             position &-= 8
             index &+= 1
         }
-        return false
+        return none
+    }
+
+    @inline(__always)
+    static func read(_ text: String) -> UsualVersion {
+        // Without a copy of the string, which would be counted; one that is bridged from elsewhere is read closely.
+        var version = UsualVersion(key: 0, tail: .none)
+        _ = text.utf8.withContiguousStorageIfAvailable { version = read($0) }
+        return version
     }
 }
 
@@ -122,7 +84,7 @@ struct VersionScan {
     @inline(__always)
     mutating func read(
         _ bytes: UnsafeBufferPointer<UInt8>,
-        into key: inout some VersionKey
+        into key: inout VersionKeyWriter
     ) -> AppVersion.TextProblem? {
         var index = 0
         let end = bytes.count
@@ -147,12 +109,12 @@ struct VersionScan {
                 return AppVersion.TextProblem(kind: end == 0 ? .empty : .digitExpected, offset: index)
             }
             append(value, to: &key)
-            if index == end || key.isOverfull { return nil }
+            if index == end { return nil }
             switch bytes[index] {
             case 0x2E where !hasSubNumber: break
             case 0x2D where !hasSubNumber:
                 hasSubNumber = true
-                key.appendSubNumberMark()
+                key.append(VersionKey.subNumberMark)
             case 0x2D: return AppVersion.TextProblem(kind: .secondSubNumber, offset: index)
             default: return AppVersion.TextProblem(kind: .unexpectedCharacter, offset: index)
             }
@@ -162,7 +124,7 @@ struct VersionScan {
 
     /// Zeros at the release's end don't count, so they wait for what comes after them.
     @inline(__always)
-    private mutating func append(_ value: UInt64, to key: inout some VersionKey) {
+    private mutating func append(_ value: UInt64, to key: inout VersionKeyWriter) {
         if value == 0, !hasSubNumber {
             zeros &+= 1
             return

@@ -25,6 +25,7 @@ extension SQLError.Code {
         case .foreignKeyViolation:
             "The migration was rolled back. Delete or mend these rows in the migration itself."
         case .ledgerUnreadable: "Nothing was run. Rename that table, or mend it by hand."
+        case .openQuestions: "Nothing was changed. Answer in the plan's hints."
         case .stopped: "What was not applied runs at the next start."
         default: nil
         }

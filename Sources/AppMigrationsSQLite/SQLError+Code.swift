@@ -3,6 +3,7 @@ extension SQLError {
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Kind: String {
             case statementFailed, busy, readOnly, diskFull, cancelled, cannotOpen, closed
+            case refusedSchemaChange, brokenObject, brokenReference, openQuestions
             case invalidScript, refusedStatement, invalidQuery, invalidText
             case transactionEnded, alreadyInTransaction, notInTransaction
             case invalidVersion, duplicateVersion, invalidFileName, unreadableFile, unknownTarget
@@ -42,6 +43,18 @@ extension SQLError {
 
         /// A script has a statement that a transaction cannot hold or that would end it.
         public static var refusedStatement: Code { Code(.refusedStatement) }
+
+        /// A table cannot be rebuilt, or a schema plan be made or applied, as asked; nothing was changed.
+        public static var refusedSchemaChange: Code { Code(.refusedSchemaChange) }
+
+        /// A view or a trigger would no longer compile after a change of a table; it was rolled back.
+        public static var brokenObject: Code { Code(.brokenObject) }
+
+        /// A change of a table would leave rows that refer to none; it was rolled back.
+        public static var brokenReference: Code { Code(.brokenReference) }
+
+        /// A schema plan has questions that no hint answers; nothing was changed.
+        public static var openQuestions: Code { Code(.openQuestions) }
 
         /// A query has no statement, several, or another number of parameters than arguments.
         public static var invalidQuery: Code { Code(.invalidQuery) }

@@ -46,7 +46,7 @@ struct NotesApp {
     }
 
     /// All that the app says about its migrations; the plan and the run are made from the same declarations.
-    private func declare(_ steps: [Step], on manager: MigrationManager) throws {
+    func declare(_ steps: [Step], on manager: MigrationManager) throws {
         for step in steps {
             try manager.whenMigrating(toVersion: step.version) { context in
                 try step.run(

@@ -127,30 +127,4 @@ import Testing
             }
         }
     }
-
-    @Test func `a lock that isn't free in time is an error that names the process and the file`() throws {
-        try Scratch.with { scratch throws in
-            let holder = try scratch.manager("1.1")
-            let other = try scratch.manager("1.1", options: MigrationManager.Options(lockTimeout: .zero))
-            try holder.whenMigrating(toVersion: "1.1") {
-                let error = Mutex<MigrationError?>(nil)
-                // Another thread, since this one is inside the closure.
-                let thread = Thread {
-                    do throws(MigrationError) {
-                        try other.whenMigrating(toVersion: "1.1") { scratch.note("1.1") }
-                    } catch let caught {
-                        error.withLock { $0 = caught }
-                    }
-                    scratch.note("refused")
-                }
-                thread.start()
-                while scratch.done.isEmpty { sched_yield() }
-                let caught = try #require(error.withLock { $0 })
-                #expect(caught.code == .lockTimeout)
-                #expect(caught.path == scratch.lock)
-                #expect(caught.description.contains("which process \(getpid()) holds"))
-            }
-            #expect(scratch.done == ["refused"])
-        }
-    }
 }

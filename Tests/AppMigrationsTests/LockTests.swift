@@ -3,63 +3,8 @@ import Testing
 
 @testable import AppMigrations
 
-/// Several callers at once.
+/// Who holds the lock, who waits for it and who is named; `ContentionTests` has the crowds.
 struct LockTests {
-    @Test func `managers in several threads run each migration once`() throws {
-        try withTemporaryDirectory { folder in
-            let runs = Log()
-            DispatchQueue.concurrentPerform(iterations: 6) { _ in
-                do {
-                    let manager = try folder.manager("1.4", firstRun: .everything)
-                    for text in ["1.1", "1.2", "1.3", "1.4"] {
-                        try manager.whenMigrating(toVersion: text) { runs.add(text) }
-                    }
-                    #expect(manager.lastRunVersion == version("1.4"))
-                } catch {
-                    Issue.record(error)
-                }
-            }
-            #expect(runs.lines == ["1.1", "1.2", "1.3", "1.4"])
-            let attempts = try folder.manager("1.4").history.map(\.attempts)
-            #expect(attempts == [1, 1, 1, 1])
-        }
-    }
-
-    @Test func `tasks at once run a migration once`() async throws {
-        try await withTemporaryDirectory { folder in
-            let runs = Log()
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 1...6 {
-                    group.addTask {
-                        let manager = try folder.manager("1.4", firstRun: .everything)
-                        try await manager.whenMigrating(toVersion: "1.1") {
-                            await Task.yield()
-                            runs.add("1.1")
-                        }
-                    }
-                }
-                try await group.waitForAll()
-            }
-            #expect(runs.lines == ["1.1"])
-        }
-    }
-
-    @Test func `one manager from several threads is free of data races and of dead-locks`() throws {
-        try withTemporaryDirectory { folder in
-            let manager = try folder.manager("1.4", firstRun: .everything)
-            let codes = Log()
-            DispatchQueue.concurrentPerform(iterations: 8) { index in
-                do throws(MigrationError) {
-                    try manager.whenMigrating(toVersion: "1.\(index % 4 + 1)") {}
-                } catch {
-                    codes.add(error.code.description)
-                }
-            }
-            #expect(Set(codes.lines).isSubset(of: ["outOfOrder", "blocked"]))
-            #expect(!codes.lines.isEmpty)
-        }
-    }
-
     @Test func `who waits finds nothing left to do`() throws {
         try withTemporaryDirectory { folder in
             try folder.writeState(lastRun: "1.1", launched: "1.4")
@@ -96,6 +41,19 @@ struct LockTests {
                 #expect(newer.lastRunVersion == version("1.1"))
             }
             #expect(try folder.stateText().contains("\"launchedVersion\" : \"1.4\""))
+        }
+    }
+
+    @Test func `the launched version that couldn't be saved for the lock comes with the intent`() throws {
+        try withTemporaryDirectory { folder in
+            try folder.writeState(lastRun: "1.1", launched: "1.3")
+            var manager: MigrationManager?
+            try holdingLock(folder) { manager = try folder.manager("1.4") }
+            #expect(try folder.stateText().contains("\"launchedVersion\": \"1.3\""))
+            try manager?.whenMigrating(toVersion: "1.2") { () throws in
+                #expect(try folder.stateText().contains("\"launchedVersion\" : \"1.4\""))
+            }
+            #expect(manager?.lastRunVersion == version("1.2"))
         }
     }
 

@@ -30,19 +30,6 @@ func start(_ app: App) {
     }
 }
 
-func makeManager() throws -> MigrationManager {
-    let defaults = UserDefaults.standard
-    let left =
-        defaults.string(forKey: "MFMigrationManagerLastVersionKey-Library")
-        ?? defaults.string(forKey: "MFMigrationManagerInitialVersionKey-Library")
-        ?? defaults.string(forKey: "MTMigration.lastMigrationVersion")
-    return try MigrationManager(
-        named: "Library",
-        currentVersion: "3.2",
-        firstRun: left.map { .upgrading(from: $0) } ?? .freshInstall
-    )
-}
-
 struct Library {
     struct Database {
         func migrate() throws {}

@@ -47,7 +47,8 @@ static void look_at_the_end(pid_t child, measure_trace *trace) {
     snprintf(path, sizeof path, "/proc/%d/status", child);
     FILE *file = fopen(path, "r");
     while (file && fgets(line, sizeof line, file)) {
-        if (strncmp(line, "VmHWM:", 6) == 0) trace->peak_kib = strtoull(line + 6, NULL, 10);
+        if (strncmp(line, "RssAnon:", 8) == 0) trace->private_kib = strtoull(line + 8, NULL, 10);
+        if (strncmp(line, "RssFile:", 8) == 0) trace->mapped_kib = strtoull(line + 8, NULL, 10);
     }
     if (file) fclose(file);
     snprintf(path, sizeof path, "/proc/%d/maps", child);
@@ -60,7 +61,7 @@ static void look_at_the_end(pid_t child, measure_trace *trace) {
 }
 
 measure_trace measure_traced(const char *const arguments[]) {
-    measure_trace trace = { -1, 0, 0, 0, 0, 0 };
+    measure_trace trace = { -1, 0, 0, 0, 0, 0, 0 };
     // What is buffered would be printed by the child too.
     fflush(NULL);
     pid_t child = fork();

@@ -1,11 +1,11 @@
 import AppMigrations
 
 // A program whose only work is a start with ten versions, none of them pending.
-// The argument is taken as C has it: an array of all of them is no part of a start.
+// It is started in the folder of the state: to read its arguments would be no part of a start.
 let migrations = try MigrationManager(
     named: "Library",
     currentVersion: "1.10",
-    stateDirectory: CommandLine.unsafeArgv[1].map { String(cString: $0) }
+    stateDirectory: "/proc/self/cwd"
 )
 try migrations.whenMigrating(toVersion: "1.1") {}
 try migrations.whenMigrating(toVersion: "1.2") {}

@@ -22,12 +22,18 @@ struct Report {
         line(name, "\(value)", "= \(expected)", value == expected)
     }
 
+    /// A figure that no bound is set to.
+    func note(_ name: String, _ value: Int) { write("    ", name, "\(value)") }
+
     mutating func fail(_ name: String) { line(name, "failed", "to be done", false) }
 
     private mutating func line(_ name: String, _ value: String, _ limit: String, _ holds: Bool) {
         if !holds { misses += 1 }
-        let filler = String(repeating: " ", count: max(1, 68 - name.count))
-        print("\(holds ? "ok  " : "FAIL") \(name)\(filler)\(value)  (\(limit))")
+        write(holds ? "ok  " : "FAIL", name, "\(value)  (\(limit))")
+    }
+
+    private func write(_ verdict: String, _ name: String, _ text: String) {
+        print("\(verdict) \(name)\(String(repeating: " ", count: max(1, 68 - name.count)))\(text)")
     }
 
     private func rounded(_ value: Double) -> String {

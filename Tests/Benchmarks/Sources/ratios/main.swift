@@ -7,7 +7,8 @@ import Measuring
 // With --ci, see Report.
 
 var report = Report(isCI: CommandLine.arguments.contains("--ci"))
-let programs = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().path(percentEncoded: false)
+let programs = URL(filePath: CommandLine.arguments[0]).absoluteURL.deletingLastPathComponent()
+    .path(percentEncoded: false)
 let scratch = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
 
 /// A state in which `count` versions have run, with as many rows of history as asked for.

@@ -28,7 +28,8 @@ typedef struct {
     uint64_t marked;        // system calls between the marks
     uint64_t marked_syncs;  // fsync and fdatasync among them
     uint64_t threads;       // clone calls between the marks
-    uint64_t peak_kib;      // VmHWM at the end
+    uint64_t private_kib;   // RssAnon at the end: what no other process shares and the kernel can't drop
+    uint64_t mapped_kib;    // RssFile at the end
     uint64_t libraries;     // shared objects mapped at the end
 } measure_trace;
 

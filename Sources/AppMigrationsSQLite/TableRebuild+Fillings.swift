@@ -1,0 +1,67 @@
+extension TableRebuild {
+    /// Where the value of each column of the new table comes from; one that is not there gets its default.
+    func fillings(_ old: TableShape, _ new: TableShape) throws(SQLError) -> [TableCopy.Filling] {
+        try checkValues(old, new)
+        var fillings = [TableCopy.Filling]()
+        var isRowIDGiven = new.isWithoutRowID
+        for column in new.columns where !column.isGenerated {
+            let name = column.name
+            let expression: String
+            if let value = values.first(where: { $0.column == name }) {
+                // The line end closes a comment that the expression may end with.
+                expression = "(\(value.expression)\n)"
+            } else if let before = old[name] {
+                expression = before.name.quoted
+            } else if column.isNotNull, !column.hasDefault, name != new.rowIDAlias {
+                throw refusal(
+                    "The new column \(name) is NOT NULL, and has neither a default nor a value",
+                    "Give one of them, a value in values:"
+                )
+            } else {
+                continue
+            }
+            if name == new.rowIDAlias { isRowIDGiven = true }
+            fillings.append(TableCopy.Filling(column: name.quoted, expression: expression))
+        }
+        // Other tables may hold row ids, and an INTEGER PRIMARY KEY that comes anew takes them over.
+        if !isRowIDGiven, let target = new.rowIDName, let source = old.rowIDName {
+            fillings.insert(TableCopy.Filling(column: target, expression: source), at: 0)
+        }
+        if fillings.isEmpty {
+            throw refusal("The new table has no column of the old one", "Give it one, or drop the table")
+        }
+        return fillings
+    }
+
+    private func checkValues(_ old: TableShape, _ new: TableShape) throws(SQLError) {
+        var given = Set<SQLName>()
+        for (column, expression) in values {
+            guard let target = new[column] else {
+                throw refusal(
+                    "There is a value for \(column), which is no column of the new table",
+                    correction
+                )
+            }
+            if target.isGenerated {
+                throw refusal("There is a value for \(column), which is a generated column", correction)
+            }
+            if !given.insert(column).inserted {
+                throw refusal("There are two values for the column \(column)", correction)
+            }
+            let tokens = SQLTokens(expression)
+            if tokens.tokens.isEmpty { throw refusal("The value for \(column) is empty", correction) }
+            for index in tokens.tokens.indices where tokens.tokens[index].kind == .quoted {
+                guard let name = tokens.name(index), old[name] == nil, name != old.name,
+                    !tokens.isSign(index + 1, "."), !tokens.isSign(index + 1, "(")
+                else { continue }
+                throw refusal(
+                    "The value for \(column) has \(tokens.text(index)), which is no column of the old table, so"
+                        + " that SQLite would take it for a text",
+                    "Write a text in single quotes, and a name of another table in backticks"
+                )
+            }
+        }
+    }
+
+    private var correction: String { "Correct values:" }
+}

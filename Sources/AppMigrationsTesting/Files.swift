@@ -1,0 +1,89 @@
+import Foundation
+
+/// The few things that a rehearsal does with files.
+enum Files {
+    /// What a path inside a folder stands for.
+    enum Entry: Equatable, CustomStringConvertible {
+        case file
+        case folder
+        case link(to: String)
+        case other
+
+        var description: String {
+            switch self {
+            case .file: "a file"
+            case .folder: "a folder"
+            case .link(let target): "a link to \(target.debugDescription)"
+            case .other: "neither file, folder nor link"
+            }
+        }
+    }
+
+    /// Everything below a folder, by its path in there; links are not followed.
+    static func entries(in folder: String) throws -> [String: Entry] {
+        var entries: [String: Entry] = [:]
+        var waiting = [""]
+        while let parent = waiting.popLast() {
+            for name in try FileManager.default.contentsOfDirectory(atPath: folder + "/" + parent) {
+                let path = parent.isEmpty ? name : parent + "/" + name
+                let entry = try entry(at: folder + "/" + path)
+                entries[path] = entry
+                if entry == .folder { waiting.append(path) }
+            }
+        }
+        return entries
+    }
+
+    private static func entry(at path: String) throws -> Entry {
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        guard let type = attributes[.type] as? FileAttributeType else { return .other }
+        switch type {
+        case .typeRegular: return .file
+        case .typeDirectory: return .folder
+        case .typeSymbolicLink:
+            return .link(to: try FileManager.default.destinationOfSymbolicLink(atPath: path))
+        default: return .other
+        }
+    }
+
+    static func read(_ path: String) throws -> [UInt8] { try Array(Data(contentsOf: URL(filePath: path))) }
+
+    /// What a text file says; `nil` where there is none, and only then.
+    static func textIfThere(_ path: String) throws -> String? {
+        do {
+            return try String(contentsOf: URL(filePath: path), encoding: .utf8)
+        } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
+            return nil
+        }
+    }
+
+    static func write(_ text: String, to path: String) throws {
+        try Data(text.utf8).write(to: URL(filePath: path), options: .atomic)
+    }
+
+    static func makeFolder(_ path: String) throws {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    static func copy(_ path: String, to target: String) throws {
+        try FileManager.default.copyItem(atPath: path, toPath: target)
+    }
+
+    static func copyContents(of folder: String, to target: String) throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
+            try copy(folder + "/" + name, to: target + "/" + name)
+        }
+    }
+
+    static func move(_ path: String, to target: String) throws {
+        try FileManager.default.moveItem(atPath: path, toPath: target)
+    }
+
+    static func removeIfThere(_ path: String) throws {
+        do {
+            try remove(path)
+        } catch let error as CocoaError where error.code == .fileNoSuchFile {}
+    }
+
+    static func remove(_ path: String) throws { try FileManager.default.removeItem(atPath: path) }
+}

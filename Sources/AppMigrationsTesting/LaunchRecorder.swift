@@ -1,0 +1,85 @@
+import AppMigrations
+import Synchronization
+
+/// Sees what one start does, through the manager's hook.
+final class LaunchRecorder: Sendable {
+    struct Record: Sendable {
+        var declared: [AppVersion] = []
+        var ran: [AppVersion] = []
+        var images: [RunImage] = []
+        var isStopped = false
+        /// The time that the images took, which is not the app's.
+        var copying = Duration.zero
+        /// An image that could not be made.
+        var problem: (any Error)?
+    }
+
+    /// The error that a closure seems to throw.
+    struct RehearsedFailure: Error, CustomStringConvertible {
+        let description = "The rehearsal lets it throw."
+    }
+
+    /// The migration whose closure is to throw in this start.
+    let failing: AppVersion?
+
+    private let kind: Scenario.Kind
+    private let limit: AppVersion?
+    private let folders: RehearsalFolders
+    private let state = Mutex(Record())
+
+    /// - Parameters:
+    ///   - kind: What the run is about.
+    ///   - limit: The last migration that the release knows, or `nil` when it is the current one.
+    ///   - failing: The migration whose closure is to throw in this start.
+    ///   - folders: Where images go.
+    init(_ kind: Scenario.Kind, limit: AppVersion?, failing: AppVersion?, folders: RehearsalFolders) {
+        self.kind = kind
+        self.failing = failing
+        self.limit = limit
+        self.folders = folders
+    }
+
+    var record: Record { state.withLock { $0 } }
+
+    var hook: RehearsalHook {
+        RehearsalHook(
+            declared: { self.verdict(on: $0) },
+            reached: { self.reached($0) },
+            returned: { self.returned($0) }
+        )
+    }
+
+    private func verdict(on version: AppVersion) -> RehearsalHook.Verdict {
+        state.withLock { record in
+            record.declared.append(version)
+            if kind == .listing { return .passOver }
+            guard let limit, version > limit else { return .goOn }
+            record.isStopped = true
+            return .stop
+        }
+    }
+
+    private func returned(_ version: AppVersion) -> (any Error)? {
+        state.withLock { $0.ran.append(version) }
+        return version == failing ? RehearsedFailure() : nil
+    }
+
+    private func reached(_ moment: RehearsalHook.Moment) {
+        guard kind == .jump else { return }
+        state.withLock { record in
+            // Before an intent there is something new on the disk only at first, when the state was made, and when files
+            // were copied for their protection.
+            let isOld = moment.place == .beforeIntent && !moment.isProtecting && !record.images.isEmpty
+            guard record.problem == nil, !isOld else { return }
+            let began = ContinuousClock.now
+            defer { record.copying += ContinuousClock.now - began }
+            do {
+                let path = folders.image(of: moment)
+                try Files.copy(folders.run, to: path)
+                record.images.append(RunImage(path: path, moment: moment, ran: record.ran))
+            } catch {
+                record.problem = error
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+public import AppMigrations
+
+/// Runs an app's migrations in every way in which its users' data can meet them, before its users do.
+///
+/// From each starting point to the current version: in one jump, release by release, with a process that dies between
+/// any two saves, and with each closure throwing once. Every run has its data in a fresh folder and has to end with the
+/// same data. Nothing here asserts: the outcome is a ``RehearsalReport``, and ``RehearsalReport/check()`` fails a test.
+///
+/// ```swift
+/// let rehearsal = Rehearsal(
+///     currentVersion: "1.4",
+///     from: [
+///         .version("1.0", copying: fixtures + "/1.0"),
+///         .freshInstall { folder in try Library.create(in: folder) },
+///     ]
+/// )
+/// let report = try rehearsal.run { migrations, folder in
+///     try Library(folder: folder).declare(migrations)
+/// }
+/// try report.check()
+/// ```
+///
+/// All starting points of one rehearsal stand for the data of one user, since their ends are compared with each other.
+/// Another user's data is another rehearsal.
+public struct Rehearsal: Sendable {
+    let name: String
+    let currentVersion: String
+    let startingPoints: [StartingPoint]
+    let comparison: FolderComparison
+    let recordFile: String?
+    let workingDirectory: String?
+
+    /// Describes what is to be rehearsed; nothing is read or run yet.
+    ///
+    /// - Parameters:
+    ///   - name: The manager's name, for declarations that ask for it.
+    ///   - currentVersion: The version of the app that is about to be released.
+    ///   - startingPoints: Where users come from. The end of the newest version's jump, which the fewest migrations made,
+    ///     is what the others' ends are compared with.
+    ///   - rules: What may differ; of the rules that match a path the first counts.
+    ///   - file: The path of a text file, kept with the tests, in which each version that was ever declared has a line.
+    ///     The first rehearsal makes it, later ones append to it and miss versions that have disappeared. Delete the
+    ///     line of a version that was never released.
+    ///   - workingDirectory: The path of a folder for the data of the runs, all of which is removed; `nil` is the
+    ///     temporary directory. Migrations that bring their files to the medium are many times faster in memory: give
+    ///     `/dev/shm` on Linux.
+    public init(
+        named name: String = "default",
+        currentVersion: String,
+        from startingPoints: [StartingPoint],
+        comparing rules: [ComparisonRule] = [],
+        recordingVersionsIn file: String? = nil,
+        workingDirectory: String? = nil
+    ) {
+        self.name = name
+        self.currentVersion = currentVersion
+        self.startingPoints = startingPoints
+        comparison = FolderComparison(rules: rules)
+        recordFile = file
+        self.workingDirectory = workingDirectory
+    }
+
+    /// Rehearses the declarations, which are handed a manager and the path of the folder that holds the data.
+    ///
+    /// The data is always at the same path, so that paths written into it don't differ; the state is elsewhere. The
+    /// declarations are called once for each start, and once before that only to learn which versions there are.
+    ///
+    /// - Throws: What a starting point throws that can't be made, `MigrationError` for a version that can't be read, and
+    ///   errors of files that can't be copied or compared. What a migration throws is a finding instead.
+    public func run(_ declarations: (MigrationManager, String) throws -> Void) throws -> RehearsalReport {
+        let stage = try RehearsalStage(self)
+        while let launch = try stage.next() {
+            var failure: (any Error)?
+            do { try declarations(launch.manager, launch.folder) } catch { failure = error }
+            try stage.end(launch, failure)
+        }
+        return try stage.close()
+    }
+
+    /// Rehearses asynchronous declarations, on the caller's actor; otherwise the same as the synchronous form.
+    ///
+    /// - Throws: The same as the synchronous form.
+    nonisolated(nonsending) public func run(
+        _ declarations: nonisolated(nonsending) (MigrationManager, String) async throws -> Void
+    ) async throws -> RehearsalReport {
+        let stage = try RehearsalStage(self)
+        while let launch = try stage.next() {
+            var failure: (any Error)?
+            do { try await declarations(launch.manager, launch.folder) } catch { failure = error }
+            try stage.end(launch, failure)
+        }
+        return try stage.close()
+    }
+}

@@ -1,0 +1,86 @@
+public import AppMigrations
+public import Foundation
+
+/// Something that a rehearsal found: what differs, in which run, in plain words.
+public struct RehearsalFinding: Error, Sendable, CustomStringConvertible {
+    /// What was found.
+    ///
+    /// More kinds can come with a later release: keep a `default` in a `switch`.
+    public let kind: Kind
+
+    /// The migration concerned, where there is one.
+    public let version: AppVersion?
+
+    /// The path in the data folder that differs; with kinds that compare data.
+    public let path: String?
+
+    /// What happened, in which run, and what to do.
+    public let description: String
+
+    init(_ kind: Kind, version: AppVersion? = nil, path: String? = nil, _ description: String) {
+        self.kind = kind
+        self.version = version
+        self.path = path
+        self.description = description
+    }
+
+    /// The kinds of ``RehearsalFinding``.
+    public struct Kind: Sendable, Hashable, CustomStringConvertible {
+        private enum Name: String {
+            case failed, stepsDiffer, startsDiffer, freshInstallDiffers, notRepeatable, notCompleted
+            case invalidVersion, outOfOrder, declaredTwice, newerThanCurrentVersion, disappeared, missed
+            case notRehearsed
+        }
+
+        private let name: Name
+
+        private init(_ name: Name) { self.name = name }
+
+        /// The name of the kind, as it is written in Swift.
+        public var description: String { name.rawValue }
+
+        /// A run that nothing disturbed ended with an error, or the declarations did before any closure could run.
+        public static var failed: Kind { Kind(.failed) }
+
+        /// Going release by release doesn't end with the data that one jump ends with.
+        public static var stepsDiffer: Kind { Kind(.stepsDiffer) }
+
+        /// Two starting points don't end with the same data.
+        public static var startsDiffer: Kind { Kind(.startsDiffer) }
+
+        /// A fresh install doesn't have the data that an upgrade ends with: a migration may be forgotten.
+        public static var freshInstallDiffers: Kind { Kind(.freshInstallDiffers) }
+
+        /// A closure that ran a second time, after it had returned, failed or changed what the data becomes.
+        public static var notRepeatable: Kind { Kind(.notRepeatable) }
+
+        /// After a death outside a closure the next start failed or ended with other data.
+        public static var notCompleted: Kind { Kind(.notCompleted) }
+
+        /// A declared version can't be read.
+        public static var invalidVersion: Kind { Kind(.invalidVersion) }
+
+        /// A version is declared after a newer one.
+        public static var outOfOrder: Kind { Kind(.outOfOrder) }
+
+        /// A version is declared twice, also as `1.1` and `1.1.0`.
+        public static var declaredTwice: Kind { Kind(.declaredTwice) }
+
+        /// A migration is newer than the app.
+        public static var newerThanCurrentVersion: Kind { Kind(.newerThanCurrentVersion) }
+
+        /// A version of an earlier rehearsal isn't declared any more.
+        public static var disappeared: Kind { Kind(.disappeared) }
+
+        /// A new version lies below one of an earlier rehearsal: who is at that one never runs it.
+        public static var missed: Kind { Kind(.missed) }
+
+        /// No closure was run, since no starting point has data below a declared version.
+        public static var notRehearsed: Kind { Kind(.notRehearsed) }
+    }
+}
+
+extension RehearsalFinding: LocalizedError {
+    /// The same text as ``description``, which XCTest shows for an error that a test throws.
+    public var errorDescription: String? { description }
+}

@@ -1,0 +1,30 @@
+import AppMigrations
+import Foundation
+
+/// Where a rehearsal works: one place for the run under way, and copies beside it.
+///
+/// Every run has the same path, since data and the state's list of protected files may hold paths.
+struct RehearsalFolders: Sendable {
+    let root: String
+
+    init(in directory: String?) {
+        let parent = directory.map { URL(filePath: $0) } ?? FileManager.default.temporaryDirectory
+        let url = parent.appending(path: "AppMigrationsTesting-\(UUID().uuidString)")
+        root = url.path(percentEncoded: false)
+    }
+
+    var run: String { root + "/Run" }
+    var data: String { run + "/Data" }
+    var state: String { run + "/State" }
+
+    func start(_ point: Int) -> String { root + "/Start \(point)" }
+    func end(_ point: Int) -> String { root + "/End \(point)" }
+    func image(of moment: RehearsalHook.Moment) -> String {
+        root + "/Image \(moment.version) \(moment.place)"
+    }
+
+    /// The text without the paths that nobody can look at afterwards.
+    func shortened(_ text: String) -> String {
+        text.replacing(data, with: "<data>").replacing(state, with: "<state>")
+    }
+}

@@ -1,0 +1,43 @@
+public import AppMigrations
+
+/// What a rehearsal did and found: one row for each run.
+///
+/// It prints as a table with the findings below it.
+public struct RehearsalReport: Sendable {
+    /// The manager's name.
+    public let name: String
+
+    /// The version that was rehearsed.
+    public let currentVersion: AppVersion
+
+    /// The versions declared, in their order.
+    public internal(set) var declaredVersions: [AppVersion] = []
+
+    /// The runs, in their order.
+    ///
+    /// There are none when the declarations themselves can't be right.
+    public internal(set) var runs: [RehearsedRun] = []
+
+    /// What is wrong with the versions, whatever the data, and that nothing was rehearsed.
+    public internal(set) var versionFindings: [RehearsalFinding] = []
+
+    /// Everything that was found: about the versions first, then run by run.
+    public var findings: [RehearsalFinding] { versionFindings + runs.flatMap(\.findings) }
+
+    /// Whether nothing was found.
+    public var isClean: Bool { findings.isEmpty }
+
+    /// The declared versions that ran in no run, for want of a starting point before them.
+    public var unrehearsedVersions: [AppVersion] {
+        guard !runs.isEmpty else { return declaredVersions }
+        let ran = Set(runs.flatMap(\.ran))
+        return declaredVersions.filter { !ran.contains($0) }
+    }
+
+    /// Throws the first finding, if there is one.
+    ///
+    /// - Throws: The first of ``findings``.
+    public func check() throws(RehearsalFinding) {
+        if let first = findings.first { throw first }
+    }
+}

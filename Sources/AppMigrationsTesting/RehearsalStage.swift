@@ -1,0 +1,216 @@
+import AppMigrations
+
+/// Goes through the scenarios, one start of the app after the other: the declarations are called by the rehearsal, which
+/// is synchronous or asynchronous, all else is here.
+final class RehearsalStage {
+    let rehearsal: Rehearsal
+    let current: AppVersion
+    /// The versions that the starting points are at; `nil` where everything runs.
+    let startVersions: [AppVersion?]
+    let folders: RehearsalFolders
+    var report: RehearsalReport
+    /// The rows of the report by their starting points.
+    var rows: [Int: [RehearsedRun]] = [:]
+    var waiting: [Scenario] = []
+    /// The starting point whose end the others are compared with.
+    var reference: Int?
+    private var run: RunUnderWay?
+    private var madePoints: Set<Int> = []
+    /// Whether the list of declared versions is known to its end.
+    private var isListed = false
+
+    init(_ rehearsal: Rehearsal) throws {
+        self.rehearsal = rehearsal
+        let current = try AppVersion(parsing: rehearsal.currentVersion)
+        self.current = current
+        folders = RehearsalFolders(in: rehearsal.workingDirectory)
+        startVersions = try rehearsal.startingPoints.map { try $0.version(current: current) }
+        report = RehearsalReport(name: rehearsal.name, currentVersion: current)
+        waiting = [Scenario(kind: .listing, point: 0, launches: [current])]
+    }
+
+    /// The next start, its data in place; `nil` when everything is rehearsed.
+    func next() throws -> Launch? { try cleaningUp { try nextLaunch() } }
+
+    /// Takes what a start came to.
+    func end(_ launch: Launch, _ error: (any Error)?) throws {
+        try cleaningUp { try take(launch, error) }
+    }
+
+    /// Checks the versions against the record, cleans up, and gives the report.
+    func close() throws -> RehearsalReport {
+        try cleaningUp {
+            if report.versionFindings.isEmpty, isListed { try compareWithRecord() }
+        }
+        try Files.remove(folders.root)
+        report.runs = rehearsal.startingPoints.indices.flatMap { rows[$0] ?? [] }
+        if let finding = findingOfNothingRehearsed { report.versionFindings.append(finding) }
+        return report
+    }
+
+    /// Removes the folders when `body` throws: nobody is told where they are.
+    private func cleaningUp<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch {
+            try Files.removeIfThere(folders.root)
+            throw error
+        }
+    }
+
+    private func nextLaunch() throws -> Launch? {
+        while true {
+            if var under = run {
+                if under.failure == nil, let version = under.launches.popFirst() {
+                    do throws(MigrationError) {
+                        let isFirst = under.launches.count + 1 == under.scenario.launches.count
+                        let launch = try launch(version, under.scenario, isFirst: isFirst)
+                        run = under
+                        return launch
+                    } catch {
+                        under.failure = error
+                        run = under
+                    }
+                } else {
+                    run = nil
+                    if under.scenario.kind != .listing { try finish(under) }
+                }
+            } else if !waiting.isEmpty {
+                let scenario = waiting.removeFirst()
+                try prepare(scenario)
+                run = RunUnderWay(scenario)
+            } else {
+                return nil
+            }
+        }
+    }
+
+    private func take(_ launch: Launch, _ error: (any Error)?) throws {
+        let duration = ContinuousClock.now - launch.began
+        let record = launch.recorder.record
+        if let problem = record.problem { throw problem }
+        guard var under = run else { return }
+        var failure: (any Error)? = launch.manager.firstFailure ?? error
+        let first = launch.manager.firstFailure
+        if record.isStopped, first?.code == .newerThanCurrentVersion { failure = nil }
+        if launch.recorder.failing != nil, first?.underlyingError is LaunchRecorder.RehearsedFailure {
+            failure = nil
+        }
+        under.duration += duration - record.copying
+        under.ran += record.ran
+        under.images += record.images
+        under.failure = failure
+        run = under
+        switch under.scenario.kind {
+        case .listing: listed(record.declared, first, error)
+        case .jump where failure == nil: adopt(record.declared)
+        default: break
+        }
+    }
+
+    private func compareWithRecord() throws {
+        guard let file = rehearsal.recordFile else { return }
+        let record = try VersionRecord(path: file)
+        report.versionFindings = VersionHygiene(declared: report.declaredVersions, current: current)
+            .changes(since: record)
+        if report.versionFindings.isEmpty { try record.append(report.declaredVersions) }
+    }
+
+    private var findingOfNothingRehearsed: RehearsalFinding? {
+        guard report.findings.isEmpty, !report.declaredVersions.isEmpty else { return nil }
+        guard report.unrehearsedVersions == report.declaredVersions else { return nil }
+        return RehearsalFinding(
+            .notRehearsed,
+            "No closure was run: no starting point has data below a declared version. Add one for each version that "
+                + "users come from."
+        )
+    }
+
+    private func listed(_ declared: [AppVersion], _ refusal: MigrationError?, _ error: (any Error)?) {
+        report.declaredVersions = declared
+        report.versionFindings = VersionHygiene(declared: declared, current: current).mistakes
+        if let refusal {
+            let kind: RehearsalFinding.Kind = refusal.code == .invalidVersion ? .invalidVersion : .failed
+            report.versionFindings.append(
+                RehearsalFinding(kind, version: refusal.version, words(of: refusal))
+            )
+        }
+        guard report.versionFindings.isEmpty else { return }
+        // Code between two declarations can rely on the first having run, and throw when it only was listed: then
+        // the first jump says what there is.
+        isListed = error == nil
+        waiting = order.map { Scenario(kind: .jump, point: $0, launches: [current]) }
+    }
+
+    /// The newest version comes first, since its end is what the others are compared with, and fresh installs last.
+    private var order: [Int] {
+        let points = rehearsal.startingPoints
+        let isFresh = { (point: Int) in points[point].kind == .freshInstall }
+        let upgrades = points.indices.filter { !isFresh($0) }.sorted { first, second in
+            guard let older = startVersions[second] else { return startVersions[first] != nil }
+            return startVersions[first].map { older < $0 } ?? false
+        }
+        return upgrades + points.indices.filter(isFresh)
+    }
+
+    private func adopt(_ declared: [AppVersion]) {
+        if declared.count > report.declaredVersions.count { report.declaredVersions = declared }
+        isListed = true
+    }
+
+    private func launch(
+        _ version: AppVersion,
+        _ scenario: Scenario,
+        isFirst: Bool
+    ) throws(MigrationError) -> Launch {
+        let isListing = scenario.kind == .listing
+        let failing: AppVersion? = if case .failure(let version) = scenario.kind { version } else { nil }
+        let manager = try MigrationManager(
+            named: rehearsal.name,
+            currentVersion: version.description,
+            firstRun: isListing ? .everything : rehearsal.startingPoints[scenario.point].firstRun,
+            stateDirectory: folders.state
+        )
+        let recorder = LaunchRecorder(
+            scenario.kind,
+            limit: version == current ? nil : version,
+            failing: isFirst ? failing : nil,
+            folders: folders
+        )
+        return Launch(
+            manager: MigrationManager(rehearsing: manager, with: recorder.hook),
+            folder: folders.data,
+            recorder: recorder
+        )
+    }
+
+    /// Puts the data in its place: what a death left, or a copy of what the starting point made.
+    private func prepare(_ scenario: Scenario) throws {
+        try Files.removeIfThere(folders.run)
+        if let image = scenario.image { return try Files.move(image.path, to: folders.run) }
+        try Files.makeFolder(folders.run)
+        let point = scenario.point
+        if madePoints.contains(point) { return try Files.copy(folders.start(point), to: folders.data) }
+        try Files.makeFolder(folders.data)
+        guard rehearsal.startingPoints.indices.contains(point) else { return }
+        try rehearsal.startingPoints[point].make(folders.data)
+        try Files.copy(folders.data, to: folders.start(point))
+        madePoints.insert(point)
+    }
+}
+
+/// A run that has begun, and what its starts came to so far.
+struct RunUnderWay {
+    let scenario: Scenario
+    var launches: ArraySlice<AppVersion>
+    var ran: [AppVersion]
+    var images: [RunImage] = []
+    var duration = Duration.zero
+    var failure: (any Error)?
+
+    init(_ scenario: Scenario) {
+        self.scenario = scenario
+        launches = scenario.launches[...]
+        ran = scenario.image?.ran ?? []
+    }
+}

@@ -1,0 +1,22 @@
+public import AppMigrations
+
+/// One run of a rehearsal: one or more starts of the app on the data of one starting point.
+public struct RehearsedRun: Sendable {
+    /// The starting point: its version, `fresh install` or `everything`.
+    public let start: String
+
+    /// How it came to its end, for instance `step by step` or `killed after the closure of 1.1`.
+    public let title: String
+
+    /// The app's versions that were started, one after the other.
+    public let appVersions: [AppVersion]
+
+    /// The migrations whose closures returned, in their order; one that ran twice is there twice.
+    public let ran: [AppVersion]
+
+    /// How long the declarations took, all starts together.
+    public let duration: Duration
+
+    /// What differs from the run that it was compared with, or how it failed.
+    public let findings: [RehearsalFinding]
+}

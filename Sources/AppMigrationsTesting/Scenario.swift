@@ -1,0 +1,64 @@
+import AppMigrations
+
+/// What one run does: the starts of the app on the data of one starting point, and what disturbs them.
+struct Scenario {
+    enum Kind: Equatable {
+        /// Nothing runs: which versions are declared?
+        case listing
+        case jump
+        case steps
+        case death(RehearsalHook.Moment)
+        /// The closure throws once, after all that it does.
+        case failure(AppVersion)
+    }
+
+    let kind: Kind
+    /// The starting point's place in the list.
+    let point: Int
+    /// The app's versions to be started.
+    let launches: [AppVersion]
+    /// What a death left, for the next start to go on with.
+    var image: RunImage?
+
+    var title: String {
+        switch kind {
+        case .listing: "listing"
+        case .jump: "in one jump"
+        case .steps: "step by step"
+        case .failure(let version): "after \(version) threw at its end"
+        case .death(let moment):
+            switch moment.place {
+            case .beforeIntent: "killed before the intent of \(moment.version)"
+            case .beforeClosure: "killed before the closure of \(moment.version)"
+            case .beforeRecord: "killed after the closure of \(moment.version)"
+            case .afterRecord: "killed after the record of \(moment.version)"
+            }
+        }
+    }
+
+    /// The migration whose closure has to be repeatable for this run.
+    var repeated: AppVersion? {
+        switch kind {
+        case .failure(let version): version
+        case .death(let moment): moment.place == .beforeRecord ? moment.version : nil
+        default: nil
+        }
+    }
+}
+
+/// A copy of data and state, made while the runner stood at a save: what a death there leaves.
+struct RunImage {
+    let path: String
+    let moment: RehearsalHook.Moment
+    /// What had run by then.
+    let ran: [AppVersion]
+}
+
+/// One start of the app within a run.
+struct Launch {
+    let manager: MigrationManager
+    /// The path of the data.
+    let folder: String
+    let recorder: LaunchRecorder
+    let began = ContinuousClock.now
+}

@@ -1,0 +1,93 @@
+import AppMigrations
+
+/// What can be said about the declared versions alone.
+struct VersionHygiene {
+    let declared: [AppVersion]
+    let current: AppVersion
+
+    /// What keeps every manager from taking the declarations as they are.
+    var mistakes: [RehearsalFinding] {
+        var findings: [RehearsalFinding] = []
+        for (index, version) in declared.enumerated() {
+            let earlier = declared[..<index]
+            if let same = earlier.first(where: { $0 == version }) {
+                let reason =
+                    same.description == version.description
+                    ? "Migration \(version) is declared twice"
+                    : "Migration \(version) is declared beside \(same), which is the same version"
+                findings.append(
+                    RehearsalFinding(
+                        .declaredTwice,
+                        version: version,
+                        "\(reason). Every start throws there. Declare each version once."
+                    )
+                )
+            } else if let newer = earlier.max(), newer > version {
+                findings.append(
+                    RehearsalFinding(
+                        .outOfOrder,
+                        version: version,
+                        "Migration \(version) is declared after \(newer). Every start throws there. "
+                            + "Declare the versions in rising order."
+                    )
+                )
+            }
+        }
+        if let newest = declared.max(), newest.exceeds(current) {
+            findings.append(
+                RehearsalFinding(
+                    .newerThanCurrentVersion,
+                    version: newest,
+                    "Migration \(newest) is newer than the app (\(current)). Every start throws there. "
+                        + "Raise the app's version or remove the migration."
+                )
+            )
+        }
+        return findings
+    }
+
+    /// What an earlier rehearsal wrote down and this one doesn't fit.
+    func changes(since record: VersionRecord) -> [RehearsalFinding] {
+        let disappeared = record.versions.filter { !declared.contains($0) }.map { version in
+            RehearsalFinding(
+                .disappeared,
+                version: version,
+                "Migration \(version) was declared in an earlier rehearsal and isn't any more: users below it would "
+                    + "skip it. Put it back, or delete its line in the record when there are no such users."
+            )
+        }
+        guard let newest = record.versions.max() else { return disappeared }
+        let missed = declared.filter { $0 < newest && !record.versions.contains($0) }.map { version in
+            RehearsalFinding(
+                .missed,
+                version: version,
+                "Migration \(version) is new and lies below \(newest), which an earlier rehearsal knew: users at "
+                    + "\(newest) never run it. Give it a version after \(newest), or delete the record's line of "
+                    + "\(newest) if that was never released."
+            )
+        }
+        return disappeared + missed
+    }
+}
+
+/// The file of versions that were ever declared, one a line; empty lines and those that begin with `#` say nothing.
+struct VersionRecord {
+    let path: String
+    let text: String
+    let versions: [AppVersion]
+
+    init(path: String) throws {
+        self.path = path
+        text = try Files.textIfThere(path) ?? ""
+        versions = try text.split(whereSeparator: \.isNewline)
+            .filter { !$0.isEmpty && !$0.hasPrefix("#") }
+            .map { line throws(MigrationError) in try AppVersion(parsing: line) }
+    }
+
+    func append(_ declared: [AppVersion]) throws {
+        let new = declared.filter { !versions.contains($0) }
+        guard !new.isEmpty else { return }
+        let start = text.isEmpty || text.hasSuffix("\n") ? text : text + "\n"
+        try Files.write(start + new.map { "\($0)\n" }.joined(), to: path)
+    }
+}

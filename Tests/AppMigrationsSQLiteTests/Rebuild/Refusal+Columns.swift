@@ -1,0 +1,125 @@
+import AppMigrationsSQLite
+
+extension Refusal {
+    static let ofColumns = [
+        Refusal(
+            createTable: "CREATE TABLE t(a)",
+            message: "Rebuilding the table t: The new table has no column b. Nothing was changed."
+                + " Use it in values: if it gets another name, or name it in dropping:."
+        ),
+        Refusal(
+            createTable: "CREATE TABLE t(a, b AS (a))",
+            message:
+                "Rebuilding the table t: The values of b would be replaced by generated ones. Nothing was"
+                + " changed. Use it in values: if it gets another name, or name it in dropping:."
+        ),
+        Refusal(
+            dropping: ["A"],
+            message:
+                "Rebuilding the table t: The column A is to be dropped, and the new table has it. Nothing was"
+                + " changed. Take it out of one of the two."
+        ),
+        Refusal(
+            dropping: ["c"],
+            message:
+                "Rebuilding the table t: There is no column, index, trigger or view c to drop. Nothing was"
+                + " changed. Correct the name, or take it out of dropping:."
+        ),
+        Refusal(
+            createTable: "CREATE TABLE t(a, b, c TEXT NOT NULL)",
+            message:
+                "Rebuilding the table t: The new column c is NOT NULL, and has neither a default nor a value."
+                + " Nothing was changed. Give one of them, a value in values:."
+        ),
+        Refusal(
+            createTable: "CREATE TABLE t(a, b, c TEXT NOT NULL DEFAULT NULL)",
+            message:
+                "Rebuilding the table t: The new column c is NOT NULL, and has neither a default nor a value."
+                + " Nothing was changed. Give one of them, a value in values:."
+        ),
+        Refusal(
+            createTable: "CREATE TABLE t(a NOT NULL DEFAULT 0, b NOT NULL)",
+            message:
+                "Rebuilding the table t: The column a becomes NOT NULL, and rows without a value there are 1."
+                + " Nothing was changed. Give one in values:, such as coalesce(a, '')."
+        ),
+        Refusal(
+            createTable: "CREATE TABLE t(a PRIMARY KEY, b) WITHOUT ROWID",
+            message:
+                "Rebuilding the table t: The column a becomes NOT NULL, and rows without a value there are 1."
+                + " Nothing was changed. Give one in values:, such as coalesce(a, '')."
+        ),
+        Refusal(
+            createTable: "CREATE TABLE t(a INTEGER PRIMARY KEY, b)",
+            message:
+                "Rebuilding the table t: The column a becomes NOT NULL, and rows without a value there are 1."
+                + " Nothing was changed. Give one in values:, such as coalesce(a, '')."
+        ),
+        Refusal(
+            before: "CREATE TABLE t(rowid, oid, _rowid_)",
+            createTable: "CREATE TABLE t(a)",
+            dropping: ["rowid", "oid", "_rowid_"],
+            message:
+                "Rebuilding the table t: The new table has no column of the old one. Nothing was changed."
+                + " Give it one, or drop the table."
+        ),
+    ]
+
+    static let ofRows = [
+        Refusal(
+            createTable: "CREATE TABLE t(a, b UNIQUE)",
+            values: ["b": "7"],
+            message:
+                "Rebuilding the table t: UNIQUE constraint failed: t.b. The table and its rows are as they were"
+                + " (SQLite error 2067). Statement: INSERT OR ABORT"
+        ),
+        Refusal(
+            createTable: "CREATE TABLE t(a, b CHECK (b < 3))",
+            message:
+                "Rebuilding the table t: CHECK constraint failed: b < 3. The table and its rows are as they were"
+        ),
+        Refusal(
+            before: "CREATE TABLE t(a, b); INSERT INTO t VALUES ('x', 1)",
+            createTable: "CREATE TABLE t(a INTEGER, b) STRICT",
+            message: "Rebuilding the table t: missing datatype for t.b. The table and"
+        ),
+        Refusal(
+            before: "CREATE TABLE t(a, b); INSERT INTO t VALUES ('x', 1)",
+            createTable: "CREATE TABLE t(a INTEGER, b INT) STRICT",
+            message: "Rebuilding the table t: cannot store TEXT value in INTEGER column t.a. The table"
+        ),
+        Refusal(
+            createTable: "CREATE TABLE t(a NOT NULL ON CONFLICT IGNORE, b)",
+            values: ["a": "a"],
+            message:
+                "Rebuilding the table t: NOT NULL constraint failed: t.a. The table and its rows are as they were"
+        ),
+        Refusal(
+            createTable: "CREATE TABLE t(a, b UNIQUE ON CONFLICT IGNORE)",
+            values: ["b": "7"],
+            message:
+                "Rebuilding the table t: UNIQUE constraint failed: t.b. The table and its rows are as they were"
+        ),
+        Refusal(
+            createTable: "CREATE TABLE t(a, b UNIQUE ON CONFLICT REPLACE)",
+            values: ["b": "7"],
+            message:
+                "Rebuilding the table t: UNIQUE constraint failed: t.b. The table and its rows are as they were"
+        ),
+        Refusal(
+            createTable: "CREATE TABLE t(a, b UNIQUE ON CONFLICT ROLLBACK)",
+            values: ["b": "7"],
+            message:
+                "Rebuilding the table t: UNIQUE constraint failed: t.b. The table and its rows are as they were"
+        ),
+        Refusal(
+            before: """
+                CREATE TABLE t(a CHECK (t.a > 0), b); INSERT INTO t VALUES (1, 2), (2, 2); CREATE INDEX i ON t(a);
+                CREATE TRIGGER r AFTER INSERT ON t BEGIN SELECT 1; END
+                """,
+            createTable: "CREATE TABLE t(a, b UNIQUE)",
+            message:
+                "Rebuilding the table t: UNIQUE constraint failed: t.b. The table and its rows are as they were"
+        ),
+    ]
+}

@@ -1,0 +1,14 @@
+import AppMigrationsSQLite
+import Testing
+
+/// What a rebuild refuses, with its words.
+struct Refusal: Sendable, CustomTestStringConvertible {
+    var before = "CREATE TABLE t(a, b); INSERT INTO t VALUES (1, 2), (NULL, 3)"
+    var table = "t"
+    var createTable = "CREATE TABLE t(a, b)"
+    var values: [String: String] = [:]
+    var dropping: [String] = []
+    let message: String
+
+    var testDescription: String { message }
+}

@@ -1,0 +1,111 @@
+import AppMigrationsSQLite
+import Testing
+
+@Suite struct TableRebuildTests {
+    @Test(arguments: Kept.rowIDs + Kept.counters + Kept.columns)
+    func `a table made anew keeps`(_ kept: Kept) throws {
+        let db = try database(kept.before)
+        try TableRebuild(kept.table, as: kept.createTable, values: kept.values, dropping: kept.dropping).run(
+            db
+        )
+        try db.execute(script: kept.then)
+        #expect(try db.query(kept.query) == kept.rows)
+        #expect(try db.query("PRAGMA foreign_keys") == [[1]])
+        #expect(try db.query("PRAGMA legacy_alter_table") == [[0]])
+        #expect(try db.query("PRAGMA integrity_check") == [["ok"]])
+        #expect(!(try tables(in: db).contains { $0.hasPrefix("app_migrations") }))
+    }
+
+    @Test func `rows that refer to the table stay, whatever would happen on a deletion`() throws {
+        let db = try database(
+            """
+            CREATE TABLE p(id INTEGER PRIMARY KEY, parent REFERENCES p(id) ON DELETE CASCADE, name);
+            CREATE TABLE c(id INTEGER PRIMARY KEY, p REFERENCES p(id) ON DELETE CASCADE);
+            CREATE TABLE n(id INTEGER PRIMARY KEY, p REFERENCES P ON DELETE SET NULL);
+            INSERT INTO p VALUES (1, NULL, 'x'), (2, 1, 'y'); INSERT INTO c VALUES (10, 1); INSERT INTO n VALUES (20, 2);
+            """
+        )
+        try TableRebuild(
+            "p",
+            as:
+                "CREATE TABLE p(id INTEGER PRIMARY KEY, parent REFERENCES p(id) ON DELETE CASCADE, name TEXT NOT NULL)"
+        ).run(db)
+        #expect(try db.query("SELECT * FROM p") == [[1, nil, "x"], [2, 1, "y"]])
+        #expect(try db.query("SELECT * FROM c UNION ALL SELECT * FROM n") == [[10, 1], [20, 2]])
+        let tables = try db.query(#"SELECT "table" FROM pragma_foreign_key_list('c')"#)
+        #expect(tables == [["p"]])
+        try db.query("DELETE FROM p WHERE id = 1")
+        #expect(try db.query("SELECT * FROM p UNION ALL SELECT *, 0 FROM c") == [])
+        #expect(try db.query("SELECT * FROM n") == [[20, nil]])
+    }
+
+    @Test func `rows that referred to none before are tolerated, new ones are not`() throws {
+        let script = """
+            CREATE TABLE p(id INTEGER PRIMARY KEY, key TEXT UNIQUE); CREATE TABLE c(p REFERENCES p(key));
+            INSERT INTO p VALUES (1, 'a'); INSERT INTO c VALUES ('a'), ('lost');
+            """
+        let createTable = "CREATE TABLE p(id INTEGER PRIMARY KEY, key TEXT UNIQUE, more)"
+        let db = try database(script, foreignKeys: false)
+        try db.query("PRAGMA foreign_keys = ON")
+        try TableRebuild("p", as: createTable).run(db)
+        let error = try refused(db) {
+            try TableRebuild("p", as: createTable, values: ["key": "key || '!'"]).run(db)
+        }
+        #expect(error.code == .brokenReference)
+        #expect(
+            error.description
+                == "Rebuilding the table p: It leaves rows that refer to none: c (rowid 1) refers to"
+                + " no row of p; c (rowid 2) refers to no row of p. The table and its rows are as they were."
+        )
+    }
+
+    @Test func `what ANALYZE found out is there afterwards, but not of an index that is another`() throws {
+        let db = try database(
+            """
+            CREATE TABLE t(a UNIQUE, b UNIQUE, c); CREATE INDEX i ON t(b, c); CREATE INDEX gone ON t(c);
+            INSERT INTO t VALUES (1, 2, 3), (4, 5, 3); CREATE TABLE u(a); INSERT INTO u VALUES (1); ANALYZE;
+            """
+        )
+        let statistics = "SELECT tbl, idx, stat FROM sqlite_stat1 ORDER BY tbl, idx"
+        let before = try db.query(statistics)
+        #expect(before.count == 5)
+        try TableRebuild(
+            "t",
+            as: "CREATE TABLE t(a UNIQUE, c UNIQUE ON CONFLICT IGNORE, b)",
+            values: ["c": "a"],
+            dropping: ["gone"]
+        )
+        .run(db)
+        let kept = before.filter { $0[1] != "gone" && $0[1] != "sqlite_autoindex_t_2" }
+        #expect(try db.query(statistics) == kept)
+    }
+
+    @Test func `what ANALYZE found out of a table without row ids is there afterwards`() throws {
+        let db = try database(
+            "CREATE TABLE t(a PRIMARY KEY, b) WITHOUT ROWID; INSERT INTO t VALUES (1, 2); ANALYZE"
+        )
+        let before = try db.query("SELECT * FROM sqlite_stat1")
+        try TableRebuild("t", as: "CREATE TABLE t(a PRIMARY KEY, b, c) WITHOUT ROWID").run(db)
+        #expect(try db.query("SELECT * FROM sqlite_stat1") == before)
+    }
+
+    @Test func `another library's connection does`() throws {
+        let db = try database("CREATE TABLE t(a); INSERT INTO t VALUES (1); CREATE VIEW v AS SELECT a FROM t")
+        try TableRebuild("t", as: "CREATE TABLE t(a, b)").run(Foreign(db: db))
+        #expect(try db.query("SELECT a, b FROM t") == [[1, nil]])
+        #expect(try db.query("PRAGMA foreign_keys") == [[1]])
+        let error = try refused(db) {
+            try TableRebuild("t", as: "CREATE TABLE t(b)", dropping: ["a"]).run(Foreign(db: db))
+        }
+        #expect(error.code == .brokenObject)
+    }
+}
+
+/// A connection that has no more than the protocol asks for.
+struct Foreign: SQLConnection {
+    let db: SQLiteConnection
+
+    func query(_ sql: String, _ arguments: [SQLValue]) throws -> [[SQLValue]] { try db.query(sql, arguments) }
+
+    func execute(script: String) throws { try db.execute(script: script) }
+}

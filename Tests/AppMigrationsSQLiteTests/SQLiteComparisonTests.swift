@@ -1,0 +1,136 @@
+import AppMigrationsSQLite
+import Testing
+
+struct SQLiteComparisonTests {
+    private static let notes = "CREATE TABLE notes (id INTEGER PRIMARY KEY, title TEXT, changed_at REAL)"
+
+    /// Makes a database of each script and compares the second with the first.
+    private func difference(_ expected: String, _ found: String, ignoring names: [String] = []) throws
+        -> String?
+    {
+        try withTemporaryDirectory { folder in
+            for (name, script) in [("expected", expected), ("found", found)] {
+                try SQLiteConnection(path: "\(folder)/\(name)").execute(script: script)
+            }
+            return try SQLiteComparison(ignoring: names)
+                .difference(expected: folder + "/expected", found: folder + "/found")
+        }
+    }
+
+    @Test(
+        arguments: [
+            // As ALTER TABLE leaves it.
+            (
+                notes + "; INSERT INTO notes VALUES (1, 'a', 0.5), (2, 'b', NULL)",
+                """
+                create table old(ID integer primary key, "title" text); -- made by 1.0
+                INSERT INTO old VALUES (2, 'b'), (1, 'a');
+                ALTER TABLE old ADD COLUMN changed_at REAL;
+                ALTER TABLE old RENAME TO notes;
+                UPDATE notes SET changed_at = 0.5 WHERE id = 1
+                """
+            ),
+            // Rows have no order of their own.
+            (
+                "CREATE TABLE t(a); INSERT INTO t VALUES (1), (2)",
+                "CREATE TABLE t(a); INSERT INTO t VALUES (2), (1)"
+            ),
+            // What belongs to SQLite and to this library.
+            (
+                "CREATE TABLE t(a INTEGER PRIMARY KEY AUTOINCREMENT); INSERT INTO t VALUES (3)",
+                """
+                CREATE TABLE t(a INTEGER PRIMARY KEY AUTOINCREMENT); INSERT INTO t VALUES (9), (3);
+                DELETE FROM t WHERE a = 9; ANALYZE; CREATE TABLE app_migrations (manager TEXT, version TEXT)
+                """
+            ),
+            (
+                "CREATE TABLE schema_migrations (version INTEGER, applied_at TEXT); INSERT INTO schema_migrations VALUES (1, 'x')",
+                "CREATE TABLE schema_migrations (version INTEGER, applied_at TEXT); INSERT INTO schema_migrations VALUES (1, 'y')"
+            ),
+            // A virtual table's data, laid out in another order.
+            (
+                "CREATE VIRTUAL TABLE f USING fts5(a); INSERT INTO f VALUES ('one'), ('two')",
+                "CREATE VIRTUAL TABLE f USING fts5(a); INSERT INTO f VALUES ('one'), ('x'); INSERT INTO f VALUES ('two'); DELETE FROM f WHERE a = 'x'"
+            ),
+        ]
+    )
+    func `databases that hold the same are equal`(expected: String, found: String) throws {
+        #expect(try difference(expected, found) == nil)
+    }
+
+    @Test(
+        arguments: [
+            (notes, notes + "; CREATE TABLE t(a)", "has the table t, which should not be there"),
+            ("CREATE TABLE t(a); CREATE INDEX i ON t(a)", "CREATE TABLE t(a)", "lacks the index i"),
+            (
+                "CREATE TABLE t(a CHECK (a > 0))", "CREATE TABLE t(a)",
+                "has another table t: create table t(a) and not create table t(a check(a>0))"
+            ),
+            (
+                "CREATE TABLE t(a DEFAULT 'X')", "CREATE TABLE t(a DEFAULT 'x')",
+                "has another table t: "
+                    + "…e table t(a default'x') and not …e table t(a default'X')"
+            ),
+            ("PRAGMA user_version = 4", "PRAGMA user_version = 3", "has the user_version 3 and not 4"),
+            (
+                notes + "; INSERT INTO notes VALUES (1, 'a', 0), (2, 'b', 0)",
+                notes + "; INSERT INTO notes VALUES (2, 'b', 0)",
+                "lacks a row of notes: (id 1, title 'a', changed_at 0.0)"
+            ),
+            (
+                "CREATE TABLE t(a); INSERT INTO t VALUES (1)",
+                "CREATE TABLE t(a); INSERT INTO t VALUES (1), (1)",
+                "has a row of t that should not be there: (a 1)"
+            ),
+            (
+                "CREATE TABLE t(a); INSERT INTO t VALUES ('1')",
+                "CREATE TABLE t(a); INSERT INTO t VALUES (1)",
+                "has the row of t (a 1) and not (a '1')"
+            ),
+            (
+                "CREATE TABLE t(a); INSERT INTO t VALUES (x'00FF')",
+                "CREATE TABLE t(a); INSERT INTO t VALUES (NULL)",
+                "has the row of t (a NULL) and not (a a blob of 2 bytes, 00ff)"
+            ),
+            // A long text is shown from a little before the place.
+            (
+                notes
+                    + "; INSERT INTO notes VALUES (1, 'First of all, the things that matter' || char(10) || 'a', 0)",
+                notes
+                    + "; INSERT INTO notes VALUES (1, 'First of all, the things that matter' || char(10) || 'b', 1)",
+                #"has in the row of notes with id 1 title … things that matter\nb' and not … things that matter\na', "#
+                    + "changed_at 1.0 and not 0.0"
+            ),
+            // The same letter, written in two ways.
+            (
+                "CREATE TABLE t(a); INSERT INTO t VALUES (char(233))",
+                "CREATE TABLE t(a); INSERT INTO t VALUES ('e' || char(769))",
+                "has the row of t (a 'e\u{301}') and not (a '\u{E9}')"
+            ),
+        ]
+    )
+    func `what differs is told in plain words`(expected: String, found: String, text: String) throws {
+        #expect(try difference(expected, found).map { Array($0.utf8) } == Array(text.utf8))
+    }
+
+    @Test func `tables and columns that may differ are passed over`() throws {
+        let expected = Self.notes + "; CREATE TABLE cache(a); INSERT INTO notes VALUES (1, 'a', 1); "
+        let found =
+            Self.notes + "; CREATE TABLE cache(a); INSERT INTO notes VALUES (1, 'a', 2); "
+            + "INSERT INTO cache VALUES (1)"
+        #expect(try difference(expected, found) == "has a row of cache that should not be there: (a 1)")
+        #expect(try difference(expected, found, ignoring: ["Cache", "notes.changed_AT"]) == nil)
+    }
+
+    @Test func `a database that is not there is an error, and is not made`() throws {
+        try withTemporaryDirectory { folder in
+            let error = try sqlError {
+                try SQLiteComparison().difference(expected: folder + "/a", found: folder + "/b")
+            }
+            #expect(error.code == .cannotOpen)
+            #expect(
+                try sqlError { try SQLiteConnection(path: folder + "/a", readOnly: true) }.code == .cannotOpen
+            )
+        }
+    }
+}

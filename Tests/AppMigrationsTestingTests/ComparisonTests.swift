@@ -1,0 +1,136 @@
+import AppMigrations
+import AppMigrationsSQLite
+import AppMigrationsTesting
+import Foundation
+import Testing
+
+struct ComparisonTests {
+    /// What a rehearsal says when its only migration leaves `found`, and the newest starting point has `expected`.
+    private func texts(
+        _ expected: @escaping @Sendable (String) throws -> Void,
+        _ found: @escaping @Sendable (String) throws -> Void,
+        _ rules: ComparisonRule...
+    ) throws -> [String] {
+        let rehearsal = Rehearsal(
+            currentVersion: "1.1",
+            from: [.version("1.0") { _ in }, .version("1.1", making: expected)],
+            comparing: rules
+        )
+        let report = try rehearsal.run { migrations, folder in
+            try migrations.whenMigrating(toVersion: "1.1", protecting: [folder]) { try found(folder) }
+        }
+        let start = "From 1.0 to 1.1, in one jump: compared with one jump from 1.1, "
+        return report.texts.map { $0.hasPrefix(start) ? String($0.dropFirst(start.count)) : $0 }
+    }
+
+    @Test(
+        arguments: [
+            ("a\nb\n", "a\nc\n", #"line 2 of `list.txt` is "c" and not "b"."#),
+            ("a\n", "a\nb\n", #"line 2 of `list.txt` should not be there: "b"."#),
+            ("a\nb\n", "a\n", #"line 2 of `list.txt` is missing: "b"."#),
+            ("a\n", "a", "`list.txt` differs only in the line break at its end."),
+            ("\u{E9}\n", "e\u{301}\n", "line 1 of `list.txt` is \"e\u{301}\" and not \"\u{E9}\"."),
+            ("\0a", "\0bc", "`list.txt` differs from byte 2 on, and has 3 bytes instead of 2."),
+            ("\0a", "\0b", "`list.txt` differs from byte 2 on."),
+        ]
+    )
+    func `files that differ are told with the place`(expected: String, found: String, text: String) throws {
+        let texts = try texts(
+            { try write(expected, to: "list.txt", in: $0) },
+            { try write(found, to: "list.txt", in: $0) }
+        )
+        #expect(texts.map { Array($0.utf8) } == [Array(text.utf8)])
+    }
+
+    @Test func `what is missing, in excess or of another kind is told`() throws {
+        let texts = try texts(
+            { folder in
+                try write("", to: "a", in: folder)
+                try write("", to: "b", in: folder)
+                try FileManager.default.createSymbolicLink(
+                    atPath: path("c", in: folder),
+                    withDestinationPath: "a"
+                )
+                try write("", to: "d", in: folder)
+            },
+            { folder in
+                try FileManager.default.createDirectory(
+                    atPath: path("b", in: folder),
+                    withIntermediateDirectories: false
+                )
+                try FileManager.default.createSymbolicLink(
+                    atPath: path("c", in: folder),
+                    withDestinationPath: "b"
+                )
+                try write("", to: "d", in: folder)
+                try write("", to: "e\nf", in: folder)
+            }
+        )
+        #expect(
+            texts == [
+                "`a` is missing.", "`b` is a folder and not a file.",
+                #"`c` is a link to "b" and not a link to "a"."#,
+                #"`e\nf` is there and should not be."#,
+            ]
+        )
+    }
+
+    @Test(
+        arguments: [
+            ("list.txt", "list.txt", true), ("*.txt", "list.txt", true), ("*.txt", "Notes/list.txt", false),
+            ("**.txt", "Notes/2016/list.txt", true), ("Notes", "Notes/2016/list.txt", true),
+            ("Notes/*/list.txt", "Notes/2016/list.txt", true), ("Notes/*", "Notes/2016/list.txt", true),
+            ("*/list.txt", "Notes/2016/list.txt", false), ("**/list.txt", "Notes/2016/list.txt", true),
+            ("list", "list.txt", false), ("", "list.txt", false), ("**", "list.txt", true),
+        ]
+    )
+    func `a pattern says which paths may differ`(pattern: String, name: String, isIgnored: Bool) throws {
+        let texts = try texts(
+            { _ in },
+            { folder in
+                let url = URL(filePath: path(name, in: folder))
+                let parent = url.deletingLastPathComponent()
+                try FileManager.default.createDirectory(at: parent, withIntermediateDirectories: true)
+                try write("x", to: name, in: folder)
+            },
+            .ignoring(pattern)
+        )
+        #expect(texts.contains("`\(name)` is there and should not be.") != isIgnored, "\(texts)")
+    }
+
+    @Test func `what may differ in a file is taken out before it is compared`() throws {
+        let withoutDigits = ComparisonRule.normalizing("*.txt") { $0.filter { !(48...57).contains($0) } }
+        let texts = try texts(
+            { folder in
+                try write("id 17\n", to: "a.txt", in: folder)
+                try write("id 17\n", to: "b.txt", in: folder)
+            },
+            { folder in
+                try write("id 4\n", to: "a.txt", in: folder)
+                try write("id: 4\n", to: "b.txt", in: folder)
+            },
+            withoutDigits
+        )
+        #expect(texts == [#"line 1 of `b.txt` is "id: " and not "id "."#])
+    }
+
+    @Test func `databases are compared by what they hold`() throws {
+        let rule = ComparisonRule.comparing(
+            "*.sqlite",
+            SQLiteComparison(ignoring: ["notes.changed"]).difference
+        )
+        func database(_ script: String) -> @Sendable (String) throws -> Void {
+            { try SQLiteConnection(path: path("notes.sqlite", in: $0)).execute(script: script) }
+        }
+        let notes = "CREATE TABLE notes (title TEXT, changed REAL); INSERT INTO notes VALUES ('a', 1)"
+        let altered = """
+            CREATE TABLE notes (title TEXT); INSERT INTO notes VALUES ('a');
+            ALTER TABLE notes ADD COLUMN changed REAL; UPDATE notes SET changed = 2
+            """
+        #expect(try texts(database(notes), database(altered), rule) == [])
+        #expect(
+            try texts(database(notes), database(altered + "; DELETE FROM notes"), rule)
+                == ["`notes.sqlite` lacks a row of notes: (title 'a')."]
+        )
+    }
+}

@@ -1,0 +1,222 @@
+import AppMigrations
+import AppMigrationsTesting
+import Foundation
+import Testing
+
+struct RehearsalTests {
+    static let notRepeatable =
+        "Migration 1.1 is not repeatable: let it find out what is done already, or name what it changes in protecting:."
+
+    @Test func `migrations that keep every promise give a clean report with a row for each run`() throws {
+        let rehearsal = Rehearsal(
+            currentVersion: "1.4",
+            from: [
+                list(), list("1.0\n1.1\n", at: "1.1"),
+                .freshInstall { try write("1.0\n1.1\n1.1-1\n1.4\n", to: "list.txt", in: $0) },
+            ]
+        )
+        let report = try rehearsal.run { migrations, folder in
+            for version in ["1.1", "1.1-1", "1.4"] {
+                try migrations.whenMigrating(toVersion: version) { try addLine(version, in: folder) }
+            }
+        }
+        try report.check()
+        #expect(report.isClean)
+        #expect(report.declaredVersions.map(\.description) == ["1.1", "1.1-1", "1.4"])
+        #expect(report.unrehearsedVersions.isEmpty)
+        let rows = report.runs.map { run in
+            "\(run.start), \(run.title): \(run.appVersions.map(\.description)) \(run.ran.map(\.description))"
+        }
+        #expect(
+            rows == [
+                #"1.0, in one jump: ["1.4"] ["1.1", "1.1-1", "1.4"]"#,
+                #"1.0, step by step: ["1.1", "1.1-1", "1.4"] ["1.1", "1.1-1", "1.4"]"#,
+                #"1.0, killed before the intent of 1.1: ["1.4", "1.4"] ["1.1", "1.1-1", "1.4"]"#,
+                #"1.0, killed before the closure of 1.1: ["1.4", "1.4"] ["1.1", "1.1-1", "1.4"]"#,
+                #"1.0, killed after the closure of 1.1: ["1.4", "1.4"] ["1.1", "1.1", "1.1-1", "1.4"]"#,
+                #"1.0, killed after the record of 1.1: ["1.4", "1.4"] ["1.1", "1.1-1", "1.4"]"#,
+                #"1.0, after 1.1 threw at its end: ["1.4", "1.4"] ["1.1", "1.1", "1.1-1", "1.4"]"#,
+                #"1.0, killed before the closure of 1.1-1: ["1.4", "1.4"] ["1.1", "1.1-1", "1.4"]"#,
+                #"1.0, killed after the closure of 1.1-1: ["1.4", "1.4"] ["1.1", "1.1-1", "1.1-1", "1.4"]"#,
+                #"1.0, killed after the record of 1.1-1: ["1.4", "1.4"] ["1.1", "1.1-1", "1.4"]"#,
+                #"1.0, after 1.1-1 threw at its end: ["1.4", "1.4"] ["1.1", "1.1-1", "1.1-1", "1.4"]"#,
+                #"1.0, killed before the closure of 1.4: ["1.4", "1.4"] ["1.1", "1.1-1", "1.4"]"#,
+                #"1.0, killed after the closure of 1.4: ["1.4", "1.4"] ["1.1", "1.1-1", "1.4", "1.4"]"#,
+                #"1.0, killed after the record of 1.4: ["1.4", "1.4"] ["1.1", "1.1-1", "1.4"]"#,
+                #"1.0, after 1.4 threw at its end: ["1.4", "1.4"] ["1.1", "1.1-1", "1.4", "1.4"]"#,
+                #"1.1, in one jump: ["1.4"] ["1.1-1", "1.4"]"#,
+                #"1.1, step by step: ["1.1-1", "1.4"] ["1.1-1", "1.4"]"#,
+                #"1.1, killed before the intent of 1.1-1: ["1.4", "1.4"] ["1.1-1", "1.4"]"#,
+                #"1.1, killed before the closure of 1.1-1: ["1.4", "1.4"] ["1.1-1", "1.4"]"#,
+                #"1.1, killed after the closure of 1.1-1: ["1.4", "1.4"] ["1.1-1", "1.1-1", "1.4"]"#,
+                #"1.1, killed after the record of 1.1-1: ["1.4", "1.4"] ["1.1-1", "1.4"]"#,
+                #"1.1, after 1.1-1 threw at its end: ["1.4", "1.4"] ["1.1-1", "1.1-1", "1.4"]"#,
+                #"1.1, killed before the closure of 1.4: ["1.4", "1.4"] ["1.1-1", "1.4"]"#,
+                #"1.1, killed after the closure of 1.4: ["1.4", "1.4"] ["1.1-1", "1.4", "1.4"]"#,
+                #"1.1, killed after the record of 1.4: ["1.4", "1.4"] ["1.1-1", "1.4"]"#,
+                #"1.1, after 1.4 threw at its end: ["1.4", "1.4"] ["1.1-1", "1.4", "1.4"]"#,
+                #"fresh install, in one jump: ["1.4"] []"#,
+            ]
+        )
+    }
+
+    @Test func `a closure that does harm when it runs twice is named, after a death and after a throw`()
+        throws
+    {
+        let report = try Rehearsal(currentVersion: "1.1", from: [list()]).run { migrations, folder in
+            try migrations.whenMigrating(toVersion: "1.1") { try append("1.1\n", to: "list.txt", in: folder) }
+        }
+        let difference = #"line 3 of `list.txt` should not be there: "1.1""#
+        #expect(
+            report.texts == [
+                "From 1.0 to 1.1, killed after the closure of 1.1, and started again: compared with one jump, "
+                    + "\(difference). \(Self.notRepeatable)",
+                "From 1.0 to 1.1, after 1.1 threw at its end, and started again: compared with one jump, "
+                    + "\(difference). \(Self.notRepeatable)",
+            ]
+        )
+        let first = #expect(throws: RehearsalFinding.self) { try report.check() }
+        #expect(first?.kind == .notRepeatable)
+        #expect(first?.version?.description == "1.1")
+        #expect(first?.path == "list.txt")
+    }
+
+    @Test func `what a closure protects may be changed by a closure that is not repeatable`() throws {
+        let report = try Rehearsal(currentVersion: "1.1", from: [list()]).run { migrations, folder in
+            let list = path("list.txt", in: folder)
+            try migrations.whenMigrating(toVersion: "1.1", protecting: [list]) {
+                try append("1.1\n", to: "list.txt", in: folder)
+            }
+        }
+        #expect(report.isClean, "\(report)")
+        #expect(report.runs.map(\.title).contains("killed before the intent of 1.1"))
+    }
+
+    @Test func `a second run that throws is told with its error`() throws {
+        struct Gone: Error, CustomStringConvertible { let description = "list.txt is gone" }
+        let report = try Rehearsal(currentVersion: "1.1", from: [list()]).run { migrations, folder in
+            try migrations.whenMigrating(toVersion: "1.1") {
+                guard exists("list.txt", in: folder) else { throw Gone() }
+                try FileManager.default.moveItem(
+                    atPath: path("list.txt", in: folder),
+                    toPath: path("new.txt", in: folder)
+                )
+            }
+        }
+        #expect(
+            report.texts.first
+                == "From 1.0 to 1.1, killed after the closure of 1.1, and started again: migration 1.1 threw: "
+                + "list.txt is gone. \(Self.notRepeatable)"
+        )
+    }
+
+    @Test func `a migration that does something else when releases are not skipped is found`() throws {
+        let report = try Rehearsal(currentVersion: "1.2", from: [list()]).run { migrations, folder in
+            for version in ["1.1", "1.2"] {
+                try migrations.whenMigrating(toVersion: version) {
+                    try addLine("\(version) in \(migrations.currentVersion)", in: folder)
+                }
+            }
+        }
+        #expect(
+            report.texts == [
+                "From 1.0 to 1.2, step by step (1.1, 1.2): compared with one jump, "
+                    + #"line 2 of `list.txt` is "1.1 in 1.1" and not "1.1 in 1.2"."#
+            ]
+        )
+        #expect(report.findings.map(\.kind) == [.stepsDiffer])
+    }
+
+    @Test func `starting points with different ends are found, and so is a forgotten migration`() throws {
+        let rehearsal = Rehearsal(
+            currentVersion: "1.2",
+            from: [
+                .freshInstall { try write("1.0\n1.1\n1.2\n", to: "list.txt", in: $0) },
+                list(), list("1.0\n", at: "1.1"),
+            ]
+        )
+        let report = try rehearsal.run { migrations, folder in
+            try migrations.whenMigrating(toVersion: "1.1") { try addLine("1.1", in: folder) }
+        }
+        #expect(
+            report.texts == [
+                "From 1.1 to 1.2, in one jump: compared with a fresh install, "
+                    + #"line 2 of `list.txt` is missing: "1.1". A migration may be forgotten."#,
+                "From 1.0 to 1.2, in one jump: compared with one jump from 1.1, "
+                    + #"line 2 of `list.txt` should not be there: "1.1"."#,
+            ]
+        )
+        #expect(report.findings.map(\.kind) == [.freshInstallDiffers, .startsDiffer])
+    }
+
+    @Test func `a migration that fails from one starting point leaves the others rehearsed`() throws {
+        struct Unreadable: Error, CustomStringConvertible { let description: String }
+        let rehearsal = Rehearsal(currentVersion: "1.2", from: [list("damaged"), list(at: "1.1")])
+        let report = try rehearsal.run { migrations, folder in
+            for version in ["1.1", "1.2"] {
+                try migrations.whenMigrating(toVersion: version) {
+                    if try read("list.txt", in: folder) == "damaged" {
+                        throw Unreadable(description: "\(folder)/list.txt can't be read")
+                    }
+                    try addLine(version, in: folder)
+                }
+            }
+        }
+        #expect(
+            report.texts == [
+                "From 1.0 to 1.2, in one jump: migration 1.1 threw: <data>/list.txt can't be read."
+            ]
+        )
+        #expect(report.findings.map(\.kind) == [.failed])
+        #expect(report.runs.count { $0.start == "1.1" } == 6)
+        #expect(report.unrehearsedVersions.map(\.description) == ["1.1"])
+    }
+
+    @Test func `a failure that the app's own code swallows is found all the same`() throws {
+        struct Refused: Error {}
+        let report = try Rehearsal(currentVersion: "1.1", from: [list()]).run { migrations, _ in
+            do { try migrations.whenMigrating(toVersion: "1.1") { throw Refused() } } catch {}
+        }
+        #expect(report.texts == ["From 1.0 to 1.1, in one jump: migration 1.1 threw: Refused()."])
+    }
+
+    @Test func `a subsystem that builds itself is rehearsed from nothing`() throws {
+        let report = try Rehearsal(currentVersion: "1.1", from: [.everything]).run { migrations, folder in
+            try migrations.whenMigrating(toVersion: "1.0") { try write("1.0\n", to: "list.txt", in: folder) }
+            try migrations.whenMigrating(toVersion: "1.1") { try append("1.1\n", to: "list.txt", in: folder) }
+        }
+        #expect(
+            report.texts.first
+                == "From an empty folder to 1.1, killed after the closure of 1.1, and started again: compared "
+                + #"with one jump, line 3 of `list.txt` should not be there: "1.1". \#(Self.notRepeatable)"#
+        )
+        #expect(report.runs.map(\.start).contains("everything"))
+    }
+
+    @Test func `asynchronous declarations are rehearsed on their caller's actor`() async throws {
+        let report = try await Notes().rehearse()
+        #expect(report.isClean, "\(report)")
+        #expect(report.runs.count == 7)
+    }
+
+    @Test func `a starting point that can't be made ends the rehearsal with its error`() throws {
+        struct NoFixture: Error {}
+        let rehearsal = Rehearsal(currentVersion: "1.1", from: [.version("1.0") { _ in throw NoFixture() }])
+        #expect(throws: NoFixture.self) { try rehearsal.run { _, _ in } }
+    }
+
+    private actor Notes {
+        var count = 0
+
+        func rehearse() async throws -> RehearsalReport {
+            let rehearsal = Rehearsal(currentVersion: "1.1", from: [list(), list("1.0\n1.1\n", at: "1.1")])
+            return try await rehearsal.run { migrations, folder in
+                try await migrations.whenMigrating(toVersion: "1.1") {
+                    await Task.yield()
+                    count += 1
+                    try addLine("1.1", in: folder)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import AppMigrations
+import AppMigrationsTesting
+import Foundation
+import Testing
+
+struct ReportTests {
+    @Test func `a report prints as a table with the first findings of each run below it`() throws {
+        let numbers = (1...5).map { "\($0).txt" }
+        let rehearsal = Rehearsal(
+            named: "Library",
+            currentVersion: "1.1",
+            from: [
+                .version("1.0") { folder in for name in numbers { try write("", to: name, in: folder) } },
+                .freshInstall { folder in for name in numbers { try write("1.1\n", to: name, in: folder) } },
+            ]
+        )
+        let report = try rehearsal.run { migrations, _ in
+            try migrations.whenMigrating(toVersion: "1.1") {}
+        }
+        let missing = { (name: String) in
+            "- From 1.0 to 1.1, in one jump: compared with a fresh install, line 1 of `\(name)` is missing: \"1.1\". "
+                + "A migration may be forgotten."
+        }
+        let lines = "\(report)".split(separator: "\n").map(String.init)
+        #expect(lines[0] == "Rehearsal of Library 1.1: 7 runs, 5 findings")
+        let cells = lines[1...8].map { line in line.split(separator: /\s\s+/).map(String.init) }
+        #expect(cells[0] == ["start", "run", "app", "ran", "time", "outcome"])
+        #expect(cells[1][..<4] == ["1.0", "in one jump", "1.1", "1.1"])
+        #expect(cells[4][..<4] == ["1.0", "killed after the closure of 1.1", "1.1 1.1", "1.1 1.1"])
+        #expect(cells[7][..<4] == ["fresh install", "in one jump", "1.1", "–"])
+        #expect(cells.map(\.last) == ["outcome"] + Array(repeating: "same", count: 6) + ["5 findings"])
+        #expect(cells.dropFirst().allSatisfy { $0[4].hasSuffix(" ms") })
+        for title in ["in one jump", "killed", "after 1.1 threw"] {
+            let places = Set(lines[2...8].compactMap { $0.range(of: title)?.lowerBound.utf16Offset(in: $0) })
+            #expect(places == [15], "\(title)")
+        }
+        #expect(
+            lines[9...] == [
+                missing("1.txt"), missing("2.txt"), missing("3.txt"), "  … and 2 more in this run",
+            ]
+        )
+    }
+
+    @Test(arguments: [[], ["1.1"]])
+    func `a rehearsal in which no closure runs is no clean one`(starts: [String]) throws {
+        let rehearsal = Rehearsal(currentVersion: "1.1", from: starts.map { list(at: $0) })
+        let report = try rehearsal.run { migrations, _ in try migrations.whenMigrating(toVersion: "1.1") {} }
+        #expect(report.findings.map(\.kind) == [.notRehearsed])
+        #expect(
+            report.texts == [
+                "No closure was run: no starting point has data below a declared version. Add one for each version that "
+                    + "users come from."
+            ]
+        )
+    }
+
+    @Test func `declarations without a version are rehearsed in no run that has to run one`() throws {
+        let report = try Rehearsal(currentVersion: "1.1", from: [list()]).run { _, _ in }
+        #expect(report.isClean)
+        #expect(report.runs.map(\.title) == ["in one jump"])
+    }
+
+    @Test func `an error that a test throws shows its text`() throws {
+        let report = try Rehearsal(currentVersion: "1.1", from: []).run { migrations, _ in
+            try migrations.whenMigrating(toVersion: "1.1") {}
+        }
+        let error: any Error = try #require(throws: RehearsalFinding.self) { try report.check() }
+        #expect("\(error)" == report.texts[0])
+        #expect(error.localizedDescription == report.texts[0])
+    }
+
+    @Test func `the folders of a rehearsal are gone when it is over, also after an error`() throws {
+        struct NoFixture: Error {}
+        let places = Places()
+        let rehearsal = Rehearsal(currentVersion: "1.1", from: [list()])
+        try rehearsal.run { migrations, folder in
+            places.add(folder)
+            try migrations.whenMigrating(toVersion: "1.1") {}
+        }.check()
+        let failing = Rehearsal(
+            currentVersion: "1.1",
+            from: [
+                .version("1.0") { folder in
+                    places.add(folder)
+                    throw NoFixture()
+                }
+            ]
+        )
+        #expect(throws: NoFixture.self) { try failing.run { _, _ in } }
+        #expect(places.folders.count == 9)
+        for folder in places.folders {
+            let root = URL(filePath: folder).deletingLastPathComponent().deletingLastPathComponent()
+            #expect(root.lastPathComponent.hasPrefix("AppMigrationsTesting-"))
+            #expect(!FileManager.default.fileExists(atPath: root.path(percentEncoded: false)))
+        }
+    }
+
+    @Test func `the runs can have another place, which is left empty`() throws {
+        try withTemporaryFolder { place throws in
+            let places = Places()
+            let rehearsal = Rehearsal(currentVersion: "1.1", from: [list()], workingDirectory: place)
+            try rehearsal.run { _, folder in places.add(folder) }.check()
+            #expect(!places.folders.isEmpty)
+            #expect(places.folders.allSatisfy { $0.hasPrefix(place) })
+            #expect(try FileManager.default.contentsOfDirectory(atPath: place) == [])
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import AppMigrations
+import AppMigrationsTesting
+import Foundation
+import Synchronization
+
+/// A file or folder, by its path in the data folder.
+func path(_ name: String, in folder: String) -> String { "\(folder)/\(name)" }
+
+func write(_ text: String, to name: String, in folder: String) throws {
+    try Data(text.utf8).write(to: URL(filePath: path(name, in: folder)))
+}
+
+func read(_ name: String, in folder: String) throws -> String {
+    try String(contentsOf: URL(filePath: path(name, in: folder)), encoding: .utf8)
+}
+
+func exists(_ name: String, in folder: String) -> Bool {
+    FileManager.default.fileExists(atPath: path(name, in: folder))
+}
+
+func append(_ text: String, to name: String, in folder: String) throws {
+    try write((exists(name, in: folder) ? read(name, in: folder) : "") + text, to: name, in: folder)
+}
+
+/// Data of a version whose only file lists the versions that made it.
+func list(_ text: String = "1.0\n", at version: String = "1.0") -> StartingPoint {
+    .version(version) { try write(text, to: "list.txt", in: $0) }
+}
+
+/// Adds its version to the list, unless it is there.
+func addLine(_ version: String, in folder: String) throws {
+    if try read("list.txt", in: folder).contains(version + "\n") { return }
+    try append(version + "\n", to: "list.txt", in: folder)
+}
+
+/// Runs `body` with a new folder and removes it.
+func withTemporaryFolder(_ body: (String) throws -> Void) throws {
+    let url = FileManager.default.temporaryDirectory.appending(
+        path: "AppMigrationsTestingTests-\(UUID().uuidString)"
+    )
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    do {
+        try body(url.path(percentEncoded: false))
+    } catch {
+        try FileManager.default.removeItem(at: url)
+        throw error
+    }
+    try FileManager.default.removeItem(at: url)
+}
+
+extension RehearsalReport {
+    var texts: [String] { findings.map(\.description) }
+}
+
+/// Keeps the folders that were handed out.
+final class Places: Sendable {
+    private let list = Mutex<[String]>([])
+
+    var folders: [String] { list.withLock { $0 } }
+
+    func add(_ folder: String) { list.withLock { $0.append(folder) } }
+}

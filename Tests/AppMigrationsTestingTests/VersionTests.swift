@@ -1,0 +1,128 @@
+import AppMigrations
+import AppMigrationsTesting
+import Foundation
+import Testing
+
+struct VersionTests {
+    private func rehearse(_ versions: [String], recordingIn file: String? = nil) throws -> RehearsalReport {
+        try Rehearsal(currentVersion: "2.0", from: [list()], recordingVersionsIn: file).run { migrations, _ in
+            for version in versions { try migrations.whenMigrating(toVersion: version) {} }
+        }
+    }
+
+    @Test(
+        arguments: [
+            (
+                ["1.1", "1.1.0"], RehearsalFinding.Kind.declaredTwice,
+                "Migration 1.1.0 is declared beside 1.1, which is the same version. Every start throws there. "
+                    + "Declare each version once."
+            ),
+            (
+                ["1.1", "1.1"], .declaredTwice,
+                "Migration 1.1 is declared twice. Every start throws there. Declare each version once."
+            ),
+            (
+                ["1.2", "1.1"], .outOfOrder,
+                "Migration 1.1 is declared after 1.2. Every start throws there. "
+                    + "Declare the versions in rising order."
+            ),
+            (
+                ["1.1", "2.1"], .newerThanCurrentVersion,
+                "Migration 2.1 is newer than the app (2.0). Every start throws there. "
+                    + "Raise the app's version or remove the migration."
+            ),
+            (
+                ["1.1", "v2"], .invalidVersion,
+                #"The version "v2" can't be read: a digit is missing at character 1. A version is numbers divided by "#
+                    + "dots, then at most one hyphen and sub-number: 2, 1.4, 1.1-2. "
+                    + #"Nothing was run by manager "default"."#
+            ),
+        ]
+    )
+    func `declarations that no manager takes are found before anything runs`(
+        versions: [String],
+        kind: RehearsalFinding.Kind,
+        text: String
+    ) throws {
+        let report = try rehearse(versions)
+        #expect(report.findings.map(\.kind) == [kind])
+        #expect(report.texts == [text])
+        #expect(report.runs.isEmpty)
+    }
+
+    @Test func `the record gets what is new, and keeps its comments`() throws {
+        try withTemporaryFolder { folder throws in
+            let file = path("versions.txt", in: folder)
+            #expect(try rehearse(["1.1"], recordingIn: file).isClean)
+            #expect(try read("versions.txt", in: folder) == "1.1\n")
+            try write("# all released\n1.1", to: "versions.txt", in: folder)
+            #expect(try rehearse(["1.1", "1.1-1", "2.0"], recordingIn: file).isClean)
+            #expect(try read("versions.txt", in: folder) == "# all released\n1.1\n1.1-1\n2.0\n")
+        }
+    }
+
+    @Test func `a version that was declared before and is gone is found, and the record stays`() throws {
+        try withTemporaryFolder { folder throws in
+            let file = path("versions.txt", in: folder)
+            try write("1.1\n1.2\n", to: "versions.txt", in: folder)
+            let report = try rehearse(["1.2", "2.0"], recordingIn: file)
+            #expect(
+                report.texts == [
+                    "Migration 1.1 was declared in an earlier rehearsal and isn't any more: users below it would skip "
+                        + "it. Put it back, or delete its line in the record when there are no such users."
+                ]
+            )
+            #expect(report.findings.map(\.kind) == [.disappeared])
+            #expect(try read("versions.txt", in: folder) == "1.1\n1.2\n")
+        }
+    }
+
+    @Test func `a version that comes too late is found`() throws {
+        try withTemporaryFolder { folder throws in
+            try write("1.1\n1.4\n", to: "versions.txt", in: folder)
+            let report = try rehearse(["1.1", "1.3", "1.4"], recordingIn: path("versions.txt", in: folder))
+            #expect(
+                report.texts == [
+                    "Migration 1.3 is new and lies below 1.4, which an earlier rehearsal knew: users at 1.4 never run "
+                        + "it. Give it a version after 1.4, or delete the record's line of 1.4 if that was never "
+                        + "released."
+                ]
+            )
+            #expect(report.findings.map(\.kind) == [.missed])
+        }
+    }
+
+    @Test func `a record that can't be read ends the rehearsal`() throws {
+        try withTemporaryFolder { folder throws in
+            try write("one\n", to: "versions.txt", in: folder)
+            let file = path("versions.txt", in: folder)
+            #expect(throws: MigrationError.self) { try rehearse(["1.1"], recordingIn: file) }
+        }
+    }
+
+    @Test func `declarations that rely on what ran before are listed by the first jump`() throws {
+        struct TooOld: Error {}
+        try withTemporaryFolder { folder throws in
+            let file = path("versions.txt", in: folder)
+            let rehearsal = Rehearsal(currentVersion: "1.2", from: [list()], recordingVersionsIn: file)
+            let report = try rehearsal.run { migrations, folder in
+                try migrations.whenMigrating(toVersion: "1.1") { try addLine("1.1", in: folder) }
+                guard try read("list.txt", in: folder).contains("1.1") else { throw TooOld() }
+                try migrations.whenMigrating(toVersion: "1.2") { try addLine("1.2", in: folder) }
+            }
+            #expect(report.declaredVersions.map(\.description) == ["1.1", "1.2"])
+            #expect(try read("versions.txt", in: folder) == "1.1\n1.2\n")
+        }
+    }
+
+    @Test func `versions without a starting point before them are named`() throws {
+        let report = try Rehearsal(currentVersion: "2.0", from: [list(at: "1.1")]).run { migrations, _ in
+            for version in ["1.1", "2.0"] { try migrations.whenMigrating(toVersion: version) {} }
+        }
+        #expect(report.isClean)
+        #expect(report.unrehearsedVersions.map(\.description) == ["1.1"])
+        #expect(
+            report.description.hasSuffix("\nNot rehearsed, for want of a starting point before it: 1.1")
+        )
+    }
+}

@@ -1,0 +1,132 @@
+import AppMigrations
+import AppMigrationsSQLite
+import AppMigrationsTesting
+import Foundation
+import Testing
+
+@testable import NotesExample
+
+/// Every way in which the data of a release comes to the newest one.
+struct RehearsalTests {
+    private static let newest = Release.all[Release.all.count - 1]
+
+    /// Data of every release, without the state: it was made before there was this library, for all the kit knows.
+    private static func startingPoint(_ release: Release) -> StartingPoint {
+        .version(release.version) { path in
+            let folder = NotesFolder(path: path)
+            try folder.start(as: release)
+            try folder.removeIfThere("Migrations")
+        }
+    }
+
+    private static let library = newest.history.flatMap(\.library)
+    private static let preferences = newest.history.flatMap(\.preferences)
+
+    /// The steps bring what they write to the medium, which a rehearsal need not wait for.
+    private static var memory: String? {
+        FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : nil
+    }
+
+    /// The library's own files; the preferences stay as the starting point's release left them.
+    private func rehearseLibrary(_ steps: [Step], from releases: [Release] = [.v1_2_5, newest]) throws
+        -> RehearsalReport
+    {
+        let rehearsal = Rehearsal(
+            named: "Library",
+            currentVersion: Self.newest.version,
+            from: releases.map(Self.startingPoint),
+            comparing: [.ignoring("preferences.*"), .comparing("*.sqlite", SQLiteComparison().difference)],
+            workingDirectory: Self.memory
+        )
+        return try rehearsal.run { try declare(steps, on: $0, in: $1) }
+    }
+
+    private func declare(_ steps: [Step], on migrations: MigrationManager, in path: String) throws {
+        let app = NotesApp(release: Self.newest, folder: NotesFolder(path: path), output: { _ in })
+        try app.declare(steps, on: migrations)
+    }
+
+    @Test func `the library comes to the newest release from every other one`() throws {
+        let report = try rehearseLibrary(Self.library, from: Release.all)
+        #expect(report.isClean, "\(report)")
+        #expect(report.declaredVersions.map(\.description) == Self.library.map(\.version))
+        #expect(report.unrehearsedVersions.isEmpty)
+        #expect(Set(report.runs.map(\.start)) == Set(Release.all.map(\.version)))
+        #expect(report.runs.count { $0.title == "in one jump" } == Release.all.count)
+        #expect(report.runs.count { $0.title.hasPrefix("killed after the closure") } >= Self.library.count)
+    }
+
+    @Test func `the preferences come to the newest release from every other one`() throws {
+        let rehearsal = Rehearsal(
+            named: "Preferences",
+            currentVersion: Self.newest.version,
+            from: Release.all.map(Self.startingPoint),
+            comparing: ["notes.*", "Notes", "tags.json", "index.json"].map { .ignoring($0) },
+            workingDirectory: Self.memory
+        )
+        let report = try rehearsal.run { try declare(Self.preferences, on: $0, in: $1) }
+        #expect(report.isClean, "\(report)")
+        #expect(report.unrehearsedVersions.isEmpty)
+    }
+
+    @Test func `a migration that is not repeatable is found`() throws {
+        let greeting = Step(version: "1.3", summary: "a line in the first note", points: []) { context in
+            let notes = try context.folder.names(in: NotesLibrary.notesFolder)
+            let year = "\(NotesLibrary.notesFolder)/\(notes[0])"
+            let file = try "\(year)/\(context.folder.names(in: year)[0])"
+            try context.folder.write(context.folder.read(file) + Data("Welcome to 1.3!\n".utf8), to: file)
+        }
+        var steps = Self.library
+        steps.insert(greeting, at: try #require(steps.firstIndex { $0.version == "1.4" }))
+        let report = try rehearseLibrary(steps)
+        let repeated = report.findings.filter { $0.kind == .notRepeatable }
+        #expect(Set(repeated.map(\.version?.description)) == ["1.3"])
+        let first = try #require(repeated.first)
+        #expect(
+            first.description
+                == "From 1.2.5 to 2.2, killed after the closure of 1.3, and started again: compared with one jump, "
+                + "`notes.sqlite` has in the row of note with id 1 text "
+                + #"…s AAWelcome to 1.3!\nWelcome to 1.3!\n' and not …s AAWelcome to 1.3!\n'. "#
+                + "Migration 1.3 is not repeatable: let it find out what is done already, or name what it changes in "
+                + "protecting:."
+        )
+        // Who comes from the newest release never gets the line: the ladder is wrong in this way too.
+        #expect(report.findings.contains { $0.kind == .startsDiffer })
+    }
+
+    @Test func `a migration that was forgotten is found`() throws {
+        let newest = try rehearseLibrary(Self.library.filter { $0.version != Self.newest.version })
+        #expect(Set(newest.findings.map(\.kind)) == [.startsDiffer])
+        #expect(
+            newest.findings.first?.description
+                == "From 1.2.5 to 2.2, in one jump: compared with one jump from 2.2, `notes.sqlite` has another table "
+                + "note_tag: …on integer not null,name text not null,primary key(note,posi… "
+                + "and not …on integer not null,tag integer not null references tag(id),…."
+        )
+        let inTheMiddle = try rehearseLibrary(Self.library.filter { $0.version != "1.4" })
+        #expect(inTheMiddle.findings.first?.kind == .failed)
+        #expect(
+            inTheMiddle.findings.first?.description
+                == "From 1.2.5 to 2.2, in one jump: migration 2.0 threw: <data> has no tags.json of 1.4."
+        )
+    }
+
+    @Test func `a migration that loses a note is found`() throws {
+        let steps = Self.library.map { step in
+            guard step.version == "1.4" else { return step }
+            return Step(version: step.version, summary: step.summary, points: step.points) { context in
+                try step.run(context)
+                for file in try context.library.noteFiles() where file.note.id == 7 {
+                    try context.folder.removeIfThere(file.path)
+                }
+            }
+        }
+        let report = try rehearseLibrary(steps)
+        #expect(report.findings.map(\.kind) == [.startsDiffer])
+        #expect(
+            report.findings.first?.description
+                == "From 1.2.5 to 2.2, in one jump: compared with one jump from 2.2, `notes.sqlite` lacks a row of note: "
+                + #"(id 7, created '2016-02-29', title '29 February', text 'Next one is in four years.\n')."#
+        )
+    }
+}

@@ -10,6 +10,8 @@ extension SQLError.Code {
         case .cancelled: "What was not applied runs at the next start."
         case .closed: "Open a new connection."
         case .invalidScript: "Nothing of the script was run. Correct its text."
+        case .unreadableRow: "Convert it in the statement, or declare the property as the database has it."
+        case .unwritableRow: "No row was inserted."
         case .transactionEnded: "Nothing after that point was run. Roll back and begin again."
         case .alreadyInTransaction:
             "Nothing was run. Commit first, or pass insideTransaction: true."

@@ -4,7 +4,7 @@ extension SQLError {
         private enum Kind: String {
             case statementFailed, busy, readOnly, diskFull, cancelled, cannotOpen, closed
             case refusedSchemaChange, brokenObject, brokenReference, openQuestions
-            case invalidScript, refusedStatement, invalidQuery, invalidText
+            case invalidScript, refusedStatement, invalidQuery, invalidText, unreadableRow, unwritableRow
             case transactionEnded, alreadyInTransaction, notInTransaction
             case invalidVersion, duplicateVersion, invalidFileName, unreadableFile, unknownTarget
             case migrationFailed, foreignKeyViolation, ledgerUnreadable, stopped
@@ -61,6 +61,12 @@ extension SQLError {
 
         /// A text in the database is not UTF-8.
         public static var invalidText: Code { Code(.invalidText) }
+
+        /// A row does not fit the type that it is read into.
+        public static var unreadableRow: Code { Code(.unreadableRow) }
+
+        /// A value does not fit the columns of a row; no row was inserted.
+        public static var unwritableRow: Code { Code(.unwritableRow) }
 
         /// The transaction was no longer there when the next statement or the commit came.
         public static var transactionEnded: Code { Code(.transactionEnded) }

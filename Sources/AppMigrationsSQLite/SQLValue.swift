@@ -17,3 +17,19 @@ extension SQLValue: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, Expr
     public init(stringLiteral value: String) { self = .text(value) }
     public init(nilLiteral: ()) { self = .null }
 }
+
+extension SQLValue {
+    /// The value as an error names it.
+    var shown: String {
+        switch self {
+        case .null: return "NULL"
+        case .integer(let value): return "\(value)"
+        case .real(let value): return "\(value)"
+        case .text(let text):
+            // Enough to know the value, and an error stays a line in a log.
+            let limit = 60
+            return text.count > limit ? "the text \"\(text.prefix(limit))…\"" : "the text \"\(text)\""
+        case .blob(let bytes): return "a blob of \(bytes.count) bytes"
+        }
+    }
+}

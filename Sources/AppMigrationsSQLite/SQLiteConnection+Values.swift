@@ -25,9 +25,16 @@ extension SQLiteConnection.Statement {
         }
     }
 
-    private func text(at column: Int32) throws(SQLError) -> String {
+    func text(at column: Int32) throws(SQLError) -> String {
         let start = sqlite3_column_text(pointer, column)
         let count = try size(column, start == nil)
+        // Much faster than what follows, and right unless the text holds a zero byte.
+        if let start,
+            let text = String(validatingCString: UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)),
+            text.utf8.count == count
+        {
+            return text
+        }
         let utf8 = UnsafeBufferPointer(start: start, count: count)
         guard let text = String(validating: utf8, as: UTF8.self) else {
             var error = SQLError(

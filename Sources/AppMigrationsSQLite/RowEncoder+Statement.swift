@@ -1,0 +1,16 @@
+extension RowEncoder {
+    /// The `INSERT` for the columns of the row.
+    func statement(_ table: String, _ rule: SQLConflictRule) throws(SQLError) -> String {
+        let columns = names.map { SQLName($0) }
+        var seen = Set<SQLName>()
+        for column in columns where !seen.insert(column).inserted {
+            throw failure("the value is encoded twice, and a column has one", at: column.text)
+        }
+        if case .update(let kept) = rule, let unknown = kept.first(where: { !seen.contains(SQLName($0)) }) {
+            throw failure("keepingIfNull names it, and the row has no such column", at: unknown)
+        }
+        let list = columns.map(\.quoted).joined(separator: ", ")
+        let places = repeatElement("?", count: columns.count).joined(separator: ", ")
+        return "INSERT INTO \(SQLName(table).quoted) (\(list)) VALUES (\(places))\(rule.clause(columns))"
+    }
+}

@@ -1,0 +1,54 @@
+import AppMigrationsSQLite
+import Testing
+
+@Suite struct RowArticleTests {
+    @Test func `names are split, as the article says`() throws {
+        let db = try database(
+            """
+            CREATE TABLE person(id INTEGER PRIMARY KEY, name TEXT, born);
+            INSERT INTO person VALUES (1, 'Ada Lovelace', '1815-12-10'), (2, 'Plato', NULL), (5, '', 60)
+            """
+        )
+        try Migrator([splittingNames()]).migrate(db)
+        #expect(
+            try db.query("SELECT id, given, family, date(born, 'unixepoch') FROM person") == [
+                [1, "Ada", "Lovelace", "1815-12-10"], [2, "Plato", nil, nil], [5, "", nil, "1970-01-01"],
+            ]
+        )
+    }
+
+    @Test func `one column is values, as the article says`() throws {
+        let db = try database(
+            """
+            CREATE TABLE folder(id); CREATE TABLE note(id, folder); CREATE TABLE tag(name, folder);
+            INSERT INTO folder VALUES (7); INSERT INTO note VALUES (1, 7), (2, 8);
+            INSERT INTO tag VALUES ('a', 7), ('b', 8)
+            """
+        )
+        #expect(try oneColumn(db) == ([2], ["a"]))
+    }
+
+    @Test func `a list that comes with the app is updated, as the article says`() throws {
+        let db = try database(
+            """
+            CREATE TABLE country(code PRIMARY KEY, name, nickname, visited);
+            INSERT INTO country VALUES ('CH', 'Helvetia', 'home', 5)
+            """
+        )
+        try updatingCountries(
+            [Country(code: "CH", name: "Switzerland"), Country(code: "IS", name: "Iceland")],
+            db
+        )
+        #expect(
+            try db.query("SELECT * FROM country") == [
+                ["CH", "Switzerland", "home", 5], ["IS", "Iceland", nil, nil],
+            ]
+        )
+    }
+
+    @Test func `an integer that looks like a decimal is what numeric affinity makes of it`() throws {
+        let db = try database("CREATE TABLE a(numeric DECIMAL(10, 2), text TEXT)")
+        try db.query("INSERT INTO a VALUES ('12.50', '12.50')")
+        #expect(try db.query("SELECT * FROM a") == [[12.5, "12.50"]])
+    }
+}

@@ -53,6 +53,15 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "row-ratios",
+            dependencies: [
+                "CMeasure", "Measuring",
+                .product(name: "AppMigrationsSQLite", package: "swift-app-migrations"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: settings
+        ),
         .target(name: "CSQLiteMeasure", linkerSettings: [.linkedLibrary("sqlite3")]),
         .executableTarget(
             name: "sql-ratios",

@@ -1,0 +1,50 @@
+import AppMigrationsSQLite
+import CMeasure
+import Foundation
+import Measuring
+
+// Rows as Codable values, against GRDB's Codable records. One line a figure; exit code 1 if one is missed. With --ci,
+// ratios get half as much room again, so that noise never fails a build.
+// It starts itself for each sample: row-ratios KIND PATH COUNT prints nanoseconds.
+
+let arguments = CommandLine.arguments
+if arguments.count == 4 {
+    print(Int(try sample(arguments[1], arguments[2], Int(arguments[3]) ?? 0)))
+    exit(0)
+}
+
+let isCI = arguments.contains("--ci")
+let count = 1_000_000
+let scratch = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
+let path = scratch.appending(path: "readings.db").path(percentEncoded: false)
+let db = try Connection(path: path)
+try db.query(Reading.table)
+try db.insert((1...count).map(Reading.init), into: "reading")
+db.close()
+
+var misses = 0
+for (kind, name) in [
+    ("fetch", "fetch 1,000,000 rows of 5 columns: time against GRDB's records"),
+    ("insert", "insert 1,000,000 rows of 5 columns: time against GRDB's records"),
+] {
+    var times: [Double] = []
+    let ratio = try pairedRatio(
+        isCI ? 3 : 9,
+        {
+            times.append(try inside([arguments[0], "\(kind)-ours", path, "\(count)"]))
+            return times[times.count - 1]
+        },
+        { try inside([arguments[0], "\(kind)-grdb", path, "\(count)"]) }
+    )
+    let limit = isCI ? 1.5 : 1.0
+    if ratio > limit { misses += 1 }
+    let filler = String(repeating: " ", count: max(1, 68 - name.count))
+    let milliseconds = Int(median(times) / 1e6)
+    print("\(ratio > limit ? "FAIL" : "ok  ") \(name)\(filler)\((ratio * 1_000).rounded() / 1_000)  (≤ 1.0)")
+    print("     the same: milliseconds\(String(repeating: " ", count: 45))\(milliseconds)")
+}
+
+try FileManager.default.removeItem(at: scratch)
+print(misses == 0 ? "all figures hold" : "\(misses) figures missed")
+exit(misses == 0 ? 0 : 1)

@@ -70,6 +70,7 @@ let package = Package(
         .testTarget(
             name: "AppMigrationsTestingTests",
             dependencies: ["AppMigrations", "AppMigrationsSQLite", "AppMigrationsTesting"],
+            resources: [.copy("Fixtures")],
             swiftSettings: settings
         ),
         .testTarget(
@@ -87,7 +88,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "SQLMigrationStarter",
-            dependencies: ["AppMigrationsSQLite"],
+            dependencies: ["AppMigrations", "AppMigrationsSQLite"],
             path: "Tests/SQLMigrationStarter",
             swiftSettings: settings
         ),

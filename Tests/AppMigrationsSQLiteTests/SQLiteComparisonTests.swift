@@ -69,7 +69,7 @@ struct SQLiteComparisonTests {
             (
                 "CREATE TABLE t(a DEFAULT 'X')", "CREATE TABLE t(a DEFAULT 'x')",
                 "has another table t: "
-                    + "…reate table t(a default'x') and not …reate table t(a default'X')"
+                    + "…e table t(a default'x') and not …e table t(a default'X')"
             ),
             ("PRAGMA user_version = 4", "PRAGMA user_version = 3", "has the user_version 3 and not 4"),
             (

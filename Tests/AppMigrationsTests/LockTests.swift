@@ -44,6 +44,19 @@ struct LockTests {
         }
     }
 
+    @Test func `the launched version that couldn't be saved for the lock comes with the intent`() throws {
+        try withTemporaryDirectory { folder in
+            try folder.writeState(lastRun: "1.1", launched: "1.3")
+            var manager: MigrationManager?
+            try holdingLock(folder) { manager = try folder.manager("1.4") }
+            #expect(try folder.stateText().contains("\"launchedVersion\": \"1.3\""))
+            try manager?.whenMigrating(toVersion: "1.2") { () throws in
+                #expect(try folder.stateText().contains("\"launchedVersion\" : \"1.4\""))
+            }
+            #expect(manager?.lastRunVersion == version("1.2"))
+        }
+    }
+
     @Test func `a time-out names the process that holds the lock`() throws {
         try withTemporaryDirectory { folder in
             try folder.writeState(lastRun: "1.1", launched: "1.4")

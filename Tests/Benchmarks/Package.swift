@@ -53,6 +53,16 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .target(name: "CSQLiteMeasure", linkerSettings: [.linkedLibrary("sqlite3")]),
+        .executableTarget(
+            name: "sql-ratios",
+            dependencies: [
+                .product(name: "AppMigrationsSQLite", package: "swift-app-migrations"),
+                "CMeasure", "CSQLiteMeasure", "Measuring",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: settings
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

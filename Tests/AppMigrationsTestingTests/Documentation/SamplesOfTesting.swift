@@ -1,0 +1,131 @@
+import AppMigrations
+import AppMigrationsSQLite
+import AppMigrationsTesting
+import Foundation
+import Testing
+import XCTest
+
+// The samples of "Testing your migrations", as they stand there; the tests run.
+
+struct Library {
+    let folder: String
+
+    func declare(_ migrations: MigrationManager) throws {
+        try migrations.whenMigrating(toVersion: "1.1") { try splitIntoFiles() }
+        try migrations.whenMigrating(toVersion: "1.4") { try writeIndex() }
+    }
+}
+
+struct UpgradeTests {
+    @Test func `every user of the library gets to 1.4`() throws {
+        let fixtures = try #require(Bundle.module.resourcePath) + "/Fixtures"
+        let rehearsal = Rehearsal(
+            named: "Library",
+            currentVersion: "1.4",
+            from: [
+                .version("1.0", copying: fixtures + "/1.0"),
+                .version("1.1", copying: fixtures + "/1.1"),
+                .freshInstall { folder in try Library(folder: folder).create(["Milk", "Bread"]) },
+            ]
+        )
+        let report = try rehearsal.run { migrations, folder in
+            try Library(folder: folder).declare(migrations)
+        }
+        try report.check()
+    }
+}
+
+final class UpgradeTestCase: XCTestCase {
+    func testEveryUserOfTheLibraryGetsTo1_4() throws {
+        let old = StartingPoint.version("1.0") { folder in
+            try Data("Milk\nBread\n".utf8).write(to: URL(filePath: folder + "/notes.txt"))
+        }
+        let report = try Rehearsal(named: "Library", currentVersion: "1.4", from: [old])
+            .run { migrations, folder in try Library(folder: folder).declare(migrations) }
+        try report.check()
+    }
+}
+
+struct RulesAndRecordTests {
+    @Test func `the rules of the article keep what differs by nature out of the comparison`() throws {
+        let rules: [ComparisonRule] = [
+            .ignoring("Caches"),
+            .normalizing("**.json") { bytes in
+                let text = String(decoding: bytes, as: UTF8.self)
+                return Array(text.replacing(/"changed" : "[^"]*"/, with: "").utf8)
+            },
+            .comparing("**.sqlite", SQLiteComparison(ignoring: ["note.changed_at"]).difference),
+            .ignoring("**.sqlite-*"),
+        ]
+        func data(_ number: Int) -> @Sendable (String) throws -> Void {
+            { folder in
+                try append("\(number)", to: "Caches", in: folder)
+                try append(#"{ "changed" : "\#(number)" }"#, to: "note.json", in: folder)
+                try SQLiteConnection(path: path("note.sqlite", in: folder)).execute(
+                    script: "CREATE TABLE note (changed_at); INSERT INTO note VALUES (\(number))"
+                )
+            }
+        }
+        let rehearsal = Rehearsal(
+            currentVersion: "1.1",
+            from: [.version("1.0", making: data(1)), .version("1.1", making: data(2))],
+            comparing: rules
+        )
+        try rehearsal.run { migrations, _ in try migrations.whenMigrating(toVersion: "1.1") {} }.check()
+    }
+
+    @Test func `the record of the article is made by the first rehearsal`() throws {
+        try withTemporaryFolder { folderOfTheTests throws in
+            let startingPoints = [
+                StartingPoint.version("1.0") { try write("Milk\n", to: "notes.txt", in: $0) }
+            ]
+            let rehearsal = Rehearsal(
+                named: "Library",
+                currentVersion: "1.4",
+                from: startingPoints,
+                recordingVersionsIn: folderOfTheTests + "/versions.txt"
+            )
+            try rehearsal.run { try Library(folder: $1).declare($0) }.check()
+            #expect(try read("versions.txt", in: folderOfTheTests) == "1.1\n1.4\n")
+        }
+    }
+
+    @Test func `the landing page's sample rehearses the library`() throws {
+        let fixtures = try #require(Bundle.module.resourcePath) + "/Fixtures"
+        let rehearsal = Rehearsal(
+            named: "Library",
+            currentVersion: "1.4",
+            from: [.version("1.0", copying: fixtures + "/1.0"), .version("1.1", copying: fixtures + "/1.1")]
+        )
+        let report = try rehearsal.run { migrations, folder in
+            try Library(folder: folder).declare(migrations)
+        }
+        try report.check()
+    }
+}
+
+extension Library {
+    func create(_ notes: [String]) throws {
+        try FileManager.default.createDirectory(atPath: folder + "/Notes", withIntermediateDirectories: true)
+        for (index, note) in notes.enumerated() {
+            try write(note, to: "Notes/\(index + 1).txt", in: folder)
+        }
+        try writeIndex()
+    }
+
+    /// As long as `notes.txt` is there it counts, and is split anew.
+    private func splitIntoFiles() throws {
+        guard exists("notes.txt", in: folder) else { return }
+        try FileManager.default.createDirectory(atPath: folder + "/Notes", withIntermediateDirectories: true)
+        for (index, note) in try read("notes.txt", in: folder).split(separator: "\n").enumerated() {
+            try write(String(note), to: "Notes/\(index + 1).txt", in: folder)
+        }
+        try FileManager.default.removeItem(atPath: folder + "/notes.txt")
+    }
+
+    private func writeIndex() throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder + "/Notes").sorted()
+        let titles = try names.map { try read("Notes/\($0)", in: folder) }
+        try write(titles.joined(separator: "\n"), to: "index.txt", in: folder)
+    }
+}

@@ -100,8 +100,8 @@ struct RehearsalTests {
         #expect(
             newest.findings.first?.description
                 == "From 1.2.5 to 2.2, in one jump: compared with one jump from 2.2, `notes.sqlite` has another table "
-                + "note_tag: …on integer not null,name text not null,primary key(note,posi… "
-                + "and not …on integer not null,tag integer not null references tag(id),…."
+                + "note_tag: …n INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (note, p… "
+                + "and not …n INTEGER NOT NULL, tag INTEGER NOT NULL REFERENCES tag(id),…."
         )
         let inTheMiddle = try rehearseLibrary(Self.library.filter { $0.version != "1.4" })
         #expect(inTheMiddle.findings.first?.kind == .failed)

@@ -37,6 +37,14 @@ let package = Package(
             swiftSettings: settings
         ),
         .executableTarget(
+            name: "schema-ratios",
+            dependencies: [
+                "CMeasure", "Measuring",
+                .product(name: "AppMigrationsSQLite", package: "swift-app-migrations"),
+            ],
+            swiftSettings: settings
+        ),
+        .executableTarget(
             name: "peers",
             dependencies: [
                 migrations, "CMeasure", "Measuring",

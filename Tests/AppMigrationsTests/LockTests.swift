@@ -107,6 +107,28 @@ struct LockTests {
         }
     }
 
+    @Test func `a lock whose file was removed guards nothing, and is taken anew`() throws {
+        try withTemporaryDirectory { folder in
+            try folder.writeState(lastRun: "1.1", launched: "1.4")
+            let location = StateLocation(name: "Library", directory: folder.path)
+            let lock = try FileLock.waiting(location, version: nil, options: .init()) { .now }
+            let waiting = DispatchSemaphore(value: 0)
+            let done = DispatchSemaphore(value: 0)
+            let log = Log()
+            let manager = try folder.manager("1.4", options: .init { _ in waiting.signal() })
+            Thread.detachNewThread {
+                do { log.add("\(try manager.declare("1.2"))") } catch { log.add("\(error)") }
+                done.signal()
+            }
+            waiting.wait()
+            try folder.remove(folder.lockFile)
+            lock.unlock()
+            done.wait()
+            #expect(log.lines == [#"["1.2"]"#])
+            #expect(try folder.names().contains("Library.migrations.lock"))
+        }
+    }
+
     @Test func `a lock that is no file can't be taken`() throws {
         try withTemporaryDirectory { folder in
             try folder.writeState(lastRun: "1.1", launched: "1.4")

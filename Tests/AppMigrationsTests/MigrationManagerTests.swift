@@ -163,6 +163,7 @@ struct MigrationManagerTests {
             try Data().write(to: URL(fileURLWithPath: folder.path + "/inner"))
             let error = #expect(throws: MigrationError.self) { () throws in _ = try manager.history }
             #expect(error?.code == .stateUnreadable)
+            #expect(error?.underlyingError is SystemCallError)
         }
     }
 

@@ -84,12 +84,9 @@ struct LockTests {
     func `cancelling a waiting task ends its wait`(isAsynchronous: Bool) async throws {
         try await withTemporaryDirectory { folder in
             try folder.writeState(lastRun: "1.1", launched: "1.4")
-            let (waits, waiting) = AsyncStream.makeStream(of: Void.self)
+            let waiting = DispatchSemaphore(value: 0)
             let lock = try Self.lock(folder)
-            let manager = try folder.manager(
-                "1.4",
-                options: MigrationManager.Options { _ in waiting.yield() }
-            )
+            let manager = try folder.manager("1.4", options: .init { _ in waiting.signal() })
             let task = Task.detached {
                 if isAsynchronous {
                     try await manager.whenMigrating(toVersion: "1.2") {
@@ -100,8 +97,11 @@ struct LockTests {
                     try manager.whenMigrating(toVersion: "1.2") { Issue.record("The closure ran.") }
                 }
             }
-            for await _ in waits { break }
-            task.cancel()
+            // From a thread: the task that waits may have the last one that tasks run on.
+            Thread.detachNewThread {
+                waiting.wait()
+                task.cancel()
+            }
             let error = await #expect(throws: MigrationError.self) { try await task.value }
             lock.unlock()
             #expect(error?.code == .cancelled)

@@ -6,7 +6,12 @@ extension SQLiteStore {
         /// Other processes may have the store open, and see the new rows and schema as they see any commit.
         case inPlace
 
-        /// The copy is renamed to the store: quicker for a large one, for nobody else may have it open.
+        /// The copy is renamed to the store: quicker for a large one **that no other process opens meanwhile**.
+        ///
+        /// Connections that are in a transaction, and all that have a store in WAL mode open, make the call wait and
+        /// fail as busy. Others nobody can see: one that opened the old file before goes on with it, but with the
+        /// journal of the new one, and what it writes is lost or damages the new store ("How To Corrupt An
+        /// SQLite Database File", section 2.4).
         case rename
     }
 

@@ -57,22 +57,35 @@ extension SQLiteStore {
         let aside = StoreAside(files)
         var found = try StoreInspection.of(files, check: check, busyTimeout: busyTimeout)
         if try aside.isNeeded(found) {
-            found = try StagingLock.holding(files, wait: busyTimeout) { () throws(SQLError) in
-                // Another starter may have done it meanwhile.
-                var moved = try aside.setAsideIfDamaged(check, busyTimeout)
-                if moved == nil { moved = try aside.earlierIfNothingIsThere() }
-                if let moved {
-                    do { try recovering(moved) } catch {
-                        throw SQLError.wrapped(error, as: .migrationFailed)
-                    }
-                    try makeIfNeeded(files, busyTimeout)
-                }
-                return try StoreInspection.of(files, check: check, busyTimeout: busyTimeout)
+            do throws(SQLError) {
+                found = try recover(aside, check, busyTimeout, recovering)
+            } catch {
+                // Where no lock can be made nobody sets anything aside: what was found first tells more.
+                if case .unreachable(let first) = found, error.code == .fileFailure { throw first }
+                throw error
             }
         }
         switch found {
         case .none, .usable: return try SQLiteConnection(path: files.store, .making, busyTimeout)
         case .damaged(let error), .newer(let error), .busy(let error), .unreachable(let error): throw error
+        }
+    }
+
+    /// Looks again under the lock, since another starter may be at it, and does what is to be done.
+    private func recover(
+        _ aside: StoreAside,
+        _ check: Check,
+        _ busyTimeout: Duration,
+        _ recovering: (SetAside) throws -> Void
+    ) throws(SQLError) -> StoreInspection {
+        try StagingLock.holding(aside.files, wait: busyTimeout) { () throws(SQLError) in
+            var moved = try aside.setAsideIfDamaged(check, busyTimeout)
+            if moved == nil { moved = try aside.earlierIfNothingIsThere() }
+            if let moved {
+                do { try recovering(moved) } catch { throw SQLError.wrapped(error, as: .migrationFailed) }
+                try makeIfNeeded(aside.files, busyTimeout)
+            }
+            return try StoreInspection.of(aside.files, check: check, busyTimeout: busyTimeout)
         }
     }
 

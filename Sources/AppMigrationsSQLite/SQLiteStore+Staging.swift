@@ -6,11 +6,10 @@ extension SQLiteStore {
     /// Whatever goes wrong, and whenever the process dies, the store is wholly the old one or wholly the
     /// new one.
     ///
-    /// **Others who write** wait for as long as it takes, or get SQLite's busy error; nothing that they have
-    /// committed is lost. With ``Swap/inPlace`` the write lock has to be given back for a moment
-    /// before the copy is written into the store. If another process commits something just then, the copy
-    /// is made anew, and **`body` runs once more**, on the new copy. With ``Swap/rename`` nobody else can
-    /// read either, and a connection that stays open somewhere in WAL mode makes the call fail as busy.
+    /// **Others who write**, with ``Swap/inPlace``, wait for as long as it takes, or get SQLite's busy error; nothing
+    /// that they have committed is lost. The write lock has to be given back for a moment before the copy is
+    /// written into the store. If another process commits something just then, the copy is made anew, and
+    /// **`body` runs once more**, on the new copy. ``Swap/rename`` is for a store that nobody else opens.
     ///
     /// Where `body` wrote nothing, nothing is checked or swapped, and a backup from an earlier time stays.
     /// Where there is no store yet, the copy is empty.

@@ -33,6 +33,7 @@ extension StagedMigration {
         // others can write. What they did shows once the backup has the lock again.
         try live.query("ROLLBACK")
         let version = try live.dataVersion()
+        try whenUnlocked()
         let replacement = try SQLiteConnection.Backup(from: copy, to: live)
         defer { replacement.finish() }
         try replacement.lock()

@@ -12,7 +12,11 @@ extension StagedMigration {
         try checkSidecars()
         if backup != nil { try report(SQLiteStore.Progress(.backingUp), progress) }
         try report(SQLiteStore.Progress(.replacing), progress)
-        try replaceStore()
+        try renameCopy()
+        try SQLError.ofFile(
+            files.store,
+            "The store was replaced, but after a power failure it may be the old one again"
+        ) { () throws(Platform.Failure) in try Platform.synchronizeFolder(of: files.store) }
         return true
     }
 
@@ -45,7 +49,7 @@ extension StagedMigration {
         }
     }
 
-    private func replaceStore() throws(SQLError) {
+    private func renameCopy() throws(SQLError) {
         try removeSidecarsOfStore()
         if let backup { try linkBackup(backup) }
         try SQLError.ofFile(files.store, "The copy could not be renamed to the store") {
@@ -54,10 +58,6 @@ extension StagedMigration {
             try Platform.synchronizeFolder(of: files.store)
             try Platform.rename(files.copy, to: files.store)
         }
-        try SQLError.ofFile(
-            files.store,
-            "The store was replaced, but after a power failure it may be the old one again"
-        ) { () throws(Platform.Failure) in try Platform.synchronizeFolder(of: files.store) }
     }
 
     /// Removes what lies beside the store, which nobody else can have open and which holds nothing.

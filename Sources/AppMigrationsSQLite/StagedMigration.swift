@@ -10,6 +10,8 @@ struct StagedMigration {
     let backup: String?
     let check: SQLiteStore.Check
     let lockWait: Duration
+    /// Called in the moment in which the store has no lock, so that a test can write there.
+    var whenUnlocked: () throws(SQLError) -> Void = { () throws(SQLError) in }
 
     /// Some megabytes: often enough for a progress bar, and too seldom to cost anything.
     private static var pagesPerStep: Int32 { 1_024 }
@@ -80,19 +82,32 @@ struct StagedMigration {
         }
         if try copy.dataVersion() == before { return false }
         try report(SQLiteStore.Progress(.checking), progress)
-        if let complaint = try check.complaint(about: copy) {
+        // A connection of its own: the copy's may remember a schema that is no longer in the file.
+        let reader = try SQLiteConnection(path: files.copy, .writing, lockWait)
+        defer { reader.close() }
+        if let complaint = try complaint(about: reader) {
             throw SQLError(
                 .damaged,
                 "The migrated copy is damaged, and was not put in the store's place: \(complaint)"
             )
         }
         if checksKeys {
-            let left = try SQLForeignKeys.orphans(in: copy)
-            if let rows = left.excess(over: orphans, tables: (tables, try names(in: copy))) {
+            let left = try SQLForeignKeys.orphans(in: reader)
+            if let rows = left.excess(over: orphans, tables: (tables, try names(in: reader))) {
                 throw SQLError(.foreignKeyViolation, rows)
             }
         }
         return true
+    }
+
+    private func complaint(about db: SQLiteConnection) throws(SQLError) -> String? {
+        do throws(SQLError) {
+            return try check.complaint(about: db)
+        } catch {
+            // What is too broken to be checked.
+            if ResultKind(error) == .corrupt { return error.message }
+            throw error
+        }
     }
 
     private func names(in db: SQLiteConnection) throws(SQLError) -> [String] {

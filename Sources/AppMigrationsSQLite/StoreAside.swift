@@ -11,12 +11,13 @@ struct StoreAside {
     /// Whether there is something to do about the store, or left of a start that died while it did it.
     func isNeeded(_ found: StoreInspection) throws(SQLError) -> Bool {
         switch found {
-        case .damaged: return true
+        // Unreachable is also a store that another starter is renaming.
+        case .damaged, .unreachable: return true
         case .none:
             if try earlier() != nil { return true }
             return try hasLeftovers()
         case .usable: return try hasLeftovers()
-        case .newer, .busy, .unreachable: return false
+        case .newer, .busy: return false
         }
     }
 

@@ -78,7 +78,7 @@ enum StoreInspection {
         switch ResultKind(error) {
         case .busy: return .busy(located(error, files))
         case .corrupt:
-            if try isOfNewerSchema(files, busyTimeout) {
+            if try isOfNewerSchema(error, files, busyTimeout) {
                 return .newer(Self.error(.newerSchema, error.message, files, error.resultCode))
             }
             return .damaged(Self.error(.damaged, error.message, files, error.resultCode))
@@ -97,35 +97,20 @@ enum StoreInspection {
     /// What SQLite cannot compile it calls a "malformed database schema", and CORRUPT, also when the
     /// statement is one that a later release will understand.
     private static func isOfNewerSchema(
+        _ error: SQLError,
         _ files: StoreFiles,
         _ busyTimeout: Duration
     ) throws(SQLError) -> Bool {
-        let db: SQLiteConnection
-        let rows: [[SQLValue]]
+        guard error.message.hasPrefix("malformed database schema") else { return false }
         do throws(SQLError) {
-            db = try open(files, busyTimeout)
+            let db = try open(files, busyTimeout)
             defer { db.close() }
-            do throws(SQLError) {
-                try db.query("SELECT count(*) FROM sqlite_master")
-                // The schema is read; it is something in the pages.
-                return false
-            } catch {
-                db.setUnreadableSchemaAllowed()
-            }
-            rows = try db.query("SELECT type, name, tbl_name, rootpage, sql FROM sqlite_master")
-        } catch {
-            if ResultKind(error) == .corrupt || error.code == .invalidText { return false }
-            throw error
+            db.setUnreadableSchemaAllowed()
+            return try StoredSchema(of: db).isSound
+        } catch let failure {
+            if ResultKind(failure) == .corrupt || failure.code == .invalidText { return false }
+            throw failure
         }
-        return rows.allSatisfy(isRowOfASchema)
-    }
-
-    private static func isRowOfASchema(_ row: [SQLValue]) -> Bool {
-        guard row.count == 5, case .text(let type) = row[0], case .text(let name) = row[1],
-            case .text = row[2], !name.isEmpty, ["table", "index", "view", "trigger"].contains(type)
-        else { return false }
-        if case .text(let sql) = row[4] { return sql.uppercased().hasPrefix("CREATE ") }
-        return type == "index" && row[4] == .null
     }
 
     static func error(

@@ -2,6 +2,7 @@
 //
 // migrate <database> <count> <lock file>: waits until nobody holds the lock file, then runs the migrations.
 // verify <database> <count>: finds a half migration, an error; finishes the run and checks all of it.
+// store <command> <database> ...: see StoreCommands.swift.
 //
 // It prints a line at every point where a kill may be interesting.
 
@@ -58,6 +59,13 @@ func checkWholeness(of db: SQLiteConnection) throws {
 }
 
 let arguments = CommandLine.arguments
+if arguments.count >= 4, arguments[1] == "store" {
+    do { try StoreCommands(path: arguments[3]).run(arguments[2], Array(arguments[4...])) } catch {
+        say("error: \(error)")
+        exit(1)
+    }
+    exit(0)
+}
 guard arguments.count >= 4, let count = Int64(arguments[3]) else { exit(2) }
 do {
     let db = try SQLiteConnection(path: arguments[2])

@@ -10,6 +10,8 @@ let settings: [SwiftSetting] = [
 
 let migrations = Target.Dependency.product(name: "AppMigrations", package: "swift-app-migrations")
 
+let database = Target.Dependency.product(name: "AppMigrationsSQLite", package: "swift-app-migrations")
+
 let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v15)],
@@ -34,6 +36,11 @@ let package = Package(
         .executableTarget(
             name: "ratios",
             dependencies: [migrations, "CMeasure", "Measuring"],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "store-ratios",
+            dependencies: [database, "Measuring"],
             swiftSettings: settings
         ),
         .executableTarget(

@@ -110,7 +110,7 @@ struct StoreCommands {
         var db: SQLiteConnection?
         var (count, countInNew) = (Int64(0), 0)
         say("begin")
-        while countInNew < 20 {
+        while countInNew < 10 {
             do {
                 let connection = try db ?? SQLiteConnection(path: path, busyTimeout: .seconds(60))
                 db = connection

@@ -30,7 +30,7 @@ import Testing
                 #expect(result.lines.last == "wrote \(count)", "\(worker)")
             }
             // All rows of the time before are in the new shape, none of those after.
-            #expect(try db.query("SELECT count(*) >= 40 FROM log WHERE seen IS NULL") == [[1]])
+            #expect(try db.query("SELECT count(*) >= 20 FROM log WHERE seen IS NULL") == [[1]])
             #expect(try db.query("PRAGMA integrity_check") == [["ok"]])
             db.close()
         }

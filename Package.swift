@@ -88,7 +88,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "SQLMigrationStarter",
-            dependencies: ["AppMigrationsSQLite"],
+            dependencies: ["AppMigrations", "AppMigrationsSQLite"],
             path: "Tests/SQLMigrationStarter",
             swiftSettings: settings
         ),

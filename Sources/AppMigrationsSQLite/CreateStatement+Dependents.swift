@@ -8,7 +8,7 @@ extension CreateStatement {
         var depth = 0
         var isInList = true
         // After the name come ON and the table.
-        for index in (afterName + 2)..<tokens.tokens.count {
+        for index in tokens.tokens.indices.dropFirst(afterName + 2) {
             if tokens.isSign(index, "(") { depth += 1 }
             if tokens.isSign(index, ")") {
                 depth -= 1

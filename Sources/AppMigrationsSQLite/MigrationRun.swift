@@ -5,12 +5,7 @@ struct MigrationRun<Connection: SQLConnection> {
     /// A migration with the text of its SQL, read and checked before the first one runs.
     struct Step {
         let migration: SQLMigration<Connection>
-        let action: Action
-
-        enum Action {
-            case script(String, checksum: String)
-            case code((Connection) throws -> Void)
-        }
+        let action: SQLStepGuard<Connection>.Action
 
         var checksum: String? {
             if case .script(_, let checksum) = action { checksum } else { nil }
@@ -51,7 +46,9 @@ struct MigrationRun<Connection: SQLConnection> {
         return steps
     }
 
-    private static func action(of migration: SQLMigration<Connection>) throws(SQLError) -> Step.Action {
+    private static func action(of migration: SQLMigration<Connection>) throws(SQLError)
+        -> SQLStepGuard<Connection>.Action
+    {
         switch migration.body {
         case .code(let run): return .code(run)
         case .script(let source):
@@ -183,12 +180,7 @@ struct MigrationRun<Connection: SQLConnection> {
 
 extension MigrationRun {
     private func runGuarded(_ step: Step) throws(SQLError) {
-        try SQLStepGuard(db: db, checksForeignKeys: checksForeignKeys).run { db in
-            switch step.action {
-            case .code(let run): try run(db)
-            case .script(let text, _): try db.execute(script: text)
-            }
-        }
+        try SQLStepGuard(db: db, checksForeignKeys: checksForeignKeys).run(step.action)
     }
 
     private func checkCancellation() throws(SQLError) {

@@ -6,13 +6,11 @@
 enum SQLChecksum {
     static func of(_ text: String) -> String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        let bytes = SQLScript(text).bytes.dropLast()
-        for (index, byte) in zip(bytes.indices, bytes) {
-            if byte == UInt8(ascii: "\r"), index + 1 < bytes.endIndex, bytes[index + 1] == UInt8(ascii: "\n")
-            {
-                continue
-            }
-            hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
+        let bytes = SQLScript(text).bytes
+        for index in 0..<bytes.count - 1 {
+            // The zero byte behind the text is no line feed, so that there is always a next byte to look at.
+            if bytes[index] == UInt8(ascii: "\r"), bytes[index + 1] == UInt8(ascii: "\n") { continue }
+            hash = (hash ^ UInt64(bytes[index])) &* 0x0000_0100_0000_01b3
         }
         let digits = String(hash, radix: 16)
         return "fnv1a:" + String(repeating: "0", count: 16 - digits.count) + digits

@@ -31,13 +31,33 @@ struct SQLLedger<Connection: SQLConnection> {
         return columns
     }
 
+    /// Every version applied to a database, in order; none where there is no ledger.
+    ///
+    /// A start that has nothing to do comes here and no further, so its columns are not asked for first.
+    static func versions(in db: Connection) throws(SQLError) -> [Int64] {
+        guard Connection.dialect.isSQLite else { return try SQLLedger(reading: db).versions() }
+        do throws(SQLError) {
+            return try readVersions(in: db)
+        } catch {
+            // It has the error again, unless the ledger was missing or was made meanwhile.
+            return try SQLLedger(reading: db).versions()
+        }
+    }
+
     /// Every version applied, in order.
-    func versions() throws(SQLError) -> [Int64] {
-        guard exists else { return [] }
-        let rows = try SQLError.wrapping { try db.query("SELECT version FROM \(dialect.ledgerTable)") }
+    func versions() throws(SQLError) -> [Int64] { exists ? try Self.readVersions(in: db) : [] }
+
+    private static func readVersions(in db: Connection) throws(SQLError) -> [Int64] {
+        // In order, SQLite reads the index of the versions alone.
+        let sql = "SELECT version FROM \(Connection.dialect.ledgerTable) ORDER BY version"
         var versions = [Int64]()
-        versions.reserveCapacity(rows.count)
-        for row in rows { versions.append(try Self.version(row.first)) }
+        if let db = db as? SQLiteConnection {
+            try db.forEachFirst(of: sql) { value throws(SQLError) in versions.append(try version(value)) }
+        } else {
+            for row in try SQLError.wrapping({ try db.query(sql) }) {
+                versions.append(try version(row.first))
+            }
+        }
         versions.sort()
         return versions
     }

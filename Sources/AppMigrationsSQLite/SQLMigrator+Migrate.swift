@@ -21,6 +21,7 @@ extension SQLMigrator {
     ///   stays. Answers of `progress` that leave migrations pending throw ``SQLError/Code/stopped``, so
     ///   that nobody takes the schema for complete.
     @discardableResult
+    @_specialize(where Connection == SQLiteConnection)
     public func migrate(
         _ db: Connection,
         to target: Int64? = nil,
@@ -29,13 +30,12 @@ extension SQLMigrator {
     ) throws(SQLError) -> SQLMigrationReport {
         if let target { try checkTarget(target) }
         return try Connection.dialect.waiting(lockWait, on: db) { () throws(SQLError) in
-            let ledger = try SQLLedger(reading: db)
-            let comparison = Comparison(of: try ledger.versions(), with: migrations)
+            let comparison = Comparison(of: try SQLLedger.versions(in: db), with: migrations)
             let pending = comparison.pending.filter { $0.version <= target ?? .max }
             var applied = [Int64]()
             if !pending.isEmpty {
                 let steps = try MigrationRun<Connection>.steps(for: pending)
-                applied = try run(steps, on: db, ledger, insideTransaction, progress)
+                applied = try run(steps, on: db, SQLLedger(reading: db), insideTransaction, progress)
             }
             let outOfOrder = Set(comparison.outOfOrder)
             return SQLMigrationReport(

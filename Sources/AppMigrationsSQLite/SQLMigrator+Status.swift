@@ -84,6 +84,7 @@ struct Comparison<Connection: SQLConnection> {
     private(set) var pending = [SQLMigration<Connection>]()
     private(set) var unknown = [Int64]()
 
+    @_specialize(where Connection == SQLiteConnection)
     init(of versions: [Int64], with migrations: [SQLMigration<Connection>]) {
         applied = versions
         var index = 0

@@ -6,13 +6,16 @@ struct SQLScript {
     let bytes: [UInt8]
 
     init(_ text: String) {
-        var utf8 = text.utf8[...]
-        if utf8.starts(with: Self.byteOrderMark) { utf8 = utf8.dropFirst(Self.byteOrderMark.count) }
-        var bytes = [UInt8]()
-        bytes.reserveCapacity(utf8.count + 1)
-        bytes.append(contentsOf: utf8)
-        bytes.append(0)
-        self.bytes = bytes
+        var text = text
+        bytes = text.withUTF8 { utf8 in
+            let hasMark = utf8.first == Self.byteOrderMark[0] && utf8.starts(with: Self.byteOrderMark)
+            let start = hasMark ? Self.byteOrderMark.count : 0
+            return [UInt8](unsafeUninitializedCapacity: utf8.count - start + 1) { buffer, count in
+                count = buffer.initialize(fromContentsOf: utf8[start...])
+                buffer.initializeElement(at: count, to: 0)
+                count += 1
+            }
+        }
     }
 
     /// The number of bytes of the text.

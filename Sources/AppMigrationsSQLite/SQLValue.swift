@@ -2,10 +2,15 @@
 ///
 /// Literals stand for values, so that `[1, "draft", nil]` is a list of arguments.
 public enum SQLValue: Sendable, Hashable {
+    /// Nothing: `NULL`.
     case null
+    /// A whole number.
     case integer(Int64)
+    /// A number with a fraction; `NaN` comes back as `null`.
     case real(Double)
+    /// A text.
     case text(String)
+    /// Bytes as they are.
     case blob([UInt8])
 }
 

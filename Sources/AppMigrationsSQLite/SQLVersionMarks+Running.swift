@@ -12,13 +12,16 @@ extension SQLVersionMarks {
             return try alone(lockWait: lockWait) { (checks) throws(SQLError) in
                 try createIfNeeded()
                 if try has(version) { return false }
-                try SQLStepGuard(db: db, checksForeignKeys: checks).run { _ in
+                let work = { (_: Connection) throws in
                     do {
                         try body()
                     } catch {
                         failure = (error, SQLError.wrapped(error, as: .migrationFailed).message)
                         throw error
                     }
+                }
+                try withoutActuallyEscaping(work) { work throws(SQLError) in
+                    try SQLStepGuard(db: db, checksForeignKeys: checks).run(.code(work))
                 }
                 try add(version)
                 return true

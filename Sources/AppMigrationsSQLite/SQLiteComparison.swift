@@ -7,8 +7,8 @@
 /// .comparing("**.sqlite", SQLiteComparison(ignoring: ["notes.changed_at"]).difference)
 /// ```
 ///
-/// Rows are compared as a set, whatever their order and their `rowid`, and `CREATE` texts without blanks, comments,
-/// capitals and the quotes of names. The `user_version` counts. What SQLite or this library keep for themselves doesn't:
+/// Rows are compared as a set, whatever their order and their `rowid`, and `CREATE` texts without blanks, comments, the
+/// capitals of keywords and the quotes of names. The `user_version` counts. What SQLite or this library keep for themselves doesn't:
 /// `sqlite_sequence` and statistics, the tables in which a virtual table keeps its data, `applied_at` of
 /// `schema_migrations`, and the table `app_migrations`, whose rows tell from where a database came.
 public struct SQLiteComparison: Sendable {
@@ -34,7 +34,7 @@ public struct SQLiteComparison: Sendable {
         let wanted = try SQLiteContents(ofFile: expected)
         let given = try SQLiteContents(ofFile: found)
         if let difference = try schemaDifference(wanted, given) { return difference }
-        let tables = try wanted.tables.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        let tables = wanted.tables.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         for table in tables where !ignored.contains(Self.folded(table)) && table != "app_migrations" {
             if let difference = try rowDifference(in: table, wanted, given) { return difference }
         }
@@ -44,15 +44,16 @@ public struct SQLiteComparison: Sendable {
     private func schemaDifference(_ expected: SQLiteContents, _ found: SQLiteContents) throws(SQLError)
         -> String?
     {
-        let wanted = try expected.objects
-        let given = try found.objects
+        let wanted = expected.objects
+        let given = found.objects
+        let form = SchemaForm(expected.schema, found.schema)
         let names = Set(wanted.keys).union(given.keys).subtracting(["table app_migrations"])
         for name in names.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
             switch (wanted[name], given[name]) {
             case (nil, _): return "has the \(name), which should not be there"
             case (_, nil): return "lacks the \(name)"
-            case (let old?, let new?) where old != new:
-                return "has another \(name): \(SQLiteContents.change(from: old, to: new))"
+            case (let old?, let new?) where !form.areSame(old, new):
+                return "has another \(name): \(SQLiteContents.change(from: old.line, to: new.line))"
             default: continue
             }
         }

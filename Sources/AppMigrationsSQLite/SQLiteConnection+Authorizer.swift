@@ -13,12 +13,9 @@ extension SQLiteConnection {
             handle,
             { refusals, action, first, second, _, _ in
                 guard let refusals else { return SQLITE_DENY }
-                let action = ScriptRefusals.Action(
-                    code: action,
-                    first.map { String(cString: $0) },
-                    second.map { String(cString: $0) }
-                )
-                guard let action else { return SQLITE_OK }
+                guard let action = ScriptRefusals.Action(code: action, first, second) else {
+                    return SQLITE_OK
+                }
                 let isAllowed = Unmanaged<ScriptRefusals>.fromOpaque(refusals).takeUnretainedValue().allows(
                     action
                 )
@@ -57,14 +54,19 @@ extension SQLiteConnection {
 
 extension ScriptRefusals.Action {
     /// What SQLite calls its authorizer with ("Authorizer Action Codes").
-    fileprivate init?(code: Int32, _ first: String?, _ second: String?) {
+    ///
+    /// It calls for every column, too, so that texts are made for what matters only.
+    fileprivate init?(code: Int32, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?) {
+        let text = { first.map { String(cString: $0) } }
         switch code {
-        case SQLITE_TRANSACTION: self = .transaction(first ?? "BEGIN")
-        case SQLITE_SAVEPOINT: self = .transaction(first == "BEGIN" ? "SAVEPOINT" : first ?? "SAVEPOINT")
+        case SQLITE_TRANSACTION: self = .transaction(text() ?? "BEGIN")
+        case SQLITE_SAVEPOINT:
+            let name = text() ?? "SAVEPOINT"
+            self = .transaction(name == "BEGIN" ? "SAVEPOINT" : name)
         case SQLITE_ATTACH: self = .transaction("ATTACH")
         case SQLITE_DETACH: self = .transaction("DETACH")
-        case SQLITE_PRAGMA: self = .pragma(first ?? "", hasValue: second != nil)
-        case SQLITE_DROP_TABLE: self = .dropTable(first ?? "")
+        case SQLITE_PRAGMA: self = .pragma(text() ?? "", hasValue: second != nil)
+        case SQLITE_DROP_TABLE: self = .dropTable(text() ?? "")
         default: return nil
         }
     }

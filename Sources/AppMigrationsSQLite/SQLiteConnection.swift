@@ -117,4 +117,11 @@ public final class SQLiteConnection: SQLConnection, Sendable {
     /// Runs one statement that has no parameters, and returns its rows.
     @discardableResult
     public func query(_ sql: String) throws(SQLError) -> [[SQLValue]] { try query(sql, []) }
+
+    /// Runs one statement that has no parameters, and hands over the first value of each of its rows.
+    func forEachFirst(of sql: String, _ body: (SQLValue) throws(SQLError) -> Void) throws(SQLError) {
+        let statement = try prepare(sql)
+        try statement.bind([])
+        while try statement.step() { try body(try statement.value(at: 0)) }
+    }
 }

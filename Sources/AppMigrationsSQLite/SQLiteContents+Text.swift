@@ -27,3 +27,19 @@ extension SQLiteContents {
         return line.count > 60 ? line.prefix(60) + "…" : line
     }
 }
+
+extension SchemaObject {
+    /// The `CREATE` text in one line, without comments and without the quotes of names, which `ALTER TABLE` adds.
+    var line: String {
+        let tokens = SQLTokens(sql ?? "")
+        var line = ""
+        var end = 0
+        for (index, token) in tokens.tokens.enumerated() {
+            if !line.isEmpty, end < token.range.lowerBound { line += " " }
+            let isQuoted = token.kind == .quoted || token.kind == .name
+            line += isQuoted ? tokens.name(index)?.text ?? tokens.text(index) : tokens.text(index)
+            end = token.range.upperBound
+        }
+        return line
+    }
+}

@@ -3,51 +3,26 @@ struct SQLiteContents {
     /// A row as texts that are equal when the values are, type and all.
     typealias Row = [String]
 
+    let schema: SchemaSnapshot
     private let db: SQLiteConnection
 
     init(ofFile path: String) throws(SQLError) {
         // Only this one refuses to make a database where there is none; only the other one reads what a journal holds.
         try SQLiteConnection(path: path, readOnly: true).close()
         db = try SQLiteConnection(path: path)
+        schema = try SchemaSnapshot(of: db)
     }
 
     var userVersion: Int64 { get throws(SQLError) { try db.userVersion } }
 
-    /// The `CREATE` texts, normalized, by kind and name, `table notes`; those that SQLite makes itself have none.
-    var objects: [String: String] {
-        get throws(SQLError) {
-            var objects: [String: String] = [:]
-            let shadows = try self.shadows
-            for row in try db.query(
-                "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
-            ) {
-                guard case .text(let type) = row[0], case .text(let name) = row[1],
-                    case .text(let sql) = row[2]
-                else {
-                    continue
-                }
-                if !shadows.contains(name) { objects["\(type) \(name)"] = Self.normalized(sql) }
-            }
-            return objects
-        }
+    /// What has a `CREATE` text, by kind and name, `table notes`.
+    var objects: [String: SchemaObject] {
+        let pairs = schema.objects.map { ("\($0.kind) \($0.name.text)", $0) }
+        return Dictionary(pairs) { first, _ in first }
     }
 
     /// The names of the tables whose rows count.
-    var tables: [String] {
-        get throws(SQLError) {
-            try objects.keys.filter { $0.hasPrefix("table ") }.map { String($0.dropFirst("table ".count)) }
-        }
-    }
-
-    /// "Shadow tables" hold the data of a virtual table, in a layout that depends on how it came there.
-    ///
-    /// SQLite before 3.37 has no such pragma, and gives no row.
-    private var shadows: Set<String> {
-        get throws(SQLError) {
-            let rows = try db.query("PRAGMA main.table_list").filter { $0.count > 2 && $0[2] == "shadow" }
-            return Set(rows.compactMap { if case .text(let name) = $0[1] { name } else { nil } })
-        }
-    }
+    var tables: [String] { schema.objects.filter { $0.kind == .table }.map(\.name.text) }
 
     func columns(of table: String) throws(SQLError) -> [String] {
         try names("SELECT name FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid", [.text(table)])
@@ -61,14 +36,10 @@ struct SQLiteContents {
 
     /// All rows, sorted.
     func rows(of table: String, _ columns: [String]) throws(SQLError) -> [Row] {
-        let list = columns.map(Self.quoted).joined(separator: ", ")
-        return try db.query("SELECT \(list) FROM main.\(Self.quoted(table))")
+        let list = columns.map { SQLName($0).quoted }.joined(separator: ", ")
+        return try db.query("SELECT \(list) FROM main.\(SQLName(table).quoted)")
             .map { $0.map(Self.text) }
             .sorted(by: Self.precedes)
-    }
-
-    private static func quoted(_ name: String) -> String {
-        "\"\(name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\""))\""
     }
 
     private static func text(_ value: SQLValue) -> String {

@@ -38,12 +38,20 @@ public struct SchemaPlan: Sendable {
         to targetSQL: String,
         hints: Hints = Hints()
     ) throws(SQLError) {
+        let current = try SchemaSnapshot(of: db)
+        if let read = SchemaSnapshot(reading: targetSQL) {
+            let start = current.leavingAlone(what: read)
+            if start.isSame(as: read) {
+                (self.start, target, steps, questions, gone) = (start, read, [], [], [])
+                return
+            }
+        }
         let wanted = try SQLiteConnection(path: ":memory:")
         // In a transaction, a script that would attach a file or begin another is refused.
         try wanted.query("BEGIN")
         try wanted.execute(script: targetSQL)
         target = try SchemaSnapshot(of: wanted)
-        start = try SchemaSnapshot(of: db).leavingAlone(what: target)
+        start = current.leavingAlone(what: target)
         if start.isWritten(like: target) {
             (steps, questions, gone) = ([], [], [])
             return

@@ -103,8 +103,7 @@ struct SchemaPlanner {
     ) throws(SQLError) {
         let name = change.new.name
         guard let wanted = target[.table, name] else { return }
-        let isRenamed = change.renamed.allSatisfy { renamed.contains($0.old) }
-        if change.values.isEmpty, isRenamed, let mine = now[.table, name] {
+        if change.values.isEmpty, let mine = now[.table, name] {
             if form.areSame(mine, wanted) { return }
             if let added = try scratch.adding(change, as: wanted, form) {
                 steps += added

@@ -1,50 +1,64 @@
 /// The objects of a database's schema that have a text.
 struct SchemaSnapshot {
-    var objects: [SchemaObject]
+    let objects: [SchemaObject]
+    private let places: [Key: Int]
+
+    private struct Key: Hashable {
+        let kind: SchemaObject.Kind
+        let name: SQLName
+    }
+
+    init(_ objects: [SchemaObject]) {
+        self.objects = objects
+        places = Dictionary(
+            objects.enumerated().map { (Key(kind: $1.kind, name: $1.name), $0) },
+            uniquingKeysWith: { first, _ in first }
+        )
+    }
 
     init(of db: some SQLConnection) throws(SQLError) {
-        objects = try SchemaObject.all(of: db).filter { $0.sql != nil && !$0.name.isInternal }
-        let isVirtual = objects.contains {
-            $0.sql.map { CreateStatement($0)?.kind == .virtualTable } == true && $0.kind == .table
+        var objects = try SchemaObject.all(of: db).filter { $0.sql != nil && !$0.name.isInternal }
+        let isVirtual = objects.contains { $0.kind == .table && $0.isVirtual }
+        if isVirtual {
+            // The tables in which a virtual one keeps its rows come and go with it.
+            var shadows = Set<SQLName>()
+            for row in try db.rows("PRAGMA main.table_list") where row.count > 2 && row[2] == "shadow" {
+                if case .text(let name) = row[1] { shadows.insert(SQLName(name)) }
+            }
+            objects.removeAll { shadows.contains($0.table) }
         }
-        guard isVirtual else { return }
-        // The tables in which a virtual one keeps its rows come and go with it.
-        var shadows = Set<SQLName>()
-        for row in try db.rows("PRAGMA main.table_list") where row.count > 2 && row[2] == "shadow" {
-            if case .text(let name) = row[1] { shadows.insert(SQLName(name)) }
-        }
-        objects.removeAll { shadows.contains($0.table) }
+        self.init(objects)
     }
 
     /// Without the tables that a migrator keeps its records in, unless the target makes them.
     func leavingAlone(what target: SchemaSnapshot) -> SchemaSnapshot {
-        var result = self
-        for ledger in [SQLName("schema_migrations"), SQLName("app_migrations")]
-        where target[.table, ledger] == nil {
-            result.objects.removeAll { $0.table == ledger && $0.kind != .view }
+        let ledgers = [SQLName("schema_migrations"), SQLName("app_migrations")].filter {
+            target[.table, $0] == nil && self[.table, $0] != nil
         }
-        return result
+        if ledgers.isEmpty { return self }
+        return SchemaSnapshot(objects.filter { $0.kind == .view || !ledgers.contains($0.table) })
     }
 
     subscript(kind: SchemaObject.Kind, name: SQLName) -> SchemaObject? {
-        objects.first { $0.kind == kind && $0.name == name }
+        places[Key(kind: kind, name: name)].map { objects[$0] }
     }
 
     /// Whether both have the same objects, to the last byte and in any order.
     func isWritten(like other: SchemaSnapshot) -> Bool {
-        guard objects.count == other.objects.count else { return false }
-        var texts = [String: [SchemaObject]]()
-        for object in other.objects { texts[object.name.text, default: []].append(object) }
-        return objects.allSatisfy { object in
-            texts[object.name.text]?.contains { $0.kind == object.kind && $0.isWritten(like: object) } == true
-        }
+        objects.count == other.objects.count
+            && objects.allSatisfy { other[$0.kind, $0.name]?.isWritten(like: $0) == true }
     }
 
     /// The first object that is not the same in both, in words.
     func difference(from target: SchemaSnapshot) -> String? {
-        let form = SchemaForm(self, target)
+        // Most are the same to the last byte, and need no form.
+        var form: SchemaForm?
         for object in target.objects {
-            guard let mine = self[object.kind, object.name], form.areSame(mine, object) else {
+            let mine = self[object.kind, object.name]
+            if let mine, mine.isWritten(like: object) { continue }
+            let needed = form ?? SchemaForm(self, target)
+            form = needed
+            guard let mine, needed.areSame(mine, object) else {
                 return "\(object.kind) \(object.name)"
             }
         }
@@ -54,6 +68,11 @@ struct SchemaSnapshot {
 }
 
 extension SchemaObject {
+    fileprivate var isVirtual: Bool {
+        // The words before the name are SQLite's own.
+        sql?.utf8.prefix(24).map(SQLName.folded).starts(with: Array("create virtual".utf8)) == true
+    }
+
     func isWritten(like other: SchemaObject) -> Bool {
         guard let sql, let text = other.sql else { return false }
         return sql.utf8.elementsEqual(text.utf8)

@@ -69,10 +69,6 @@ struct TableCopy {
             try db.rows("DROP TRIGGER \(trigger.qualifiedName)")
         }
         for view in droppedViews { try db.rows("DROP VIEW \(view.qualifiedName)") }
-        for index in try SchemaObject.all(of: db)
-        where index.kind == .index && index.table == table && index.sql != nil {
-            try db.rows("DROP INDEX \(index.qualifiedName)")
-        }
 
         let copied = try copy(db)
         if copied != count {
@@ -93,7 +89,7 @@ struct TableCopy {
         do throws(SQLError) {
             try db.rows("ALTER TABLE main.\(table.quoted) RENAME TO \(stash)")
         } catch  where error.code == .statementFailed {
-            // A CHECK that names the table does not compile under another name.
+            // A CHECK or an index that names the table does not compile under another name.
             return try copyTwice(db, by: stash)
         }
         try db.rows(rebuild.createTable)

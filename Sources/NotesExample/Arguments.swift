@@ -73,7 +73,7 @@ extension Command {
 
         USAGE
           NotesExample
-              a tour in a new folder: starts as 1.0, 1.1, 1.4, 2.0, 2.1, 2.2 and 2.2 again
+              a tour in a new folder: starts as 1.0, 1.1, 1.4, 2.0, 2.1, 2.2, 3.0 and 3.0 again
           NotesExample --data FOLDER --version RELEASE
               one start, on a folder that stays
 

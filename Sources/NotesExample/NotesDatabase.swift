@@ -5,10 +5,11 @@ import Foundation
 struct NotesDatabase {
     static let file = "notes.sqlite"
 
-    /// The schemas and the releases that brought them, by the numbers of the files in `Migrations`.
+    /// The schemas and the releases that brought them, by the numbers of their migrations.
     enum Schema: Int64 {
         case first = 1
         case tagsOnce = 2
+        case colors = 3
     }
 
     private let db: SQLiteConnection
@@ -19,12 +20,12 @@ struct NotesDatabase {
         db = try SQLiteConnection(path: path)
     }
 
-    /// Brings the schema up to a number, in a transaction for each file; `beforeCommit` comes at the end of each.
+    /// Brings the schema up to a number, in a transaction for each migration; `beforeCommit` comes at the end of each.
     func migrate(to schema: Schema, beforeCommit: () throws -> Void = {}) throws {
         let folder = try SampleData.resource("Migrations").path(percentEncoded: false)
         var failure: (any Error)?
         do {
-            try SQLMigrator<SQLiteConnection>(SQLMigration.files(in: folder))
+            try SQLMigrator<SQLiteConnection>(SQLMigration.files(in: folder) + [Self.colors])
                 .migrate(db, to: schema.rawValue) { _ in
                     do {
                         try beforeCommit()
@@ -39,7 +40,7 @@ struct NotesDatabase {
         }
     }
 
-    /// The number of the last file that was run here.
+    /// The number of the last migration that was run here.
     func schema() throws -> Schema {
         let rows = try db.query("SELECT max(version) FROM schema_migrations")
         guard case .integer(let version) = rows.first?.first, let schema = Schema(rawValue: version) else {
@@ -70,7 +71,8 @@ struct NotesDatabase {
         let names =
             switch try schema() {
             case .first: "SELECT note, name FROM note_tag ORDER BY note, position"
-            case .tagsOnce: "SELECT note, name FROM note_tag JOIN tag ON id = tag ORDER BY note, position"
+            case .tagsOnce, .colors:
+                "SELECT note, name FROM note_tag JOIN tag ON id = tag ORDER BY note, position"
             }
         var tags: [Int64: [String]] = [:]
         for row in try db.query(names) {

@@ -13,6 +13,7 @@ struct NotesLibrary {
         case indexed = "2.0"
         case database = "2.1"
         case tagsOnce = "2.2"
+        case colors = "3.0"
     }
 
     let folder: NotesFolder
@@ -29,6 +30,7 @@ struct NotesLibrary {
         switch try database().schema() {
         case .first: return .database
         case .tagsOnce: return .tagsOnce
+        case .colors: return .colors
         }
     }
 
@@ -55,7 +57,7 @@ struct NotesLibrary {
             notes = try noteFiles().map { tags.apply(to: $0.note) }
         case .indexed:
             notes = try NotesIndex.read(from: folder).notes(from: noteFiles())
-        case .database, .tagsOnce:
+        case .database, .tagsOnce, .colors:
             notes = try database().notes()
         }
         return notes.sorted { $0.id < $1.id }

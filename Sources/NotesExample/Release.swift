@@ -6,7 +6,7 @@ struct Release: Sendable {
     var library: [Step] = []
     var preferences: [Step] = []
 
-    static let all: [Release] = [.v1_0, .v1_1, .v1_2_5, .v1_4, .v2_0, .v2_1, .v2_2]
+    static let all: [Release] = [.v1_0, .v1_1, .v1_2_5, .v1_4, .v2_0, .v2_1, .v2_2, .v3_0]
 
     /// This release and what came before it: all that could be declared when it was built.
     var history: [Release] {

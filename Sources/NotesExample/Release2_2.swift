@@ -13,9 +13,10 @@ extension Release {
     )
 
     @Sendable private static func migrateDatabase(_ context: StepContext) throws {
-        let layout = try context.library.requiredLayout()
-        guard layout == .database || layout == .tagsOnce else {
+        switch try context.library.requiredLayout() {
+        case .oneFile, .filePerNote, .tagsApart, .indexed:
             throw NotesError("\(context.folder.path) has no \(NotesDatabase.file) of 2.1.")
+        case .database, .tagsOnce, .colors: break
         }
         let database = try NotesDatabase(path: context.folder.path(of: NotesDatabase.file))
         try database.migrate(to: .tagsOnce) { try context.reached("uncommitted") }

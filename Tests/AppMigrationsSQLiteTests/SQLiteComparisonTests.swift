@@ -23,7 +23,7 @@ struct SQLiteComparisonTests {
             (
                 notes + "; INSERT INTO notes VALUES (1, 'a', 0.5), (2, 'b', NULL)",
                 """
-                create table old(ID integer primary key, "title" text); -- made by 1.0
+                create table old(id integer primary key, "title" text); -- made by 1.0
                 INSERT INTO old VALUES (2, 'b'), (1, 'a');
                 ALTER TABLE old ADD COLUMN changed_at REAL;
                 ALTER TABLE old RENAME TO notes;
@@ -64,12 +64,12 @@ struct SQLiteComparisonTests {
             ("CREATE TABLE t(a); CREATE INDEX i ON t(a)", "CREATE TABLE t(a)", "lacks the index i"),
             (
                 "CREATE TABLE t(a CHECK (a > 0))", "CREATE TABLE t(a)",
-                "has another table t: create table t(a) and not create table t(a check(a>0))"
+                "has another table t: CREATE TABLE t(a) and not CREATE TABLE t(a CHECK (a > 0))"
             ),
             (
                 "CREATE TABLE t(a DEFAULT 'X')", "CREATE TABLE t(a DEFAULT 'x')",
                 "has another table t: "
-                    + "…e table t(a default'x') and not …e table t(a default'X')"
+                    + "… TABLE t(a DEFAULT 'x') and not … TABLE t(a DEFAULT 'X')"
             ),
             ("PRAGMA user_version = 4", "PRAGMA user_version = 3", "has the user_version 3 and not 4"),
             (

@@ -115,6 +115,22 @@ struct VersionTests {
         }
     }
 
+    @Test func `declarations are listed to the end also where they make a plan first`() throws {
+        struct TooOld: Error {}
+        let report = try Rehearsal(currentVersion: "1.3", from: [list(at: "1.1")]).run { migrations, folder in
+            func declare(_ migrations: MigrationManager) throws {
+                try migrations.whenMigrating(toVersion: "1.1") {}
+                try migrations.whenMigrating(toVersion: "1.2") { try addLine("1.2", in: folder) }
+            }
+            #expect(try migrations.plan(declare).count == 2)
+            try declare(migrations)
+            guard try read("list.txt", in: folder).contains("1.2") else { throw TooOld() }
+            try migrations.whenMigrating(toVersion: "1.3") { try addLine("1.3", in: folder) }
+        }
+        #expect(report.isClean, "\(report)")
+        #expect(report.declaredVersions.map(\.description) == ["1.1", "1.2", "1.3"])
+    }
+
     @Test func `versions without a starting point before them are named`() throws {
         let report = try Rehearsal(currentVersion: "2.0", from: [list(at: "1.1")]).run { migrations, _ in
             for version in ["1.1", "2.0"] { try migrations.whenMigrating(toVersion: version) {} }

@@ -44,6 +44,19 @@ struct LockTests {
         }
     }
 
+    @Test func `the launched version that couldn't be saved for the lock comes with the intent`() throws {
+        try withTemporaryDirectory { folder in
+            try folder.writeState(lastRun: "1.1", launched: "1.3")
+            var manager: MigrationManager?
+            try holdingLock(folder) { manager = try folder.manager("1.4") }
+            #expect(try folder.stateText().contains("\"launchedVersion\": \"1.3\""))
+            try manager?.whenMigrating(toVersion: "1.2") { () throws in
+                #expect(try folder.stateText().contains("\"launchedVersion\" : \"1.4\""))
+            }
+            #expect(manager?.lastRunVersion == version("1.2"))
+        }
+    }
+
     @Test func `a time-out names the process that holds the lock`() throws {
         try withTemporaryDirectory { folder in
             try folder.writeState(lastRun: "1.1", launched: "1.4")
@@ -67,20 +80,24 @@ struct LockTests {
         }
     }
 
-    @Test func `cancelling a waiting task ends its wait`() async throws {
+    @Test(arguments: [true, false])
+    func `cancelling a waiting task ends its wait`(isAsynchronous: Bool) async throws {
         try await withTemporaryDirectory { folder in
             try folder.writeState(lastRun: "1.1", launched: "1.4")
             let (waits, waiting) = AsyncStream.makeStream(of: Void.self)
-            let location = StateLocation(name: "Library", directory: folder.path)
-            let lock = try FileLock.waiting(location, version: nil, options: .init()) { .now }
+            let lock = try Self.lock(folder)
             let manager = try folder.manager(
                 "1.4",
                 options: MigrationManager.Options { _ in waiting.yield() }
             )
             let task = Task.detached {
-                try await manager.whenMigrating(toVersion: "1.2") {
-                    await Task.yield()
-                    Issue.record("The closure ran.")
+                if isAsynchronous {
+                    try await manager.whenMigrating(toVersion: "1.2") {
+                        await Task.yield()
+                        Issue.record("The closure ran.")
+                    }
+                } else {
+                    try manager.whenMigrating(toVersion: "1.2") { Issue.record("The closure ran.") }
                 }
             }
             for await _ in waits { break }
@@ -91,6 +108,59 @@ struct LockTests {
             #expect(error?.underlyingError is CancellationError)
             #expect(try manager.refusal(of: "1.2").code == .blocked)
             #expect(try folder.manager("1.4").declare("1.2") == ["1.2"])
+        }
+    }
+
+    /// Else the later one could raise the mark first, and the earlier one would be passed by.
+    @Test func `calls of one manager that wait have their turns in the order declared`() async throws {
+        for _ in 1...20 {
+            try await withTemporaryDirectory { folder in
+                try folder.writeState(lastRun: "1.1", launched: "1.4")
+                let (waits, waiting) = AsyncStream.makeStream(of: Void.self)
+                let lock = try Self.lock(folder)
+                let log = Log()
+                let manager = try folder.manager(
+                    "1.4",
+                    options: .init { event in if event.kind == .waiting { waiting.yield() } }
+                )
+                var wait = waits.makeAsyncIterator()
+                var tasks: [Task<Void, any Error>] = []
+                for text in ["1.2", "1.3"] {
+                    tasks.append(
+                        Task.detached {
+                            _ = try await manager.whenMigrating(toVersion: text) {
+                                await Task.yield()
+                                log.add(text)
+                            }
+                        }
+                    )
+                    await wait.next()
+                }
+                lock.unlock()
+                for task in tasks { try await task.value }
+                #expect(log.lines == ["1.2", "1.3"])
+            }
+        }
+    }
+
+    @Test func `a lock whose file was removed guards nothing, and is taken anew`() throws {
+        try withTemporaryDirectory { folder in
+            try folder.writeState(lastRun: "1.1", launched: "1.4")
+            let lock = try Self.lock(folder)
+            let waiting = DispatchSemaphore(value: 0)
+            let done = DispatchSemaphore(value: 0)
+            let log = Log()
+            let manager = try folder.manager("1.4", options: .init { _ in waiting.signal() })
+            Thread.detachNewThread {
+                do { log.add("\(try manager.declare("1.2"))") } catch { log.add("\(error)") }
+                done.signal()
+            }
+            waiting.wait()
+            try folder.remove(folder.lockFile)
+            lock.unlock()
+            done.wait()
+            #expect(log.lines == [#"["1.2"]"#])
+            #expect(try folder.names().contains("Library.migrations.lock"))
         }
     }
 
@@ -109,9 +179,13 @@ struct LockTests {
         }
     }
 
-    private func holdingLock(_ folder: TemporaryDirectory, _ body: () throws -> Void) throws {
+    private static func lock(_ folder: TemporaryDirectory) throws -> FileLock {
         let location = StateLocation(name: "Library", directory: folder.path)
-        let lock = try FileLock.waiting(location, version: nil, options: MigrationManager.Options()) { .now }
+        return try FileLock.waiting(location, version: nil, options: .init()) { .now }
+    }
+
+    private func holdingLock(_ folder: TemporaryDirectory, _ body: () throws -> Void) throws {
+        let lock = try Self.lock(folder)
         defer { lock.unlock() }
         try body()
     }

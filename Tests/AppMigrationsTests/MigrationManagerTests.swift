@@ -152,6 +152,21 @@ struct MigrationManagerTests {
         }
     }
 
+    @Test func `a state that can't be read any more is unreadable and not absent`() throws {
+        try withTemporaryDirectory { folder in
+            let manager = try MigrationManager(
+                named: "Library",
+                currentVersion: "1.4",
+                stateDirectory: folder.path + "/inner"
+            )
+            try folder.remove(folder.path + "/inner")
+            try Data().write(to: URL(fileURLWithPath: folder.path + "/inner"))
+            let error = #expect(throws: MigrationError.self) { () throws in _ = try manager.history }
+            #expect(error?.code == .stateUnreadable)
+            #expect(error?.underlyingError is SystemCallError)
+        }
+    }
+
     @Test func `a launched version that can't be saved is an event and no error`() throws {
         try withTemporaryDirectory { folder in
             try folder.writeState(lastRun: "1.1")

@@ -132,6 +132,22 @@ struct StateFileTests {
         }
     }
 
+    @Test func `a record only raises the marks, and ends the interruption`() {
+        let state = Self.state.recording(
+            AppliedMigration(
+                version: version("0.1"),
+                previousVersion: version("0"),
+                appVersion: version("0.2"),
+                finishedAt: 0,
+                duration: .zero,
+                attempts: 1
+            )
+        )
+        #expect(state.marks.lastRun == Self.state.marks.lastRun)
+        #expect(state.marks.launched == Self.state.marks.launched)
+        #expect(!state.marks.isInterrupted)
+    }
+
     @Test func `the history keeps its newest thousand rows`() throws {
         try withTemporaryDirectory { folder in
             var state = Self.state

@@ -10,8 +10,6 @@ let settings: [SwiftSetting] = [
 
 let migrations = Target.Dependency.product(name: "AppMigrations", package: "swift-app-migrations")
 
-let database = Target.Dependency.product(name: "AppMigrationsSQLite", package: "swift-app-migrations")
-
 let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v15)],
@@ -40,7 +38,17 @@ let package = Package(
         ),
         .executableTarget(
             name: "store-ratios",
-            dependencies: [database, "Measuring"],
+            dependencies: [
+                "Measuring", .product(name: "AppMigrationsSQLite", package: "swift-app-migrations"),
+            ],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "schema-ratios",
+            dependencies: [
+                "CMeasure", "Measuring",
+                .product(name: "AppMigrationsSQLite", package: "swift-app-migrations"),
+            ],
             swiftSettings: settings
         ),
         .executableTarget(
@@ -49,6 +57,16 @@ let package = Package(
                 migrations, "CMeasure", "Measuring",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(name: "CSQLiteMeasure", linkerSettings: [.linkedLibrary("sqlite3")]),
+        .executableTarget(
+            name: "sql-ratios",
+            dependencies: [
+                .product(name: "AppMigrationsSQLite", package: "swift-app-migrations"),
+                "CMeasure", "CSQLiteMeasure", "Measuring",
+                .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings
         ),

@@ -20,7 +20,7 @@ struct ArgumentTests {
             ),
             (
                 ["--data", "a", "--version", "1.3"],
-                #"There is no release "1.3". There are 1.0, 1.1, 1.2.5, 1.4, 2.0, 2.1, 2.2."#
+                #"There is no release "1.3". There are 1.0, 1.1, 1.2.5, 1.4, 2.0, 2.1, 2.2, 3.0."#
             ),
             (
                 ["--data", "a", "--version", "1.1", "--kill-at", "1.4:renamed"],

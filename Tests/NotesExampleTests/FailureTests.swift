@@ -123,7 +123,7 @@ struct FailureTests {
         try await withTemporaryFolder { folder throws in
             try folder.start(as: .v2_2)
             try SQLiteConnection(path: folder.path(of: "notes.sqlite"))
-                .query("INSERT INTO schema_migrations(version) VALUES (3)")
+                .query("INSERT INTO schema_migrations(version) VALUES (4)")
             let error = #expect(throws: NotesError.self) { try folder.notes }
             #expect(
                 error?.description

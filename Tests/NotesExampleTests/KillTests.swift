@@ -34,7 +34,7 @@ struct KillTests {
             for point in inOrder {
                 await #expect(processExitsWith: .signal(SIGKILL), "\(point)") {
                     [path = folder.path as String, point = point as String] in
-                    try NotesFolder(path: path).dies(as: "2.2", at: point)
+                    try NotesFolder(path: path).dies(as: "3.0", at: point)
                 }
                 #expect(try folder.notes == Sample.notes, "\(point)")
             }

@@ -81,7 +81,7 @@ extension URL {
 extension Release: CustomTestStringConvertible {
     public var testDescription: String { version }
 
-    static var latest: Release { v2_2 }
+    static var latest: Release { v3_0 }
 
     /// The release called so, in a process of its own that cannot be handed a release.
     static func named(_ version: String) throws -> Release {

@@ -36,6 +36,7 @@ let package = Package(
             name: "PostgresInteropTests",
             dependencies: [
                 "PostgresConnection", "PostgresStarter",
+                .product(name: "AppMigrations", package: "swift-app-migrations"),
                 .product(name: "AppMigrationsSQLite", package: "swift-app-migrations"),
             ],
             swiftSettings: settings

@@ -82,7 +82,7 @@ extension SchemaPair {
         ),
         SchemaPair(
             "a type that is quoted like a constraint",
-            "CREATE TABLE t(a \"unique\")",
+            "CREATE TABLE t(a [unique])",
             "CREATE TABLE t(a unique)",
             ["rebuild the table t"]
         ),

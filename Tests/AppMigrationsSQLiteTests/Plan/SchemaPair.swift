@@ -48,6 +48,32 @@ struct SchemaPair: Sendable, CustomTestStringConvertible {
             "CREATE TABLE t(a, \"b\", [select])",
             []
         ),
+        SchemaPair(
+            "triggers with semicolons and END inside",
+            """
+            CREATE TABLE t(a);
+            CREATE TRIGGER r AFTER INSERT ON t BEGIN SELECT CASE a WHEN 1 THEN 2 END FROM t; SELECT ';END;'; END;
+            CREATE TRIGGER s AFTER INSERT ON t BEGIN SELECT 1; END;
+            """,
+            """
+            CREATE TABLE t(a);;
+            CREATE TRIGGER r AFTER INSERT ON t BEGIN SELECT CASE a WHEN 1 THEN 2 END FROM t; SELECT ';END;'; END;
+            create trigger s after insert on t begin select 1; end
+            """,
+            []
+        ),
+        SchemaPair(
+            "statements that do not create",
+            "CREATE TABLE t(a, b); CREATE TABLE u(a)",
+            "CREATE TABLE t(a); CREATE TABLE IF NOT EXISTS t(x); ALTER TABLE t ADD b; CREATE TABLE u AS SELECT 1 AS a",
+            []
+        ),
+        SchemaPair(
+            "a temporary table of the target, which is none of it",
+            "CREATE TABLE t(a)",
+            "CREATE TEMP TABLE u(a); CREATE TABLE t(a); INSERT INTO t VALUES (1)",
+            []
+        ),
         SchemaPair("IF NOT EXISTS and main", "CREATE TABLE t(a)", "CREATE TABLE IF NOT EXISTS main.t(a)", []),
         SchemaPair(
             "another order of making",

@@ -88,7 +88,7 @@ import Testing
         return shared
     }
 
-    @Test(arguments: 0..<120 as Range<UInt64>)
+    @Test(arguments: 0..<60 as Range<UInt64>)
     func `random schemas become others with their rows`(seed: UInt64) throws {
         var random = SeededGenerator(state: seed)
         let before = RandomSchema.random(&random)

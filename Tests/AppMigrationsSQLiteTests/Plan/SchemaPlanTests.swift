@@ -1,5 +1,6 @@
-import AppMigrationsSQLite
 import Testing
+
+@testable import AppMigrationsSQLite
 
 @Suite struct SchemaPlanTests {
     @Test(
@@ -118,6 +119,21 @@ import Testing
             try SchemaPlan(from: db, to: "CREATE TABLE t(a, b); CREATE TABLE u(a)", hints: hints)
         }
         #expect(error.description == "\(message). Nothing was changed. Correct the hints.")
+    }
+
+    @Test(
+        arguments: [
+            (
+                "CREATE TABLE t(a); CREATE TRIGGER r AFTER INSERT ON t BEGIN SELECT 1; SELECT 2; END; CREATE VIEW v AS SELECT 1",
+                3
+            ),
+            ("CREATE TABLE t(a);;\n-- end", 1), ("", 0),
+            ("CREATE TABLE t(a); INSERT INTO t VALUES (1)", nil), ("CREATE TEMP TABLE t(a)", nil),
+            ("CREATE TABLE temp.t(a)", nil), ("PRAGMA user_version = 1", nil),
+        ]
+    )
+    func `a target of nothing but CREATE statements is read without running it`(script: String, count: Int?) {
+        #expect(SchemaSnapshot(reading: script)?.objects.count == count)
     }
 
     @Test func `a target that is wrong is an error with its place`() throws {

@@ -136,14 +136,15 @@ extension Kept {
             before: """
                 CREATE TABLE t(a); INSERT INTO t VALUES (1); CREATE INDEX i ON t(a);
                 CREATE TRIGGER r AFTER INSERT ON t BEGIN SELECT 1; END;
-                CREATE TEMP TABLE t(z); INSERT INTO temp.t VALUES (2)
+                CREATE TEMP TABLE t(z); INSERT INTO temp.t VALUES (2);
+                CREATE TEMP TRIGGER q AFTER INSERT ON temp.t BEGIN SELECT 1; END
                 """,
             createTable: "CREATE TABLE t(a, b)",
             query: """
                 SELECT a, b, z, (SELECT count(*) FROM main.sqlite_master), (SELECT count(*) FROM temp.sqlite_master)
                 FROM main.t, temp.t
                 """,
-            rows: [[1, nil, 2, 3, 1]]
+            rows: [[1, nil, 2, 3, 2]]
         ),
     ]
 }

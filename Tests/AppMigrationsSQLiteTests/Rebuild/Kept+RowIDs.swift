@@ -40,11 +40,11 @@ extension Kept {
         Kept(
             fact: "INTEGER PRIMARY KEY DESC and the row ids, which are not the same",
             before: """
-                CREATE TABLE t(id INTEGER PRIMARY KEY DESC, a); INSERT INTO t(rowid, id, a) VALUES (1, 20, 'x'), (2, 10, 'y')
+                CREATE TABLE t(id INTEGER PRIMARY KEY DESC, a); INSERT INTO t(rowid, id, a) VALUES (5, 20, 'x'), (9, 10, 'y')
                 """,
             createTable: "CREATE TABLE t(id INTEGER PRIMARY KEY DESC, a, b)",
             query: "SELECT rowid, id, a FROM t",
-            rows: [[1, 20, "x"], [2, 10, "y"]]
+            rows: [[5, 20, "x"], [9, 10, "y"]]
         ),
         Kept(
             fact: "a key that was INTEGER PRIMARY KEY DESC",
@@ -107,9 +107,8 @@ extension Kept {
                 """,
             createTable: "CREATE TABLE t(id INTEGER PRIMARY KEY AUTOINCREMENT)",
             values: ["id": "id * 2"],
-            then: "INSERT INTO t DEFAULT VALUES",
-            query: "SELECT id FROM t",
-            rows: [[100], [101]]
+            query: "SELECT id, seq FROM t, sqlite_sequence",
+            rows: [[100, 100]]
         ),
         Kept(
             fact: "AUTOINCREMENT that is added",

@@ -41,6 +41,39 @@ private typealias Connection = AppMigrationsSQLite.SQLiteConnection
         }
     }
 
+    @Test func `a closure runs exactly once in GRDB's database, whatever the state says`() throws {
+        try withFolder { folder in
+            let queue = try DatabaseQueue(path: folder + "/db")
+            let migrations = {
+                try MigrationManager(
+                    named: "Library",
+                    currentVersion: "2.0",
+                    firstRun: .everything,
+                    stateDirectory: folder
+                )
+            }
+            let runs = try (0..<2).map { _ in
+                let manager = try migrations()
+                return try queue.writeWithoutTransaction { db in
+                    let ran = try manager.whenMigrating(toVersion: "2.0", in: db) { db in
+                        try db.execute(sql: "CREATE TABLE once(x)")
+                    }
+                    try manager.reset(to: "1.0")
+                    return ran
+                }
+            }
+            #expect(runs == [true, false])
+            // The transaction of `write` is GRDB's to commit, so it is no place for a record outside of it.
+            let manager = try migrations()
+            let error = #expect(throws: MigrationError.self) {
+                try queue.write { db in
+                    try manager.whenMigrating(toVersion: "2.0", in: db) { _ in Issue.record("ran") }
+                }
+            }
+            #expect((error?.underlyingError as? SQLError)?.code == .alreadyInTransaction)
+        }
+    }
+
     @Test func `both libraries migrate one file, each with its own ledger`() throws {
         try withFolder { folder in
             let pool = try DatabasePool(path: folder + "/db")

@@ -12,13 +12,17 @@ internal import Android
 
 /// The calls of the C library that reading a folder of scripts makes.
 ///
+/// `Platform+Files.swift` has what replacing a store needs; nothing else names the C library.
+///
 /// Foundation would do it too, and make every start of a program on Linux a quarter slower.
 enum Platform {
     /// What the C library says of a call that failed.
     struct Failure: Error {
         let message: String
+        let number: Int32
 
-        fileprivate init(_ call: String, _ number: Int32) {
+        init(_ call: String, _ number: Int32) {
+            self.number = number
             message = "\(call) failed: \(String(cString: strerror(number))) (errno \(number))"
         }
     }

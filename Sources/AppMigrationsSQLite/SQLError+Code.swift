@@ -8,6 +8,7 @@ extension SQLError {
             case transactionEnded, alreadyInTransaction, notInTransaction
             case invalidVersion, duplicateVersion, invalidFileName, unreadableFile, unknownTarget
             case migrationFailed, foreignKeyViolation, ledgerUnreadable, stopped
+            case damaged, notDamaged, newerSchema, unreachable, fileFailure
         }
 
         private let kind: Kind
@@ -103,5 +104,20 @@ extension SQLError {
 
         /// The progress closure answered that no more should run, and migrations are left.
         public static var stopped: Code { Code(.stopped) }
+
+        /// A file is not a database or a damaged one, or a check that was asked for found damage.
+        public static var damaged: Code { Code(.damaged) }
+
+        /// A store is not damaged, and was not set aside.
+        public static var notDamaged: Code { Code(.notDamaged) }
+
+        /// A store was written by a newer SQLite, in a way that this one does not read.
+        public static var newerSchema: Code { Code(.newerSchema) }
+
+        /// A store could not be looked at, or could be an encrypted one.
+        public static var unreachable: Code { Code(.unreachable) }
+
+        /// A file beside a store, or the store itself, could not be made, renamed or removed.
+        public static var fileFailure: Code { Code(.fileFailure) }
     }
 }

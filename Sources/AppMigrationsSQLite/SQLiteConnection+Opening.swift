@@ -1,7 +1,24 @@
 internal import CAppMigrationsSQLite
 
 extension SQLiteConnection {
-    static func open(_ path: String, readOnly: Bool) throws(SQLError) -> OpaquePointer {
+    /// What a connection is opened for.
+    enum Access {
+        case reading
+        /// Writing to a file that is there.
+        case writing
+        /// Writing to a file that is made where there is none.
+        case making
+
+        fileprivate var flags: Int32 {
+            switch self {
+            case .reading: SQLITE_OPEN_READONLY
+            case .writing: SQLITE_OPEN_READWRITE
+            case .making: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+            }
+        }
+    }
+
+    static func open(_ path: String, _ access: Access) throws(SQLError) -> OpaquePointer {
         if path.isEmpty || path.utf8.contains(0) {
             var error = SQLError(
                 .cannotOpen,
@@ -10,9 +27,8 @@ extension SQLiteConnection {
             error.file = path
             throw error
         }
-        let access = readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
         var handle: OpaquePointer?
-        let result = sqlite3_open_v2(path, &handle, access | SQLITE_OPEN_FULLMUTEX, nil)
+        let result = sqlite3_open_v2(path, &handle, access.flags | SQLITE_OPEN_FULLMUTEX, nil)
         guard result == SQLITE_OK, let handle else {
             var error = SQLError(.cannotOpen, String(cString: sqlite3_errstr(result)))
             if let handle {

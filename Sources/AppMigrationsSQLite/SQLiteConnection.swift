@@ -35,12 +35,16 @@ public final class SQLiteConnection: SQLConnection, Sendable {
     ///   - busyTimeout: How long a statement waits for a lock of another connection. A migrator has its own
     ///     wait.
     /// - Throws: ``SQLError`` with the code ``SQLError/Code/cannotOpen``.
-    public init(
+    public convenience init(
         path: String,
         readOnly: Bool = false,
         busyTimeout: Duration = .seconds(5)
     ) throws(SQLError) {
-        handle = try Self.open(path, readOnly: readOnly)
+        try self.init(path: path, readOnly ? .reading : .making, busyTimeout)
+    }
+
+    init(path: String, _ access: Access, _ busyTimeout: Duration) throws(SQLError) {
+        handle = try Self.open(path, access)
         isBorrowed = false
         state = Mutex(State(busyTimeout: busyTimeout))
         sqlite3_extended_result_codes(handle, 1)

@@ -16,6 +16,7 @@ typedef void (*sqlite3_destructor_type)(void *);
 
 #define SQLITE_OK 0
 #define SQLITE_ERROR 1
+#define SQLITE_PERM 3
 #define SQLITE_ABORT 4
 #define SQLITE_BUSY 5
 #define SQLITE_LOCKED 6
@@ -33,6 +34,7 @@ typedef void (*sqlite3_destructor_type)(void *);
 #define SQLITE_CONSTRAINT 19
 #define SQLITE_MISMATCH 20
 #define SQLITE_MISUSE 21
+#define SQLITE_NOLFS 22
 #define SQLITE_AUTH 23
 #define SQLITE_RANGE 25
 #define SQLITE_NOTADB 26
@@ -60,10 +62,13 @@ typedef void (*sqlite3_destructor_type)(void *);
 #define SQLITE_SAVEPOINT 32
 
 #define SQLITE_DBCONFIG_ENABLE_FKEY 1002
+#define SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE 1006
 #define SQLITE_DBCONFIG_WRITABLE_SCHEMA 1011
 #define SQLITE_DBCONFIG_LEGACY_ALTER_TABLE 1012
 #define SQLITE_DBCONFIG_DQS_DML 1013
 #define SQLITE_DBCONFIG_DQS_DDL 1014
+
+#define SQLITE_FCNTL_DATA_VERSION 35
 
 const char *sqlite3_libversion(void);
 int sqlite3_libversion_number(void);
@@ -81,6 +86,7 @@ const char *sqlite3_errstr(int);
 int sqlite3_error_offset(sqlite3 *);
 int sqlite3_get_autocommit(sqlite3 *);
 int sqlite3_db_config(sqlite3 *, int, ...);
+int sqlite3_file_control(sqlite3 *, const char *, int, void *);
 int sqlite3_db_readonly(sqlite3 *, const char *);
 const char *sqlite3_db_filename(sqlite3 *, const char *);
 int sqlite3_table_column_metadata(

@@ -37,6 +37,13 @@ let package = Package(
             swiftSettings: settings
         ),
         .executableTarget(
+            name: "store-ratios",
+            dependencies: [
+                "Measuring", .product(name: "AppMigrationsSQLite", package: "swift-app-migrations"),
+            ],
+            swiftSettings: settings
+        ),
+        .executableTarget(
             name: "schema-ratios",
             dependencies: [
                 "CMeasure", "Measuring",

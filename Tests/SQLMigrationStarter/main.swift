@@ -3,6 +3,7 @@
 // migrate <database> <count>: runs the migrations. With a third argument, the path of a lock file, it waits until
 // nobody holds that; with a fourth, so many milliseconds are the wait for the database's lock.
 // verify <database> <count>: finds a half migration, an error; finishes the run and checks all of it.
+// store <command> <database> ...: see StoreCommands.swift.
 // once <database> <count> <state directory>: closures of a runner, each in a transaction of the database.
 // verify-once: the same check for these.
 // hold <database> <count>: takes the write lock, says so, and keeps it until its input ends.
@@ -28,6 +29,13 @@ func waitForGate(_ path: String) {
 }
 
 let arguments = CommandLine.arguments
+if arguments.count >= 4, arguments[1] == "store" {
+    do { try StoreCommands(path: arguments[3]).run(arguments[2], Array(arguments[4...])) } catch {
+        say("error: \(error)")
+        exit(1)
+    }
+    exit(0)
+}
 guard arguments.count >= 4, let count = Int64(arguments[3]) else { exit(2) }
 do {
     let db = try SQLiteConnection(path: arguments[2])

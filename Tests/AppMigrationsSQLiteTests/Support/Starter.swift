@@ -35,6 +35,9 @@ final class Starter {
         )
     }
 
+    /// Waits until the process has printed something, which ``finish()`` then leaves out.
+    func waitForLine() throws { _ = output.fileHandleForReading.availableData }
+
     /// Kills the process once it has printed so many lines, or lets it end before.
     func kill(afterLines count: Int) throws {
         var lines = 0

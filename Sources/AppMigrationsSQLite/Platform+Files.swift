@@ -1,0 +1,189 @@
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Android)
+internal import Android
+#endif
+
+/// The files around a store.
+///
+/// A database that any connection of this process may have open is never opened here: "if a process closes
+/// any of the file descriptors for a file, all of its POSIX locks on it are gone" (fcntl).
+extension Platform {
+    struct FileStatus {
+        enum Kind { case file, folder, other }
+
+        let kind: Kind
+        let size: Int64
+        let permissions: UInt32
+        let owner: UInt32
+        let group: UInt32
+        let identity: Identity
+    }
+
+    /// Tells one file from every other.
+    struct Identity: Equatable {
+        let device: UInt64
+        let number: UInt64
+    }
+
+    /// What is at a path, links followed; `nil` where there is nothing.
+    static func status(ofFile path: String) throws(Failure) -> FileStatus? {
+        var result = stat()
+        if stat(path, &result) == 0 { return FileStatus(result) }
+        if errno == ENOENT { return nil }
+        throw Failure("stat", errno)
+    }
+
+    /// The path without links; `nil` where there is nothing.
+    static func realPath(of path: String) throws(Failure) -> String? {
+        guard let real = realpath(path, nil) else {
+            if errno == ENOENT { return nil }
+            throw Failure("realpath", errno)
+        }
+        defer { free(real) }
+        return String(cString: real)
+    }
+
+    /// Makes an empty file for what is as private as `original`, of the same user and group where
+    /// `keepsOwner` asks for it.
+    static func makeFile(
+        _ path: String,
+        like original: FileStatus?,
+        keepsOwner: Bool
+    ) throws(Failure) {
+        let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        if file < 0 { throw Failure("open", errno) }
+        defer { close(file) }
+        guard let original else { return }
+        var made = stat()
+        if fstat(file, &made) != 0 { throw Failure("fstat", errno) }
+        if keepsOwner, made.st_uid != original.owner || made.st_gid != original.group {
+            if fchown(file, original.owner, original.group) != 0 { throw Failure("fchown", errno) }
+        }
+        if fchmod(file, mode_t(original.permissions)) != 0 { throw Failure("fchmod", errno) }
+    }
+
+    /// Removes a file; `false` where there is none.
+    @discardableResult
+    static func removeFile(_ path: String) throws(Failure) -> Bool {
+        if unlink(path) == 0 { return true }
+        if errno == ENOENT { return false }
+        throw Failure("unlink", errno)
+    }
+
+    static func rename(_ path: String, to new: String) throws(Failure) {
+        #if canImport(Darwin)
+        let result = Darwin.rename(path, new)
+        #elseif canImport(Glibc)
+        let result = Glibc.rename(path, new)
+        #elseif canImport(Musl)
+        let result = Musl.rename(path, new)
+        #else
+        let result = Android.rename(path, new)
+        #endif
+        if result != 0 { throw Failure("rename", errno) }
+    }
+
+    /// Gives a file a second name.
+    static func makeLink(_ path: String, to file: String) throws(Failure) {
+        if link(file, path) != 0 { throw Failure("link", errno) }
+    }
+
+    /// Makes the names in a file's folder durable.
+    static func synchronizeFolder(of path: String) throws(Failure) {
+        let folder = open(folderPath(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        if folder < 0 { throw Failure("open", errno) }
+        defer { close(folder) }
+        #if canImport(Darwin)
+        // fsync leaves data in the drive's cache; a volume that cannot do more says so (fcntl, F_FULLFSYNC).
+        if fcntl(folder, F_FULLFSYNC) != -1 { return }
+        if errno == EIO || errno == ENOSPC { throw Failure("fcntl", errno) }
+        #endif
+        // EINVAL: the file system has no synchronization for a folder (fsync).
+        if fsync(folder) != 0, errno != EINVAL { throw Failure("fsync", errno) }
+    }
+
+    static func folderPath(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    /// The first bytes of a file, as many as it has of `count`.
+    static func head(ofFile path: String, _ count: Int) throws(Failure) -> [UInt8] {
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        if file < 0 { throw Failure("open", errno) }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: count)
+        while true {
+            let read = pread(file, &bytes, count, 0)
+            if read >= 0 { return Array(bytes[..<read]) }
+            if errno != EINTR { throw Failure("pread", errno) }
+        }
+    }
+
+    /// The date and the time in UTC, as in `20261121T035428Z`.
+    static func universalTime() -> String {
+        var now = time(nil)
+        var parts = tm()
+        gmtime_r(&now, &parts)
+        func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        let date = "\(parts.tm_year + 1900)\(two(parts.tm_mon + 1))\(two(parts.tm_mday))"
+        return "\(date)T\(two(parts.tm_hour))\(two(parts.tm_min))\(two(parts.tm_sec))Z"
+    }
+}
+
+/// A lock that the kernel gives back when its process dies: `flock` on a file of its own.
+extension Platform {
+    /// Opens the lock's file, and makes it where there is none.
+    static func openLock(_ path: String) throws(Failure) -> Int32 {
+        let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        if file < 0 { throw Failure("open", errno) }
+        return file
+    }
+
+    /// Takes the lock without waiting; `false` when somebody else has it.
+    static func tryLock(_ file: Int32) throws(Failure) -> Bool {
+        while flock(file, LOCK_EX | LOCK_NB) != 0 {
+            if errno == EWOULDBLOCK { return false }
+            if errno != EINTR { throw Failure("flock", errno) }
+        }
+        return true
+    }
+
+    static func status(ofOpenFile file: Int32) throws(Failure) -> FileStatus {
+        var result = stat()
+        if fstat(file, &result) != 0 { throw Failure("fstat", errno) }
+        return FileStatus(result)
+    }
+
+    /// Closes a file that nothing was written to, and gives its lock back.
+    static func closeLock(_ file: Int32) { close(file) }
+
+    static func pause(_ duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        var rest = timespec(tv_sec: time_t(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
+        // A signal may cut it short; whoever waits looks at the clock.
+        nanosleep(&rest, nil)
+    }
+}
+
+extension Platform.FileStatus {
+    fileprivate init(_ status: stat) {
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: kind = .file
+        case S_IFDIR: kind = .folder
+        default: kind = .other
+        }
+        size = Int64(status.st_size)
+        permissions = UInt32(status.st_mode & 0o777)
+        (owner, group) = (status.st_uid, status.st_gid)
+        identity = Platform.Identity(
+            device: UInt64(truncatingIfNeeded: status.st_dev),
+            number: UInt64(truncatingIfNeeded: status.st_ino)
+        )
+    }
+}

@@ -1,0 +1,64 @@
+import AppMigrationsSQLite
+import Foundation
+import Testing
+
+@Suite struct StoreArticleTests {
+    private func migrator() throws -> Migrator {
+        try Migrator([Migration(version: 1, sql: "ALTER TABLE note ADD COLUMN size")])
+    }
+
+    private static let schema = "CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT, size)"
+
+    private func makeStore(_ path: String) throws {
+        try SQLiteConnection(path: path).execute(
+            script: "CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT); INSERT INTO note VALUES (1, 'one')"
+        )
+    }
+
+    @Test func `a store is replaced once, and has a backup, as the article says`() throws {
+        let migrator = try migrator()
+        try withTemporaryDirectory { folder in
+            let path = folder + "/store"
+            #expect(try !replacing(path, Self.schema, migrator))
+            try makeStore(path)
+            #expect(try replacing(path, Self.schema, migrator))
+            #expect(try SQLiteConnection(path: path).query("SELECT * FROM note") == [[1, "one", nil]])
+            #expect(try SQLiteConnection(path: path + ".bak").query("SELECT * FROM note") == [[1, "one"]])
+            // The ledger is the migrator's own, and no difference.
+            #expect(try !replacing(path, Self.schema, migrator))
+        }
+    }
+
+    @Test func `progress is shown and can cancel, as the article says`() throws {
+        let migrator = try migrator()
+        try withTemporaryDirectory { folder in
+            let store = SQLiteStore(path: folder + "/store")
+            try makeStore(store.path)
+            let impatient = Showing(show: { _, _ in }, isCancelled: { true })
+            #expect(try sqlError { try impatient.migrate(store, migrator) }.code == .stopped)
+            var shown = 0
+            try Showing(show: { _, _ in shown += 1 }, isCancelled: { false }).migrate(store, migrator)
+            #expect(shown > 3)
+            #expect(try SQLiteConnection(path: store.path).query("SELECT * FROM note") == [[1, "one", nil]])
+        }
+    }
+
+    @Test func `a damaged store gives way to its backup, as the article says`() throws {
+        try withTemporaryDirectory { folder in
+            let path = folder + "/store"
+            try makeStore(path + ".bak")
+            try write("damage", to: path)
+            var aside = [String]()
+            let db = try opening(path) { error, path in
+                #expect(error?.code == .damaged)
+                aside.append(path)
+            }
+            #expect(try db.query("SELECT * FROM note") == [[1, "one"]])
+            db.close()
+            try write("more damage", to: path)
+            try checking(SQLiteStore(path: path), Self.schema) { _, path in aside.append(path) }
+            #expect(try aside.map { try Wreck.bytes($0) } == [Data("damage".utf8), Data("more damage".utf8)])
+            #expect(!FileManager.default.fileExists(atPath: path))
+        }
+    }
+}

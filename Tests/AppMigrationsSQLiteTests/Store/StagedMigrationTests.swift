@@ -1,0 +1,238 @@
+import Foundation
+import Testing
+
+@testable import AppMigrationsSQLite
+
+@Suite struct StagedMigrationTests {
+    struct Refused: Error {}
+
+    /// Both swaps in both journal modes.
+    static let ways: [(SQLiteStore.Swap, String)] = [
+        (.inPlace, "delete"), (.inPlace, "wal"), (.rename, "delete"), (.rename, "wal"),
+    ]
+
+    static func withStore(_ journal: String, _ body: (SQLiteStore) throws -> Void) throws {
+        try withTemporaryDirectory { folder in
+            let store = SQLiteStore(path: folder + "/store")
+            try Wreck.makeStore(store.path, journal: journal)
+            try body(store)
+        }
+    }
+
+    static func names(beside store: SQLiteStore) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: Platform.folderPath(of: store.path)).sorted()
+    }
+
+    static func rows(of path: String) throws -> [[SQLValue]] {
+        let db = try SQLiteConnection(path: path)
+        defer { db.close() }
+        #expect(try db.query("PRAGMA integrity_check") == [["ok"]])
+        return try db.query("SELECT count(*), max(body) FROM note")
+    }
+
+    @Test(arguments: ways)
+    func `the migrated copy takes the store's place, and the old one stays as a backup`(
+        swap: SQLiteStore.Swap,
+        journal: String
+    ) throws {
+        try Self.withStore(journal) { store in
+            try #require(chmod(store.path, 0o640) == 0)
+            let isReplaced = try store.migrateStaged(swap: swap, backupExtension: "bak") { db in
+                try db.query("UPDATE note SET body = upper(body)")
+                try db.query("VACUUM")
+                try db.execute(script: "CREATE TABLE further(a); DELETE FROM note WHERE id > 400")
+            }
+            #expect(isReplaced)
+            #expect(try Self.rows(of: store.path) == [[400, "THE BODY OF NOTE 99"]])
+            #expect(try Self.rows(of: store.path + ".bak") == [[500, "the body of note 99"]])
+            #expect(try Self.names(beside: store) == ["store", "store.bak"])
+            #expect(try SQLiteConnection(path: store.path).query("PRAGMA journal_mode") == [[.text(journal)]])
+            for path in [store.path, store.path + ".bak"] {
+                #expect(try Platform.status(ofFile: path)?.permissions == 0o640)
+            }
+        }
+    }
+
+    @Test(arguments: ways)
+    func `a body that writes nothing replaces neither the store nor the backup`(
+        swap: SQLiteStore.Swap,
+        journal: String
+    ) throws {
+        try Self.withStore(journal) { store in
+            try write("a backup from before", to: store.path + ".bak")
+            let before = try contents(of: Platform.folderPath(of: store.path))
+            let isReplaced = try store.migrateStaged(swap: swap, backupExtension: "bak") { db in
+                try db.query("SELECT * FROM note")
+            }
+            #expect(!isReplaced)
+            #expect(try contents(of: Platform.folderPath(of: store.path)) == before)
+        }
+    }
+
+    @Test(arguments: ways)
+    func `a store that is not there yet is made`(swap: SQLiteStore.Swap, journal: String) throws {
+        try withTemporaryDirectory { folder in
+            let store = SQLiteStore(path: folder + "/store")
+            try store.migrateStaged(swap: swap) { db in
+                try db.query("PRAGMA journal_mode = \(journal)")
+                try db.execute(script: Wreck.target)
+            }
+            #expect(try store.status(target: Wreck.target).text == "same")
+            #expect(try Self.names(beside: store) == ["store"])
+        }
+    }
+
+    @Test(arguments: ways)
+    func `an error of the body leaves the old store, to the last byte`(
+        swap: SQLiteStore.Swap,
+        journal: String
+    ) throws {
+        try Self.withStore(journal) { store in
+            let before = try contents(of: Platform.folderPath(of: store.path))
+            let error = try sqlError {
+                try store.migrateStaged(swap: swap, backupExtension: "bak") { db in
+                    try db.query("DELETE FROM note")
+                    throw Refused()
+                }
+            }
+            #expect(error.code == .migrationFailed)
+            #expect(error.underlyingError is Refused)
+            #expect(try contents(of: Platform.folderPath(of: store.path)) == before)
+        }
+    }
+
+    @Test func `a copy with another page size goes into the store, where SQLite takes it`() throws {
+        for (swap, journal) in Self.ways {
+            try Self.withStore(journal) { store in
+                func migrate() throws {
+                    try store.migrateStaged(swap: swap) { db in
+                        try db.query("PRAGMA journal_mode = delete")
+                        try db.query("PRAGMA page_size = 4096")
+                        try db.query("VACUUM")
+                        try db.query("DELETE FROM note WHERE id = 1")
+                    }
+                }
+                if swap == .inPlace, journal == "wal" {
+                    // "If the destination is in WAL mode and the page sizes differ": sqlite3_backup_step.
+                    #expect(try sqlError { try migrate() }.code == .readOnly)
+                    #expect(try Self.rows(of: store.path)[0][0] == 500)
+                } else {
+                    try migrate()
+                    #expect(try Self.rows(of: store.path)[0][0] == 499)
+                }
+                #expect(try Self.names(beside: store) == ["store"])
+            }
+        }
+    }
+
+    @Test(arguments: [SQLiteStore.Swap.inPlace, .rename])
+    func `a link to a store stays one`(swap: SQLiteStore.Swap) throws {
+        try Self.withStore("delete") { store in
+            let link = SQLiteStore(path: store.path + "-link")
+            try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: store.path)
+            try link.migrateStaged(swap: swap) { try $0.query("DELETE FROM note WHERE id = 1") }
+            #expect(try Self.rows(of: store.path)[0][0] == 499)
+            #expect(try Self.names(beside: store) == ["store", "store-link"])
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link.path) == store.path)
+        }
+    }
+
+    @Test(arguments: ways)
+    func `what a dead process left is no obstacle and goes`(swap: SQLiteStore.Swap, journal: String) throws {
+        try Self.withStore(journal) { store in
+            for ending in ["", "-journal", "-wal", "-shm", "-lock", "-backup", "-backup-journal"] {
+                try write("left over", to: store.path + ".migrating" + ending)
+            }
+            try store.migrateStaged(swap: swap) { try $0.query("DELETE FROM note WHERE id = 1") }
+            #expect(try Self.rows(of: store.path)[0][0] == 499)
+            #expect(try Self.names(beside: store) == ["store"])
+        }
+    }
+
+    @Test func `what a dead process left goes with the next opening, too`() throws {
+        try Self.withStore("wal") { store in
+            for ending in ["", "-wal", "-lock"] { try write("left", to: store.path + ".migrating" + ending) }
+            try store.open { _ in Issue.record("set aside") }.close()
+            #expect(try Self.names(beside: store) == ["store"])
+        }
+    }
+
+    @Test func `a copy that is in use is not taken for a left-over`() throws {
+        try Self.withStore("delete") { store in
+            try store.migrateStaged { db in
+                let error = try sqlError {
+                    try store.migrateStaged(lockWait: .milliseconds(5)) { _ in Issue.record("run") }
+                }
+                #expect(error.code == .busy)
+                #expect(error.message == "Another starter is migrating this store or setting it aside")
+                try db.query("DELETE FROM note WHERE id = 1")
+            }
+            #expect(try Self.rows(of: store.path)[0][0] == 499)
+        }
+    }
+
+    @Test func `while the copy is migrated, others read in place and not when renaming; nobody writes`()
+        throws
+    {
+        for (swap, journal) in Self.ways {
+            try Self.withStore(journal) { store in
+                try store.migrateStaged(swap: swap) { db in
+                    let other = try SQLiteConnection(path: store.path, busyTimeout: .milliseconds(1))
+                    func read() throws { _ = try other.query("SELECT count(*) FROM note") }
+                    if swap == .inPlace {
+                        try read()
+                    } else {
+                        #expect(try sqlError { try read() }.code == .busy)
+                    }
+                    let error = try sqlError { try other.query("DELETE FROM note") }
+                    #expect(error.code == .busy)
+                    other.close()
+                    try db.query("DELETE FROM note WHERE id = 1")
+                }
+                #expect(try Self.rows(of: store.path)[0][0] == 499)
+            }
+        }
+    }
+
+    @Test(arguments: ["delete", "wal"])
+    func `what is written when the lock is free is not lost: the copy is made anew`(journal: String) throws {
+        try Self.withStore(journal) { store in
+            let files = try StoreFiles(of: store.path)
+            let writer = try SQLiteConnection(path: store.path)
+            var (bodies, gaps) = (0, 0)
+            var migration = StagedMigration(files: files, backup: nil, check: .full, lockWait: .seconds(5))
+            migration.whenUnlocked = { () throws(SQLError) in
+                gaps += 1
+                if gaps < 3 { try writer.query("INSERT INTO note(body) VALUES ('meanwhile')") }
+            }
+            let isReplaced = try migration.runInPlace({ _ in .goOn }) { db in
+                bodies += 1
+                try db.query("ALTER TABLE note ADD COLUMN size")
+            }
+            #expect(isReplaced)
+            #expect((bodies, gaps) == (3, 3))
+            #expect(try writer.query("SELECT count(*) FROM note WHERE body = 'meanwhile'") == [[2]])
+            #expect(try writer.query("SELECT count(size), count(*) FROM note") == [[0, 502]])
+        }
+    }
+
+    @Test func `a store that others always write to in that moment stays, with all they wrote`() throws {
+        try Self.withStore("delete") { store in
+            let files = try StoreFiles(of: store.path)
+            let writer = try SQLiteConnection(path: store.path)
+            var migration = StagedMigration(files: files, backup: nil, check: .none, lockWait: .seconds(5))
+            migration.whenUnlocked = { () throws(SQLError) in
+                try writer.query("INSERT INTO note(body) VALUES ('meanwhile')")
+            }
+            let error = try sqlError {
+                try migration.runInPlace({ _ in .goOn }) { try $0.query("ALTER TABLE note ADD COLUMN size") }
+            }
+            #expect(error.code == .busy)
+            #expect(
+                error.message
+                    == "Other processes wrote to the store each time that the copy was to replace it"
+            )
+            #expect(try Self.rows(of: store.path)[0][0] == 510)
+        }
+    }
+}

@@ -1,0 +1,163 @@
+import AppMigrationsSQLite
+import Foundation
+import Testing
+
+/// A file that is not what it should be, and what a look at it must say.
+struct Wreck: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let expected: String
+    let make: @Sendable (String) throws -> Void
+
+    init(_ description: String, _ expected: String, _ make: @escaping @Sendable (String) throws -> Void) {
+        testDescription = description
+        self.expected = expected
+        self.make = make
+    }
+
+    static let target =
+        "CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT); CREATE INDEX by_body ON note(body)"
+
+    /// A sound store, of some pages.
+    static func makeStore(_ path: String, journal: String = "delete") throws {
+        let db = try SQLiteConnection(path: path)
+        defer { db.close() }
+        try db.query("PRAGMA page_size = 1024")
+        try db.query("PRAGMA journal_mode = \(journal)")
+        try db.execute(script: target)
+        try db.query(
+            """
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
+            INSERT INTO note SELECT i, 'the body of note ' || i FROM n
+            """
+        )
+    }
+
+    static func bytes(_ path: String) throws -> Data { try Data(contentsOf: URL(filePath: path)) }
+
+    static func change(_ path: String, _ body: (inout Data) -> Void) throws {
+        var data = try bytes(path)
+        body(&data)
+        try data.write(to: URL(filePath: path))
+    }
+
+    private static func editSchema(_ path: String, _ sql: String) throws {
+        try makeStore(path)
+        let db = try SQLiteConnection(path: path)
+        defer { db.close() }
+        try db.query("PRAGMA writable_schema = ON")
+        try db.query(sql)
+    }
+
+    static let all: [Wreck] = [
+        Wreck("a store", "same") { try makeStore($0) },
+        Wreck("a store in WAL mode", "same") { try makeStore($0, journal: "wal") },
+        Wreck("nothing", "noStore") { _ in },
+        Wreck("a link to nothing", "noStore") {
+            try FileManager.default.createSymbolicLink(atPath: $0, withDestinationPath: $0 + "-gone")
+        },
+        Wreck("no byte", "noStore") { try write("", to: $0) },
+        Wreck("another schema", "inferred") {
+            try SQLiteConnection(path: $0).execute(
+                script: "CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT)"
+            )
+        },
+        Wreck("a schema with more", "specific") {
+            try makeStore($0)
+            try SQLiteConnection(path: $0).query("CREATE TABLE further(a)")
+        },
+        Wreck("a text", "damaged 26") {
+            try write(String(repeating: "not a database\n", count: 200), to: $0)
+        },
+        Wreck("a short text", "damaged 26") { try write("oops", to: $0) },
+        Wreck("truncated between pages", "damaged 11") {
+            try makeStore($0)
+            try change($0) { $0.removeLast(2 * 1_024) }
+        },
+        Wreck("truncated within the first page", "damaged 11") {
+            try makeStore($0)
+            try change($0) { $0.removeLast($0.count - 60) }
+        },
+        Wreck("a byte of the header flipped", "damaged 26") {
+            try makeStore($0)
+            try change($0) { $0[3] ^= 0x20 }
+        },
+        Wreck("a byte of the schema's page flipped", "damaged 11") {
+            try makeStore($0)
+            // The kind of the b-tree page (Database File Format, section 1.6).
+            try change($0) { $0[100] ^= 0x08 }
+        },
+        Wreck("no page but the log", "damaged nil") {
+            try write("", to: $0)
+            try write("frames", to: $0 + "-wal")
+        },
+        Wreck("a statement of a newer SQLite", "newer 11") {
+            try editSchema(
+                $0,
+                "UPDATE sqlite_master SET sql = 'CREATE TABLE note(id BIGKEY ~> 5, body TEXT) FROZEN' WHERE name = 'note'"
+            )
+        },
+        Wreck("an object of a newer SQLite", "newer 11") {
+            try editSchema(
+                $0,
+                "INSERT INTO sqlite_master VALUES ('view', 'v', 'v', 0, 'CREATE FUNCTION v AS MATERIALIZED 1')"
+            )
+        },
+        Wreck("a file format of a newer SQLite", "newer 26") {
+            try makeStore($0)
+            try change($0) { ($0[18], $0[19]) = (3, 3) }
+        },
+        Wreck("a schema format of a newer SQLite", "newer 1") {
+            try makeStore($0)
+            try change($0) { $0[47] = 9 }
+        },
+        Wreck("a table's page out of the file", "damaged 11") {
+            try editSchema($0, "UPDATE sqlite_master SET rootpage = 9999 WHERE name = 'note'")
+        },
+        Wreck("an index without its table", "damaged 11") {
+            try editSchema($0, "DELETE FROM sqlite_master WHERE name = 'note'")
+        },
+        Wreck("what is no statement at all", "damaged 11") {
+            try editSchema($0, "UPDATE sqlite_master SET sql = 'CREBTE TABLE note' WHERE name = 'note'")
+        },
+        Wreck("what looks encrypted", "unreachable 26") {
+            var random = SystemRandomNumberGenerator()
+            let bytes = (0..<8_192).map { _ in UInt8.random(in: 0...255, using: &random) }
+            try Data(bytes).write(to: URL(filePath: $0))
+        },
+        Wreck("a folder", "unreachable nil") {
+            try FileManager.default.createDirectory(atPath: $0, withIntermediateDirectories: false)
+        },
+        Wreck("a link that leads to itself", "unreachable nil") {
+            try FileManager.default.createSymbolicLink(atPath: $0, withDestinationPath: $0)
+        },
+    ]
+}
+
+extension SQLiteStore.Status {
+    /// The case, with SQLite's result code.
+    var text: String {
+        func code(_ error: SQLError) -> String { error.resultCode.map { "\($0 & 0xFF)" } ?? "nil" }
+        switch self {
+        case .same: return "same"
+        case .inferred(let plan): return plan.steps.isEmpty ? "empty" : "inferred"
+        case .specific(let questions): return questions.isEmpty ? "empty" : "specific"
+        case .noStore: return "noStore"
+        case .damaged(let error): return "damaged \(code(error))"
+        case .newer(let error): return "newer \(code(error))"
+        case .busy(let error): return "busy \(code(error))"
+        case .unreachable(let error): return "unreachable \(code(error))"
+        }
+    }
+}
+
+/// Every file in a folder, with its bytes; folders and dead links without.
+func contents(of folder: String) throws -> [String: Data] {
+    var contents = [String: Data]()
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
+        let path = "\(folder)/\(name)"
+        var isFolder: ObjCBool = false
+        let isThere = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+        contents[name] = isThere && !isFolder.boolValue ? try Wreck.bytes(path) : Data()
+    }
+    return contents
+}

@@ -1,0 +1,54 @@
+import AppMigrationsSQLite
+import Foundation
+import Measuring
+
+// What a staged migration costs beside SQLite's own backup, by the sqlite3 shell, of the same database. One line a
+// figure; exit code 1 if one is missed. With --ci the ratio gets half as much room again, so that noise never fails a
+// build.
+
+let isCI = CommandLine.arguments.contains("--ci")
+let scratch = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: false)
+let path = scratch.appending(path: "store").path(percentEncoded: false)
+let copy = path + ".copy"
+
+/// 100 MB in a table with an index, on a disk that has taken them.
+func makeStore() throws {
+    let db = try SQLiteConnection(path: path)
+    try db.execute(
+        script: """
+            CREATE TABLE note(id INTEGER PRIMARY KEY, title TEXT, body TEXT);
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000)
+            INSERT INTO note SELECT i, 'note ' || i * 7919 % 300000, hex(zeroblob(140)) FROM n;
+            CREATE INDEX note_by_title ON note(title)
+            """
+    )
+    db.close()
+}
+
+/// The shell's `.backup` is `sqlite3_backup` and nothing else; the copy goes, as a copy without changes does.
+func backup() throws -> Double {
+    try nanoseconds {
+        _ = try spawn(["/usr/bin/env", "sqlite3", path, ".backup '\(copy)'"])
+        try FileManager.default.removeItem(atPath: copy)
+    }
+}
+
+func stage(_ swap: SQLiteStore.Swap) throws -> Double {
+    try nanoseconds { try SQLiteStore(path: path).migrateStaged(swap: swap, check: .none) { _ in } }
+}
+
+try makeStore()
+var misses = 0
+for (name, swap) in [("in place", SQLiteStore.Swap.inPlace), ("renaming", .rename)] {
+    let ratio = try pairedRatio(isCI ? 5 : 9, { try stage(swap) }, backup)
+    let limit = 1.2
+    let holds = ratio <= (isCI ? limit * 1.5 : limit)
+    if !holds { misses += 1 }
+    let title = "staged copy, \(name) / backup by the sqlite3 shell"
+    let padding = String(repeating: " ", count: max(1, 68 - title.count))
+    print("\(holds ? "ok  " : "FAIL") \(title)\(padding)\((ratio * 1_000).rounded() / 1_000)  (≤ \(limit))")
+}
+try FileManager.default.removeItem(at: scratch)
+print(misses == 0 ? "all figures hold" : "\(misses) figures missed")
+exit(misses == 0 ? 0 : 1)

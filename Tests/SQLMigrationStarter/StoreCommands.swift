@@ -1,0 +1,162 @@
+import AppMigrationsSQLite
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#endif
+
+/// What a process does to a store that a test kills, crowds or gives no rights to.
+///
+/// - `make <journal mode>`: an old store with a few rows.
+/// - `stage <swap> [<extension of the backup>]`: migrates a copy of it.
+/// - `whole <swap> [<extension>]`: finds a store that is neither old nor new, finishes, and finds what was left.
+/// - `write <worker> <keep|open>`: commits rows until some are in the new store, and tells how many.
+/// - `status`: what the store is to a user without rights.
+/// - `recover`, `recovered`: opens a damaged store; finds anything that was lost on the way.
+struct StoreCommands {
+    let path: String
+
+    private struct Unexpected: Error { let what: String }
+
+    func run(_ command: String, _ arguments: [String]) throws {
+        switch (command, arguments.count) {
+        case ("make", 1): try make(journal: arguments[0])
+        case ("stage", 1...2): say("\(try stage(arguments) ? "replaced" : "unchanged")")
+        case ("whole", 1...2): try checkWholeness(arguments)
+        case ("write", 2): try write(worker: arguments[0], keepsOpen: arguments[1] == "keep")
+        case ("status", 0): try tellStatus()
+        case ("recover", 0): try recover()
+        case ("recovered", 0): try checkRecovery()
+        default: throw Unexpected(what: "command \(command)")
+        }
+    }
+
+    private func make(journal: String) throws {
+        let db = try SQLiteConnection(path: path)
+        try db.query("PRAGMA journal_mode = \(journal)")
+        try db.query("PRAGMA page_size = 512")
+        try db.execute(
+            script: """
+                BEGIN; CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT); CREATE TABLE log(worker, n);
+                INSERT INTO note VALUES (1, 'one'), (2, 'three'), (3, ''); COMMIT
+                """
+        )
+    }
+
+    /// Three commits: what no transaction of SQLite's would keep together.
+    private func stage(_ arguments: [String]) throws -> Bool {
+        try SQLiteStore(path: path).migrateStaged(
+            swap: arguments[0] == "rename" ? .rename : .inPlace,
+            backupExtension: arguments.count > 1 ? arguments[1] : nil
+        ) { db in
+            if try db.userVersion == 2 { return }
+            say("migrating")
+            try db.execute(script: "ALTER TABLE note ADD COLUMN size; ALTER TABLE log ADD COLUMN seen")
+            try db.execute(script: "UPDATE note SET size = length(body); UPDATE log SET seen = 1")
+            try db.query("PRAGMA user_version = 2")
+        }
+    }
+
+    private static let old: [[SQLValue]] = [[1, "one"], [2, "three"], [3, ""]]
+    private static let new: [[SQLValue]] = [[1, "one", 3], [2, "three", 5], [3, "", 0]]
+
+    /// What the database at `path` has, as `old` or `new`.
+    private func age(of path: String) throws -> String {
+        let db = try SQLiteConnection(path: path)
+        defer { db.close() }
+        if try db.query("PRAGMA integrity_check") != [["ok"]] { throw Unexpected(what: "damage of \(path)") }
+        let version = try db.userVersion
+        let rows = try db.query("SELECT * FROM note")
+        if version == 0, rows == Self.old { return "old" }
+        if version == 2, rows == Self.new { return "new" }
+        throw Unexpected(what: "\(path): \(version) \(rows)")
+    }
+
+    private func checkWholeness(_ arguments: [String]) throws {
+        let found = try age(of: path)
+        let isReplaced = try stage(arguments)
+        if try age(of: path) != "new" { throw Unexpected(what: "an old store after the second start") }
+        if isReplaced != (found == "old") { throw Unexpected(what: "\(found) and replaced: \(isReplaced)") }
+        var expected = [""]
+        if arguments.count > 1 {
+            let backup = ".\(arguments[1])"
+            if try age(of: path + backup) != "old" { throw Unexpected(what: "the age of the backup") }
+            expected.append(backup)
+        }
+        let left = try endings().filter { !expected.contains($0) }
+        if !left.isEmpty { throw Unexpected(what: "left over: \(left)") }
+        say("whole \(found)")
+    }
+
+    /// How the names in the folder go on that begin with the store's.
+    private func endings() throws -> [String] {
+        guard let slash = path.lastIndex(of: "/"), let folder = opendir(String(path[..<slash])) else {
+            throw Unexpected(what: "no folder")
+        }
+        defer { closedir(folder) }
+        let beginning = path[path.index(after: slash)...]
+        var endings = [String]()
+        while let entry = readdir(folder) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name.hasPrefix(beginning) { endings.append(String(name.dropFirst(beginning.count))) }
+        }
+        return endings.sorted()
+    }
+
+    private func write(worker: String, keepsOpen: Bool) throws {
+        var db: SQLiteConnection?
+        var (count, countInNew) = (Int64(0), 0)
+        say("begin")
+        while countInNew < 10 {
+            do {
+                let connection = try db ?? SQLiteConnection(path: path, busyTimeout: .seconds(60))
+                db = connection
+                try connection.query(
+                    "INSERT INTO log(worker, n) VALUES (?, ?)",
+                    [.text(worker), .integer(count)]
+                )
+                count += 1
+                if try connection.userVersion == 2 { countInNew += 1 }
+                if !keepsOpen { db = nil }
+            } catch let error as SQLError where error.resultCode.map({ [5, 8].contains($0 & 0xFF) }) == true {
+                // Refused, and so not lost: SQLITE_BUSY, or SQLITE_READONLY_DBMOVED of a file that was replaced.
+                db = nil
+            }
+        }
+        say("wrote \(count)")
+    }
+
+    private func tellStatus() throws {
+        // The rights of a file are no obstacle to root.
+        if geteuid() == 0, setgid(65_534) != 0 || setuid(65_534) != 0 { throw Unexpected(what: "setuid") }
+        say("\(try SQLiteStore(path: path).status(target: "CREATE TABLE note(a)"))")
+        do {
+            _ = try SQLiteStore(path: path).setAside()
+            throw Unexpected(what: "set aside")
+        } catch let error as SQLError {
+            say("\(error.code)")
+        }
+    }
+
+    private func recover() throws {
+        let db = try SQLiteStore(path: path).open { say("set aside \($0.path)") }
+        try db.query("CREATE TABLE IF NOT EXISTS made(a)")
+    }
+
+    private func checkRecovery() throws {
+        try recover()
+        let endings = try endings().filter { $0.hasPrefix("-corrupt-") }
+        for ending in ["", "-wal"] {
+            let matches = endings.filter { name in
+                ending.isEmpty ? ["Z", "2", "3"].contains { name.hasSuffix($0) } : name.hasSuffix(ending)
+            }
+            if matches.count != 1 { throw Unexpected(what: "\(ending) is there \(matches.count) times") }
+        }
+        let db = try SQLiteConnection(path: path)
+        if try db.query("SELECT name FROM sqlite_master") != [["made"]] { throw Unexpected(what: "schema") }
+        say("whole recovered")
+    }
+}

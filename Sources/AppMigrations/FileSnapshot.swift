@@ -62,6 +62,11 @@ struct FileSnapshot {
                 try Platform.resolved(location.directory)
             }
             let paths = relatives.map { ProtectedPaths.absolute($0, from: base) }
+            // The list may have been edited by hand.
+            for path in paths where ProtectedPaths.contains(path, base) {
+                let reason = "the state directory is in it"
+                throw MigrationError.unprotectable(path, reason, location, version, .restoring)
+            }
             for folder in [location.snapshot] + paths.indices.map(folder) {
                 let isWhole = try FileTree.status(folder)?.kind == .directory
                 if !isWhole { throw MigrationError.snapshotMissing(folder, paths, location, version) }

@@ -37,7 +37,11 @@ enum FileTree {
     }
 
     static func children(_ path: String) throws -> [String] {
-        try at(path) { () throws(SystemCallError) in try Platform.names(in: path) }.map { "\(path)/\($0)" }
+        try names(path).map { "\(path)/\($0)" }
+    }
+
+    private static func names(_ path: String) throws -> [String] {
+        try at(path) { () throws(SystemCallError) in try Platform.names(in: path) }
     }
 
     /// Copies what stands at `source`, if anything does, to `target`, where nothing stands, with permissions and times.
@@ -56,8 +60,8 @@ enum FileTree {
             return
         case .directory:
             try at(target) { () throws(SystemCallError) in try Platform.makeDirectory(target) }
-            for child in try children(source) {
-                try copy(child, to: target + child.dropFirst(source.count), beforeCopying: beforeCopying)
+            for name in try names(source) {
+                try copy("\(source)/\(name)", to: "\(target)/\(name)", beforeCopying: beforeCopying)
             }
         }
         try at(target) { () throws(SystemCallError) in try Platform.setAttributes(target, as: status) }
@@ -79,7 +83,7 @@ enum FileTree {
         }
         try at(target) { () throws(SystemCallError) in try Platform.makeAccessible(target, present) }
         for child in try children(target) { try remove(child) }
-        for child in try children(source) { try copy(child, to: target + child.dropFirst(source.count)) {} }
+        for name in try names(source) { try copy("\(source)/\(name)", to: "\(target)/\(name)") {} }
         try at(target) { () throws(SystemCallError) in try Platform.setAttributes(target, as: model) }
     }
 

@@ -36,7 +36,7 @@ enum MigrationDecision: Equatable {
             self = .alreadyRun
         } else if marks.isDowngrade(to: current) {
             self = .heldByDowngrade
-        } else if isFresh {
+        } else if isFresh, marks.interrupted?.version != version {
             self = .joinsBaseline
         } else {
             self.init(
@@ -48,6 +48,9 @@ enum MigrationDecision: Equatable {
         }
     }
 
+    // A state edited by hand may hold a number that has no next one.
+    private static var mostAttempts: Int { 999_999_999 }
+
     private init(attempting version: AppVersion, current: AppVersion, interrupted: Interruption?, limit: Int?)
     {
         guard let interrupted, interrupted.version == version else {
@@ -56,12 +59,12 @@ enum MigrationDecision: Equatable {
         }
         var deaths = 0
         if interrupted.appVersion == current {
-            deaths = interrupted.deaths + (interrupted.failure == nil ? 1 : 0)
+            deaths = min(interrupted.deaths, Self.mostAttempts) + (interrupted.failure == nil ? 1 : 0)
         }
         if let limit, deaths >= max(1, limit) {
             self = .attemptLimitReached(deaths: deaths)
         } else {
-            self = .run(attempt: interrupted.attempts + 1, deaths: deaths)
+            self = .run(attempt: min(interrupted.attempts, Self.mostAttempts) + 1, deaths: deaths)
         }
     }
 }

@@ -8,7 +8,7 @@ extension MigrationError {
             underlying: cause,
             "The state of manager \(quoted(location.name)), \(location.state), could not be read: \(cause). "
                 + "Nothing was run or written. Try again when the file can be read, for instance after the "
-                + "device's first unlock."
+                + "device's first unlock; where that is no matter of time, change its rights or its path."
         )
     }
 

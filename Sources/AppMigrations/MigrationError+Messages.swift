@@ -46,7 +46,25 @@ extension MigrationError {
             version: version,
             path: location.state,
             "Version \(version) is newer than the app (\(current)) in manager \(quoted(location.name)), "
-                + "\(location.state). Raise the app's version or remove the migration. Nothing was run."
+                + "\(location.state). Raise the app's version or remove the migration. It was not run."
+        )
+    }
+
+    /// The same for a version that isn't a migration's; `door` is what it was given to.
+    static func tooNew(
+        _ version: AppVersion,
+        current: AppVersion,
+        _ location: StateLocation,
+        givenTo door: StaticString
+    ) -> MigrationError {
+        MigrationError(
+            .newerThanCurrentVersion,
+            manager: location.name,
+            version: version,
+            path: location.state,
+            "The version \(version) of \(door) is newer than the app (\(current)) in manager "
+                + "\(quoted(location.name)), \(location.state). Pass the version that the data is at. "
+                + "Nothing was run or changed."
         )
     }
 
@@ -63,7 +81,18 @@ extension MigrationError {
             version: version,
             path: location.state,
             "\(reason), in manager \(quoted(location.name)), \(location.state). "
-                + "Declare each version once, in rising order. Nothing was run."
+                + "Declare each version once, in rising order. It was not run."
+        )
+    }
+
+    static func setBack(_ version: AppVersion, _ location: StateLocation) -> MigrationError {
+        MigrationError(
+            .blocked,
+            manager: location.name,
+            version: version,
+            path: location.state,
+            "Migration \(version) was not run: the state of manager \(quoted(location.name)), \(location.state), was set back "
+                + "after this manager was made, and what is pending again was declared before. Make a new manager."
         )
     }
 

@@ -22,9 +22,10 @@ extension MigrationError {
         _ path: String,
         _ reason: String,
         _ location: StateLocation,
-        _ version: AppVersion
+        _ version: AppVersion?,
+        _ stage: SnapshotStage = .taking
     ) -> MigrationError {
-        protection(path, "\(quoted(path)) can't be protected, since \(reason)", location, version, .taking)
+        protection(path, "\(quoted(path)) can't be protected, since \(reason)", location, version, stage)
     }
 
     static func noRoom(needed: UInt64, free: UInt64, _ location: StateLocation, _ version: AppVersion)

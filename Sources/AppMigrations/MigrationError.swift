@@ -59,7 +59,7 @@ extension MigrationError {
 
         /// A version's text can't be read.
         ///
-        /// Nothing was run.
+        /// It was not run; what was declared before it has its own outcome.
         public static var invalidVersion: Code { Code(.invalidVersion) }
 
         /// No `currentVersion:` was given and the main bundle has no version.

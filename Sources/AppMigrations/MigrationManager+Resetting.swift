@@ -10,7 +10,9 @@ extension MigrationManager {
     ///   `stateNotSaved`.
     public func reset(to version: String) throws(MigrationError) {
         let version = try Self.version(version, name)
-        if version.exceeds(currentVersion) { throw .newer(version, current: currentVersion, file.location) }
+        if version.exceeds(currentVersion) {
+            throw .tooNew(version, current: currentVersion, file.location, givenTo: "reset(to:)")
+        }
         try underLock { () throws(MigrationError) in
             guard var state = try file.readState() else { throw .gone(file.location) }
             try file.recover(&state, options: options)

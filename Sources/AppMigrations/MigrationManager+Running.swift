@@ -64,10 +64,11 @@ extension MigrationManager {
         }
         guard var state = try file.readState() else { throw .gone(location) }
         try file.recover(&state, options: options)
-        let isFresh = core.withLock { core in
-            core.marks = state.marks
-            return core.isFresh
-        }
+        let known = core.withLock { core in (lastRun: core.marks.lastRun, isFresh: core.isFresh) }
+        // What was pending again then has been declared before: to go on would jump over it.
+        if state.marks.lastRun < known.lastRun { throw .setBack(version, location) }
+        core.withLock { $0.marks = state.marks }
+        let isFresh = known.isFresh
         let decision = decide(version, after: .zero, state.marks, isFresh: isFresh)
         if let error = refusal(of: decision, version) { throw error }
         switch decision {
@@ -118,12 +119,13 @@ extension MigrationManager {
             managerName: name,
             onEvent: options.onEvent
         )
-        send(.started, context)
-        return MigrationRun(
+        let run = MigrationRun(
             context: context,
             token: RunToken(stateFile: stateFile, lock: lock.identity),
             state: state
         )
+        send(.started, run)
+        return run
     }
 
     /// Records that the closure returned, or that it threw.
@@ -134,10 +136,10 @@ extension MigrationManager {
             if let failure { throw undo(run, failure) }
             try record(run, duration)
         } catch {
-            send(.failed, run.context, duration, error)
+            send(.failed, run, duration, error)
             throw error
         }
-        send(.finished, run.context, duration)
+        send(.finished, run, duration)
     }
 
     private func record(_ run: MigrationRun, _ duration: Duration) throws(MigrationError) {
@@ -192,20 +194,23 @@ extension MigrationManager {
 
     func send(
         _ kind: MigrationEvent.Kind,
-        _ context: MigrationContext,
+        _ run: MigrationRun,
         _ duration: Duration? = nil,
         _ error: MigrationError? = nil
     ) {
-        options.onEvent?(
-            MigrationEvent(
-                kind,
-                name,
-                version: context.version,
-                previousVersion: context.previousVersion,
-                attempt: context.attempt,
-                duration: duration,
-                error: error
-            )
+        guard let onEvent = options.onEvent else { return }
+        // The lock is held: a handler that waited for it would wait for itself.
+        let token = run.token.renewed()
+        defer { token.end() }
+        let event = MigrationEvent(
+            kind,
+            name,
+            version: run.context.version,
+            previousVersion: run.context.previousVersion,
+            attempt: run.context.attempt,
+            duration: duration,
+            error: error
         )
+        RunToken.$current.withValue(token) { onEvent(event) }
     }
 }

@@ -23,7 +23,11 @@ struct StartOutcome {
             throw error
         }
         defer { lock.unlock() }
-        if let state = try file.readState() { return found(state.marks, current) }
+        if var state = try file.readState() {
+            // Whoever was first may have died in a migration already.
+            try file.recover(&state, options: options)
+            return found(state.marks, current)
+        }
         let answer = try ask(firstRun, location, lock)
         let baseline = try baseline(answer, current, location)
         let isFresh = if case .freshInstall = answer { true } else { false }
@@ -69,7 +73,9 @@ struct StartOutcome {
         case .everything: return .zero
         case .upgrading(let text):
             let version = try MigrationManager.version(text, location.name)
-            if version.exceeds(current) { throw .newer(version, current: current, location) }
+            if version.exceeds(current) {
+                throw .tooNew(version, current: current, location, givenTo: "firstRun:")
+            }
             return version
         }
     }

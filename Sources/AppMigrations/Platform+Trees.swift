@@ -19,8 +19,12 @@ extension Platform {
             errno = 0
             guard let entry = readdir(stream) else { break }
             let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
+                $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) {
+                    String(validatingCString: $0)
+                }
             }
+            // Under a repaired name it would not be found again.
+            guard let name else { throw SystemCallError(call: "readdir", errorNumber: EILSEQ) }
             if name != ".", name != ".." { names.append(name) }
         }
         if errno != 0 { throw failure("readdir") }

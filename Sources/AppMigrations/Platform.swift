@@ -184,7 +184,8 @@ enum Platform {
 
     static var process: Int32 { getpid() }
 
-    static var now: Int64 { Int64(time(nil)) }
+    /// Seconds since 1970, within the years that a state can hold, whatever the clock says.
+    static var now: Int64 { min(max(Int64(time(nil)), 0), 253_402_300_799) }
 
     static func pause(_ duration: Duration) {
         let (seconds, attoseconds) = duration.components

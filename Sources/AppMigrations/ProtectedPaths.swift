@@ -24,12 +24,16 @@ struct ProtectedPaths {
             }
             canonicals.append((absolute, canonical))
         }
+        var first: [[UInt8]: Int] = [:]
+        for (index, candidate) in canonicals.enumerated().reversed() {
+            first[Array(candidate.canonical.utf8)] = index
+        }
         for (index, candidate) in canonicals.enumerated() {
-            let isInside = canonicals.enumerated().contains { other in
-                other.offset != index && Self.contains(other.element.canonical, candidate.canonical)
-                    && (other.element.canonical != candidate.canonical || other.offset < index)
+            let bytes = Array(candidate.canonical.utf8)
+            let isInside = bytes.indices.contains {
+                bytes[$0] == 0x2F && first[Array(bytes[..<$0])] != nil
             }
-            if !isInside {
+            if !isInside, first[bytes] == index {
                 paths.append(candidate.path)
                 relatives.append(Self.relative(candidate.canonical, to: stateFolder))
             }
@@ -37,9 +41,11 @@ struct ProtectedPaths {
     }
 
     private static func relative(_ path: String, to folder: String) -> String {
-        var path = path.split(separator: "/")[...]
-        var folder = folder.split(separator: "/")[...]
-        while let first = path.first, first == folder.first, path.count > 1 {
+        var path = components(path)[...]
+        var folder = components(folder)[...]
+        while let first = path.first, let other = folder.first, first.utf8.elementsEqual(other.utf8),
+            path.count > 1
+        {
             path.removeFirst()
             folder.removeFirst()
         }
@@ -48,20 +54,33 @@ struct ProtectedPaths {
 
     /// Where an intent's path leads from a state directory without links.
     static func absolute(_ relative: String, from folder: String) -> String {
-        var components = folder.split(separator: "/")
-        for component in relative.split(separator: "/") {
-            if component == ".." { _ = components.popLast() } else { components.append(component) }
+        var parts = components(folder)
+        for component in components(relative) {
+            if component == ".." { _ = parts.popLast() } else { parts.append(component) }
         }
-        return "/" + components.joined(separator: "/")
+        return "/" + parts.joined(separator: "/")
+    }
+
+    // Paths are bytes: a slash can be part of a `Character`, and equal strings can be the names of two files.
+
+    static func components(_ path: String) -> [String] {
+        path.utf8.split(separator: 0x2F).map { String(decoding: $0, as: UTF8.self) }
     }
 
     static func parent(_ path: String) -> String {
-        let parent = path[..<(path.lastIndex(of: "/") ?? path.startIndex)]
-        return parent.isEmpty ? "/" : String(parent)
+        let parent = path.utf8[..<(path.utf8.lastIndex(of: 0x2F) ?? path.startIndex)]
+        return parent.isEmpty ? "/" : String(decoding: parent, as: UTF8.self)
     }
 
-    private static func contains(_ folder: String, _ path: String) -> Bool {
-        path == folder || path.hasPrefix(folder == "/" ? "/" : folder + "/")
+    private static func last(_ path: String) -> String {
+        guard let slash = path.utf8.lastIndex(of: 0x2F) else { return path }
+        return String(decoding: path.utf8[path.utf8.index(after: slash)...], as: UTF8.self)
+    }
+
+    /// Whether the path is the folder or lies in it.
+    static func contains(_ folder: String, _ path: String) -> Bool {
+        let inside = folder == "/" ? "/" : folder + "/"
+        return path.utf8.elementsEqual(folder.utf8) || path.utf8.starts(with: inside.utf8)
     }
 
     private static func absolute(
@@ -70,15 +89,16 @@ struct ProtectedPaths {
         _ version: AppVersion
     ) throws(MigrationError) -> String {
         var path = path
-        if !path.hasPrefix("/") {
+        if path.utf8.first != 0x2F {
             do throws(SystemCallError) {
                 path = try Platform.workingDirectory() + "/" + path
             } catch {
                 throw .protection(error, path, location, version, .taking)
             }
         }
-        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
-        return path
+        var bytes = Array(path.utf8)
+        while bytes.count > 1, bytes.last == 0x2F { bytes.removeLast() }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// The path with the links of its folders resolved, but not itself: it is the link that would be protected.
@@ -87,25 +107,32 @@ struct ProtectedPaths {
         _ location: StateLocation,
         _ version: AppVersion
     ) throws(MigrationError) -> String {
-        let last = path[path.index(after: path.lastIndex(of: "/") ?? path.startIndex)...]
+        let last = last(path)
         if last.isEmpty { return "/" }
         if last == "." || last == ".." { throw .unprotectable(path, "it ends in a dot", location, version) }
         var folder = parent(path)
-        var missing: [Substring] = []
+        var missing: [String] = []
         while true {
             do throws(SystemCallError) {
                 let resolved = try Platform.resolved(folder)
-                return ([resolved == "/" ? "" : resolved] + missing.map(String.init) + [String(last)])
+                return ([resolved == "/" ? "" : resolved] + missing + [last])
                     .joined(separator: "/")
             } catch {
                 // A folder that isn't there yet can't be a link.
                 guard error.errorNumber == Platform.noEntry, folder != "/" else {
                     throw .protection(error, path, location, version, .taking)
                 }
-                missing.insert(
-                    folder[folder.index(after: folder.lastIndex(of: "/") ?? folder.startIndex)...],
-                    at: 0
-                )
+                let name = Self.last(folder)
+                // Where it leads can't be known before the folder is there, and a restore would remove what is there then.
+                if name == "." || name == ".." {
+                    throw .unprotectable(
+                        path,
+                        "it leads through a folder that is not there",
+                        location,
+                        version
+                    )
+                }
+                if !name.isEmpty { missing.insert(name, at: 0) }
                 folder = parent(folder)
             }
         }

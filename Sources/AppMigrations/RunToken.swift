@@ -19,6 +19,9 @@ final class RunToken: Sendable {
 
     deinit { isOpen.destroy() }
 
+    /// A token of the same state that is open.
+    func renewed() -> RunToken { RunToken(stateFile: stateFile, lock: lock) }
+
     func end() { isOpen.withLock { $0 = false } }
 
     /// Whether it is a plan that is running, and no closure: nothing is run then that a later declaration could pass by.
@@ -29,7 +32,8 @@ final class RunToken: Sendable {
     static func enclosing(stateFile: String, lock: FileIdentity? = nil) -> RunToken? {
         var token = current
         while let open = token {
-            let isSame = open.stateFile == stateFile || (lock != nil && open.lock == lock)
+            let isSamePath = open.stateFile.utf8.elementsEqual(stateFile.utf8)
+            let isSame = isSamePath || (lock != nil && open.lock == lock)
             let isOpen = open.isOpen.withLock { $0 }
             if isSame, isOpen { return open }
             token = open.parent

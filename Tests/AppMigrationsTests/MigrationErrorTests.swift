@@ -62,21 +62,21 @@ struct MigrationErrorTests {
             "newerThanCurrentVersion",
             .newer(version("1.5"), current: version("1.4"), location),
             "Version 1.5 is newer than the app (1.4) in manager \"Library\", /d/Library.migrations.json. "
-                + "Raise the app's version or remove the migration. Nothing was run."
+                + "Raise the app's version or remove the migration. It was not run."
         ),
         Row(
             .outOfOrder,
             "outOfOrder",
             .outOfOrder(version("1.1"), after: version("1.2"), location),
             "Migration 1.1 is declared after 1.2 and doesn't lie after it, in manager \"Library\", "
-                + "/d/Library.migrations.json. Declare each version once, in rising order. Nothing was run."
+                + "/d/Library.migrations.json. Declare each version once, in rising order. It was not run."
         ),
         Row(
             .outOfOrder,
             "outOfOrder",
             .outOfOrder(version("0"), after: version("0"), location),
             "Version 0 is the mark of a state in which nothing ran, and can't be a migration's, in manager \"Library\", "
-                + "/d/Library.migrations.json. Declare each version once, in rising order. Nothing was run."
+                + "/d/Library.migrations.json. Declare each version once, in rising order. It was not run."
         ),
         Row(
             .nested,

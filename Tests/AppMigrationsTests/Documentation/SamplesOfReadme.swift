@@ -16,9 +16,11 @@ func start(_ app: App) {
         let migrations = try MigrationManager(
             named: "Library",
             currentVersion: app.version,
+            firstRun: app.firstRun(),
             stateDirectory: folder,
             options: .init(lockTimeout: .seconds(20), attemptLimit: 3)
         )
+        if case .downgrade = migrations.launch { return app.show(.updateTheApp) }
         let pending = try migrations.plan(app.declare).filter { $0.kind == .willRun }
         if !pending.isEmpty { app.show(.updating(steps: pending.count)) }
         try app.declare(migrations)
@@ -42,7 +44,7 @@ struct Library {
 }
 
 final class App {
-    enum Screen { case updating(steps: Int), library, recovery(any Error), locked }
+    enum Screen { case updating(steps: Int), library, recovery(any Error), locked, updateTheApp }
 
     let container: URL
     let version: String
@@ -55,6 +57,7 @@ final class App {
         self.declare = declare
     }
 
+    func firstRun() -> MigrationManager.FirstRun { .freshInstall }
     func show(_ screen: Screen) { screens.append(screen) }
     func startAgainWhenUnlocked(_ error: MigrationError) { screens.append(.locked) }
 }

@@ -37,7 +37,7 @@ for (kind, name) in [
         },
         { try inside([arguments[0], "\(kind)-grdb", path, "\(count)"]) }
     )
-    let limit = isCI ? 1.5 : 1.0
+    let limit = isCI ? 2.0 : 1.0
     if ratio > limit { misses += 1 }
     let filler = String(repeating: " ", count: max(1, 68 - name.count))
     let milliseconds = Int(median(times) / 1e6)

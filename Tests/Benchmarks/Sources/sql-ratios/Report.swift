@@ -7,11 +7,11 @@ struct Report {
     init(isCI: Bool) { self.isCI = isCI }
 
     mutating func ratio(_ name: String, _ value: Double, atMost limit: Double) {
-        line(name, rounded(value), "≤ \(limit)", value <= (isCI ? limit * 1.5 : limit))
+        line(name, rounded(value), "≤ \(limit)", value <= (isCI ? limit * 2 : limit))
     }
 
     mutating func ratio(_ name: String, _ value: Double, atLeast limit: Double) {
-        line(name, rounded(value), "≥ \(limit)", value >= (isCI ? limit / 1.5 : limit))
+        line(name, rounded(value), "≥ \(limit)", value >= (isCI ? limit / 2 : limit))
     }
 
     mutating func count(_ name: String, _ value: Int, atMost limit: Int) {

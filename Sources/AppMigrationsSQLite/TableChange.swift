@@ -96,12 +96,7 @@ struct TableChange {
     }
 
     private func isUsed(_ column: SQLName) -> Bool {
-        values.contains { value in
-            let tokens = SQLTokens(value.expression)
-            return tokens.tokens.indices.contains {
-                tokens.name($0) == column && tokens.tokens[$0].kind != .text
-            }
-        }
+        values.contains { SQLTokens($0.expression).columns(of: [old.name, new.name]).contains(column) }
     }
 
     /// The rebuild that makes the change, once columns that `done` names have been renamed.

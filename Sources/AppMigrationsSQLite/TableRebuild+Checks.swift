@@ -71,16 +71,9 @@ extension TableRebuild {
         }
     }
 
-    /// Every name that the expressions use.
+    /// Every column that the expressions use.
     private func usedColumns() -> Set<SQLName> {
-        var used = Set<SQLName>()
-        for (_, expression) in values {
-            let tokens = SQLTokens(expression)
-            for index in tokens.tokens.indices where tokens.tokens[index].kind != .text {
-                if let name = tokens.name(index) { used.insert(name) }
-            }
-        }
-        return used
+        values.reduce(into: []) { $0.formUnion(SQLTokens($1.expression).columns(of: [table])) }
     }
 
     func checkIndexes(_ indexes: [SchemaObject], _ gone: Set<SQLName>) throws(SQLError) {

@@ -8,7 +8,7 @@ extension FileLock {
         options: MigrationManager.Options,
         turn: () -> LockWait.Turn
     ) throws(MigrationError) -> FileLock {
-        var wait = try LockWait(location, version: version, options: options, isAsynchronous: false)
+        var wait = try LockWait(location, version: version, options: options, .synchronous)
         while true {
             switch try wait.step(turn()) {
             case .taken(let lock): return lock
@@ -24,7 +24,7 @@ extension FileLock {
         options: MigrationManager.Options,
         turn: () -> LockWait.Turn
     ) async throws(MigrationError) -> FileLock {
-        var wait = try LockWait(location, version: version, options: options, isAsynchronous: true)
+        var wait = try LockWait(location, version: version, options: options, .asynchronous)
         while true {
             switch try wait.step(turn()) {
             case .taken(let lock): return lock
@@ -36,6 +36,29 @@ extension FileLock {
                     throw .cancelledWaiting(location, version)
                 }
             }
+        }
+    }
+
+    /// Waits for the lock on this thread, as long as it is needed: `nil` when it isn't any more.
+    static func waiting(
+        _ location: StateLocation,
+        options: MigrationManager.Options,
+        while isNeeded: () throws(MigrationError) -> Bool
+    ) throws(MigrationError) -> FileLock? {
+        var wait = try LockWait(location, version: nil, options: options, .start)
+        while true {
+            switch try wait.step(.now) {
+            case .taken(let lock): return lock
+            case .pause(let duration): Platform.pause(duration)
+            }
+            do throws(MigrationError) {
+                if try isNeeded() { continue }
+            } catch {
+                wait.abandon()
+                throw error
+            }
+            wait.abandon()
+            return nil
         }
     }
 

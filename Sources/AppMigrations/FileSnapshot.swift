@@ -18,8 +18,9 @@ struct FileSnapshot {
         if paths.isEmpty { return [] }
         let named = try ProtectedPaths(paths, location, version)
         let paths = named.paths
+        try named.refuseUnfinished(location, version)
         try explaining(version, .taking) {
-            let needed = try paths.reduce(0) { try $0 + size(of: $1) }
+            let needed = try paths.reduce(0) { try $0 + size(of: $1, version) }
             try FileTree.at(location.snapshot) { () throws(SystemCallError) in
                 try Platform.makeDirectory(location.snapshot)
             }
@@ -50,6 +51,17 @@ struct FileSnapshot {
         try FileTree.synchronize(location.snapshot)
         try FileTree.at(location.directory) { () throws(SystemCallError) in
             try Platform.synchronizeDirectory(location.directory)
+        }
+    }
+
+    /// Says to other processes that the closure is running, until the claim ends.
+    func claim(_ version: AppVersion) throws(MigrationError) -> SnapshotClaim {
+        do throws(SystemCallError) {
+            return try SnapshotClaim(location)
+        } catch {
+            // Without an intent it is rubbish, as above.
+            do { try FileTree.remove(location.snapshot) } catch {}
+            throw .protection(error, location.snapshot, location, version, .taking)
         }
     }
 
@@ -110,8 +122,23 @@ struct FileSnapshot {
         try FileTree.status(path)?.kind == .directory ? [""] : Self.companions
     }
 
-    private func size(of path: String) throws -> UInt64 {
-        try companions(of: path).reduce(0) { try $0 + FileTree.size(of: path + $1) }
+    /// The bytes that a copy may need, of a tree that can be copied.
+    private func size(of path: String, _ version: AppVersion) throws -> UInt64 {
+        var size: UInt64 = 0
+        for companion in try companions(of: path) {
+            let top = path + companion
+            try FileTree.walk(top) { entry in
+                let place = top + entry.place
+                switch entry.status.kind {
+                case .other: throw FileTree.SpecialFile(path: place)
+                case .file:
+                    try ProtectedPaths.refuseState(place, in: path, location, version)
+                    size += UInt64(entry.status.size)
+                case .directory, .link: break
+                }
+            }
+        }
+        return size
     }
 
     private func checkRoom(_ needed: UInt64, _ version: AppVersion) throws {

@@ -1,6 +1,6 @@
 /// Files and folders as wholes: copied, made durable, measured, removed.
 ///
-/// Links are never followed.
+/// Links are never followed, and no tree is too deep for a thread's stack.
 enum FileTree {
     /// A call of the system that failed, and on which file.
     struct Failure: Error {
@@ -13,15 +13,10 @@ enum FileTree {
         let path: String
     }
 
-    /// The bytes that a copy would need.
-    static func size(of path: String) throws -> UInt64 {
-        guard let status = try status(path) else { return 0 }
-        switch status.kind {
-        case .file: return UInt64(status.size)
-        case .link: return 0
-        case .other: throw SpecialFile(path: path)
-        case .directory: return try children(path).reduce(0) { try $0 + size(of: $1) }
-        }
+    /// Something in a tree, and where it is as seen from the tree's top: nothing for the top, else with a leading slash.
+    struct Entry {
+        let place: String
+        let status: FileStatus
     }
 
     /// What stands at `path`; `nil` when nothing does.
@@ -36,35 +31,44 @@ enum FileTree {
         }
     }
 
-    static func children(_ path: String) throws -> [String] {
-        try names(path).map { "\(path)/\($0)" }
-    }
-
-    private static func names(_ path: String) throws -> [String] {
-        try at(path) { () throws(SystemCallError) in try Platform.names(in: path) }
+    /// Visits what stands at `path` and in it, each folder before what it holds; nothing where nothing stands.
+    static func walk(_ path: String, _ visit: (Entry) throws -> Void) throws {
+        var waiting = [""]
+        while let place = waiting.popLast() {
+            let here = path + place
+            guard let status = try status(here) else { continue }
+            try visit(Entry(place: place, status: status))
+            guard status.kind == .directory else { continue }
+            let names = try at(here) { () throws(SystemCallError) in try Platform.names(in: here) }
+            waiting += names.map { "\(place)/\($0)" }
+        }
     }
 
     /// Copies what stands at `source`, if anything does, to `target`, where nothing stands, with permissions and times.
     ///
     /// `beforeCopying` is called before each file whose blocks can't be shared.
-    static func copy(_ source: String, to target: String, beforeCopying: () throws -> Void) throws {
-        guard let status = try status(source) else { return }
-        switch status.kind {
-        case .file: try copyFile(source, to: target, beforeCopying)
-        case .other: throw SpecialFile(path: source)
-        case .link:
-            try at(source) { () throws(SystemCallError) in
-                try Platform.copyLink(source, to: target)
-                try Platform.setTimes(target, as: status)
-            }
-            return
-        case .directory:
-            try at(target) { () throws(SystemCallError) in try Platform.makeDirectory(target) }
-            for name in try names(source) {
-                try copy("\(source)/\(name)", to: "\(target)/\(name)", beforeCopying: beforeCopying)
+    static func copy(_ source: String, to target: String, beforeCopying: () throws -> Void = {}) throws {
+        var folders: [Entry] = []
+        try walk(source) { entry in
+            let (old, new) = (source + entry.place, target + entry.place)
+            switch entry.status.kind {
+            case .other: throw SpecialFile(path: old)
+            case .link:
+                try at(old) { () throws(SystemCallError) in
+                    try Platform.copyLink(old, to: new)
+                    try Platform.setTimes(new, as: entry.status)
+                }
+            case .file:
+                try copyFile(old, to: new, beforeCopying)
+                try setAttributes(new, as: entry.status)
+            case .directory:
+                folders.append(entry)
+                if try entry.place.isEmpty && status(new) != nil { return }
+                try at(new) { () throws(SystemCallError) in try Platform.makeDirectory(new) }
             }
         }
-        try at(target) { () throws(SystemCallError) in try Platform.setAttributes(target, as: status) }
+        // Last and from within: what a folder gets changes its time, and one without rights takes nothing more.
+        for folder in folders.reversed() { try setAttributes(target + folder.place, as: folder.status) }
     }
 
     /// Makes `target` what `source` is.
@@ -77,14 +81,9 @@ enum FileTree {
         if try status(parent) == nil {
             try at(parent) { () throws(SystemCallError) in try Platform.makeDirectories(parent) }
         }
-        guard model.kind == .directory, let present = try status(target), present.kind == .directory else {
-            try remove(target)
-            return try copy(source, to: target) {}
-        }
-        try at(target) { () throws(SystemCallError) in try Platform.makeAccessible(target, present) }
-        for child in try children(target) { try remove(child) }
-        for name in try names(source) { try copy("\(source)/\(name)", to: "\(target)/\(name)") {} }
-        try at(target) { () throws(SystemCallError) in try Platform.setAttributes(target, as: model) }
+        let isFolder = try model.kind == .directory && status(target)?.kind == .directory
+        try remove(target, keepingTop: isFolder)
+        try copy(source, to: target)
     }
 
     private static func copyFile(_ source: String, to target: String, _ beforeCopying: () throws -> Void)
@@ -112,34 +111,49 @@ enum FileTree {
         try at(target) { () throws(SystemCallError) in try Platform.closeAfterWriting(writer) }
     }
 
+    private static func setAttributes(_ path: String, as status: FileStatus) throws {
+        try at(path) { () throws(SystemCallError) in try Platform.setAttributes(path, as: status) }
+    }
+
     /// Brings a tree to the medium.
     ///
     /// The whole of it is written first, so that one journal commit serves many files.
     static func synchronize(_ path: String) throws {
-        guard let status = try status(path) else { return }
-        switch status.kind {
-        case .link, .other: return
-        case .file:
-            try at(path) { () throws(SystemCallError) in
-                let descriptor = try Platform.openToRead(path)
-                defer { Platform.closeAfterReading(descriptor) }
-                try Platform.synchronize(descriptor)
+        var entries: [Entry] = []
+        try walk(path) { entries.append($0) }
+        for entry in entries.reversed() {
+            let path = path + entry.place
+            switch entry.status.kind {
+            case .link, .other: continue
+            case .directory:
+                try at(path) { () throws(SystemCallError) in try Platform.synchronizeDirectory(path) }
+            case .file:
+                try at(path) { () throws(SystemCallError) in
+                    let descriptor = try Platform.openToRead(path)
+                    defer { Platform.closeAfterReading(descriptor) }
+                    try Platform.synchronize(descriptor)
+                }
             }
-        case .directory:
-            for child in try children(path) { try synchronize(child) }
-            try at(path) { () throws(SystemCallError) in try Platform.synchronizeDirectory(path) }
         }
     }
 
-    /// Removes what stands at `path`, if anything does.
-    static func remove(_ path: String) throws {
-        guard let status = try status(path) else { return }
-        guard status.kind == .directory else {
-            return try at(path) { () throws(SystemCallError) in try Platform.removeFile(path) }
+    /// Removes what stands at `path`, if anything does, or only what is in it.
+    static func remove(_ path: String, keepingTop: Bool = false) throws {
+        var folders: [String] = []
+        try walk(path) { entry in
+            let path = path + entry.place
+            if entry.status.kind == .directory {
+                try at(path) { () throws(SystemCallError) in
+                    try Platform.makeAccessible(path, entry.status)
+                }
+                folders.append(path)
+            } else {
+                try at(path) { () throws(SystemCallError) in try Platform.removeFile(path) }
+            }
         }
-        try at(path) { () throws(SystemCallError) in try Platform.makeAccessible(path, status) }
-        for child in try children(path) { try remove(child) }
-        try at(path) { () throws(SystemCallError) in try Platform.removeDirectory(path) }
+        for folder in folders.dropFirst(keepingTop ? 1 : 0).reversed() {
+            try at(folder) { () throws(SystemCallError) in try Platform.removeDirectory(folder) }
+        }
     }
 
     static func at<Value>(_ path: String, _ body: () throws(SystemCallError) -> Value) throws(Failure)

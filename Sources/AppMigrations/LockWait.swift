@@ -4,12 +4,17 @@ struct LockWait {
     /// Whether the calls that came earlier to the same manager are done.
     enum Turn { case now, later, afterAsynchronousCall }
 
+    /// Who waits: a call on its thread, a task, or a start on its thread that lets a restore come to its end.
+    ///
+    /// A restore goes on without anybody's thread but its own, so a start can wait where a call would wait for itself.
+    enum Caller { case synchronous, asynchronous, start }
+
     enum Step { case taken(FileLock), pause(Duration) }
 
     private let location: StateLocation
     private let version: AppVersion?
     private let options: MigrationManager.Options
-    private let isAsynchronous: Bool
+    private let caller: Caller
     private var lock: FileLock
     private var began: ContinuousClock.Instant?
     private var pause = Duration.milliseconds(1)
@@ -20,12 +25,12 @@ struct LockWait {
         _ location: StateLocation,
         version: AppVersion?,
         options: MigrationManager.Options,
-        isAsynchronous: Bool
+        _ caller: Caller
     ) throws(MigrationError) {
         self.location = location
         self.version = version
         self.options = options
-        self.isAsynchronous = isAsynchronous
+        self.caller = caller
         lock = try FileLock.open(location)
         if RunToken.enclosing(stateFile: location.state, lock: lock.identity) != nil {
             lock.abandon()
@@ -39,11 +44,11 @@ struct LockWait {
     mutating func step(_ turn: Turn) throws(MigrationError) -> Step {
         do throws(MigrationError) {
             // The thread that would wait here may be the one on which the other call is to go on.
-            if turn == .afterAsynchronousCall, !isAsynchronous {
+            if turn == .afterAsynchronousCall, caller == .synchronous {
                 throw MigrationError.nested(location, version)
             }
             while turn == .now {
-                switch try lock.tryLock(location, isAsynchronous: isAsynchronous) {
+                switch try lock.tryLock(location, isAsynchronous: caller == .asynchronous) {
                 case .taken: return .taken(lock)
                 case .held: return .pause(try nextPause())
                 case .fileRemoved:
@@ -61,7 +66,7 @@ struct LockWait {
     func abandon() { lock.abandon() }
 
     private mutating func nextPause() throws(MigrationError) -> Duration {
-        if !isAsynchronous, lock.isHeldAsynchronouslyHere { throw .nested(location, version) }
+        if caller == .synchronous, lock.isHeldAsynchronouslyHere { throw .nested(location, version) }
         if Task.isCancelled { throw .cancelledWaiting(location, version) }
         let now = ContinuousClock.now
         let began = began ?? now

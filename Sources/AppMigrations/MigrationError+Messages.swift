@@ -125,6 +125,16 @@ extension MigrationError {
         )
     }
 
+    static func planEnded(_ location: StateLocation) -> MigrationError {
+        MigrationError(
+            .blocked,
+            manager: location.name,
+            path: location.state,
+            "This manager was handed out for a plan of the state \(location.state), and the plan is over. "
+                + "Declare with the manager that was asked for the plan."
+        )
+    }
+
     static func nested(_ location: StateLocation, _ version: AppVersion?) -> MigrationError {
         MigrationError(
             .nested,

@@ -58,6 +58,19 @@ extension MigrationError {
         )
     }
 
+    /// The same error, of a start that waited for protected files to be put back.
+    func beforeRestore(of version: AppVersion?) -> MigrationError {
+        let migration = version.map { "migration \($0)" } ?? "a migration"
+        return MigrationError(
+            code,
+            manager: managerName,
+            version: version,
+            path: path,
+            underlying: underlyingError,
+            description + " Don't write to the files that \(migration) protects before: they are being put back."
+        )
+    }
+
     private static func protection(
         _ path: String,
         underlying: (any Error)? = nil,

@@ -32,9 +32,8 @@ extension MigrationManager {
     nonisolated(nonsending) public func plan(
         _ declarations: nonisolated(nonsending) (MigrationManager) async throws -> Void
     ) async throws -> [PlannedMigration] {
-        let (recorder, token) = try beginPlan()
-        defer { endPlan(token) }
-        let manager = MigrationManager(planning: self, for: recorder)
+        let (recorder, manager, token) = try beginPlan()
+        defer { endPlan(manager, token) }
         try await RunToken.$current.withValue(token) { try await declarations(manager) }
         return recorder.rows
     }

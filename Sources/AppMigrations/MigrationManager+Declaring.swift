@@ -81,6 +81,9 @@ extension MigrationManager {
         }
         if let enclosing, enclosing.isPlan { throw .nested(file.location, version) }
         if let planner {
+            if case .closed(let ended) = core.withLock({ $0.standing }) {
+                throw .blocked(version, by: ended, file.location)
+            }
             planner.record(version, by: self)
             return nil
         }

@@ -1,5 +1,5 @@
 extension MigrationRun {
-    var isProtecting: Bool { state.marks.interrupted.map { !$0.protected.isEmpty } ?? false }
+    var isProtecting: Bool { state.marks.hasLeftover }
 }
 
 extension MigrationManager {
@@ -22,13 +22,13 @@ extension MigrationManager {
             _ = saveAttempt(state)
             throw error
         }
-        options.onEvent?(MigrationEvent(.restored, name, version: version))
+        file.tell(MigrationEvent(.restored, name, version: version), run.lock, options)
         state.marks.interrupted?.protected = []
         // While the list stands the next start puts the files back again, over whatever is written to them meanwhile.
         if let failure = saveAttempt(state) {
             throw .protection(failure.cause, stateFile, file.location, version, .noting)
         }
-        removeSnapshot(version)
+        file.removeSnapshot(version, run.lock, options: options)
         return " The protected files are what they were before it."
     }
 
@@ -52,7 +52,8 @@ extension MigrationManager {
         _ failure: SaveFailure,
         _ version: AppVersion,
         _ before: MigrationState,
-        isProtecting: Bool
+        isProtecting: Bool,
+        _ lock: FileLock
     ) -> MigrationError {
         var failure = failure
         if failure.isRenamed {
@@ -65,20 +66,19 @@ extension MigrationManager {
                 }
             }
         }
-        if isProtecting { removeSnapshot(version) }
+        if isProtecting { file.removeSnapshot(version, lock, options: options) }
         return .notSaved(failure, version, file.location, consequence: "Migration \(version) was not run.")
-    }
-
-    /// Removes a snapshot that nothing refers to any more.
-    func removeSnapshot(_ version: AppVersion?) {
-        file.removeSnapshot(version, options: options)
     }
 }
 
 extension StateFile {
     /// Under the lock: what the intent of a dead process protected is put back before anyone can write newer data over
     /// it, and a snapshot without an intent is cleared away.
-    func recover(_ state: inout MigrationState, options: MigrationManager.Options) throws(MigrationError) {
+    func recover(
+        _ state: inout MigrationState,
+        _ lock: FileLock,
+        options: MigrationManager.Options
+    ) throws(MigrationError) {
         let snapshot = FileSnapshot(location)
         let version = state.marks.interrupted?.version
         if let interrupted = state.marks.interrupted, !interrupted.protected.isEmpty {
@@ -89,25 +89,34 @@ extension StateFile {
             } catch {
                 throw .protection(error.cause, location.state, location, version, .noting)
             }
-            options.onEvent?(MigrationEvent(.restored, location.name, version: version))
-            removeSnapshot(version, options: options)
+            tell(MigrationEvent(.restored, location.name, version: version), lock, options)
+            removeSnapshot(version, lock, options: options)
         } else {
-            removeSnapshot(version, options: options, synchronizing: true)
+            removeSnapshot(version, lock, options: options, synchronizing: true)
         }
     }
 
     /// Removes a snapshot that no state refers to; `synchronizing` when that state may stand in memory only.
     func removeSnapshot(
         _ version: AppVersion?,
+        _ lock: FileLock,
         options: MigrationManager.Options,
         synchronizing: Bool = false
     ) {
         do throws(MigrationError) {
             try FileSnapshot(location).remove(synchronizing: synchronizing)
         } catch {
-            options.onEvent?(
-                MigrationEvent(.leftoverNotRemoved, location.name, version: version, error: error)
-            )
+            let event = MigrationEvent(.leftoverNotRemoved, location.name, version: version, error: error)
+            tell(event, lock, options)
         }
+    }
+
+    /// Tells the app of something that happened under the lock: a handler that waited for it would wait for itself, and is
+    /// refused as nested instead.
+    func tell(_ event: MigrationEvent, _ lock: FileLock, _ options: MigrationManager.Options) {
+        guard let onEvent = options.onEvent else { return }
+        let token = RunToken(stateFile: location.state, lock: lock.identity)
+        defer { token.end() }
+        RunToken.$current.withValue(token) { onEvent(event) }
     }
 }

@@ -13,9 +13,9 @@ extension MigrationManager {
         if version.exceeds(currentVersion) {
             throw .tooNew(version, current: currentVersion, file.location, givenTo: "reset(to:)")
         }
-        try underLock { () throws(MigrationError) in
+        try underLock { lock throws(MigrationError) in
             guard var state = try file.readState() else { throw .gone(file.location) }
-            try file.recover(&state, options: options)
+            try file.recover(&state, lock, options: options)
             state.marks = MigrationMarks(
                 lastRun: version,
                 baseline: version,
@@ -39,8 +39,8 @@ extension MigrationManager {
     /// - Throws: ``MigrationError`` with the code `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
     ///   `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed` or `stateNotSaved`.
     public func forgetState() throws(MigrationError) {
-        try underLock { () throws(MigrationError) in
-            if var state = try file.readState() { try file.recover(&state, options: options) }
+        try underLock { lock throws(MigrationError) in
+            if var state = try file.readState() { try file.recover(&state, lock, options: options) }
             do throws(SystemCallError) {
                 try file.remove()
             } catch {
@@ -53,9 +53,9 @@ extension MigrationManager {
         }
     }
 
-    private func underLock(_ body: () throws(MigrationError) -> Void) throws(MigrationError) {
+    private func underLock(_ body: (FileLock) throws(MigrationError) -> Void) throws(MigrationError) {
         let lock = try FileLock.waiting(file.location, version: nil, options: options) { .now }
         defer { lock.unlock() }
-        try body()
+        try body(lock)
     }
 }

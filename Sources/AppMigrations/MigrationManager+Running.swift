@@ -2,6 +2,11 @@
 struct MigrationRun {
     let context: MigrationContext
     let token: RunToken
+    let lock: FileLock
+    /// Stands while the closure runs, where files are protected.
+    let claim: SnapshotClaim?
+    /// The interruption that the intent took the place of.
+    let earlier: Interruption?
     /// The state with the intent, as it stands in the file.
     var state: MigrationState
     let began = ContinuousClock.now
@@ -63,7 +68,7 @@ extension MigrationManager {
             throw .blocked(version, by: first, location)
         }
         guard var state = try file.readState() else { throw .gone(location) }
-        try file.recover(&state, options: options)
+        try file.recover(&state, lock, options: options)
         let known = core.withLock { core in (lastRun: core.marks.lastRun, isFresh: core.isFresh) }
         // What was pending again then has been declared before: to go on would jump over it.
         if state.marks.lastRun < known.lastRun { throw .setBack(version, location) }
@@ -95,6 +100,7 @@ extension MigrationManager {
         var state = before
         let snapshot = FileSnapshot(file.location)
         let protected = try snapshot.take(paths, version)
+        let claim = protected.isEmpty ? nil : try snapshot.claim(version)
         state.marks.launched = max(state.marks.launched, currentVersion)
         state.marks.interrupted = Interruption(
             version: version,
@@ -109,7 +115,8 @@ extension MigrationManager {
         do throws(SaveFailure) {
             try file.save(state)
         } catch {
-            throw withdraw(error, version, before, isProtecting: !protected.isEmpty)
+            claim?.end()
+            throw withdraw(error, version, before, isProtecting: !protected.isEmpty, lock)
         }
         reach(.beforeClosure, version, isProtecting: !protected.isEmpty)
         let context = MigrationContext(
@@ -122,6 +129,9 @@ extension MigrationManager {
         let run = MigrationRun(
             context: context,
             token: RunToken(stateFile: stateFile, lock: lock.identity),
+            lock: lock,
+            claim: claim,
+            earlier: before.marks.interrupted,
             state: state
         )
         send(.started, run)
@@ -131,6 +141,7 @@ extension MigrationManager {
     /// Records that the closure returned, or that it threw.
     func finish(_ run: MigrationRun, _ failure: (any Error)?) throws(MigrationError) {
         let duration = ContinuousClock.now - run.began
+        run.claim?.end()
         let failure = failure ?? rehearsal?.returned(run.context.version)
         do throws(MigrationError) {
             if let failure { throw undo(run, failure) }
@@ -152,7 +163,8 @@ extension MigrationManager {
                 finishedAt: Platform.now,
                 duration: duration,
                 attempts: run.context.attempt
-            )
+            ),
+            after: run.earlier
         )
         reach(.beforeRecord, version, isProtecting: run.isProtecting)
         do throws(SaveFailure) {
@@ -169,7 +181,7 @@ extension MigrationManager {
         }
         core.withLock { $0.marks = state.marks }
         reach(.afterRecord, version, isProtecting: run.isProtecting)
-        if run.isProtecting { removeSnapshot(version) }
+        if run.isProtecting { file.removeSnapshot(version, run.lock, options: options) }
     }
 
     private func undo(_ run: MigrationRun, _ cause: any Error) -> MigrationError {
@@ -198,10 +210,6 @@ extension MigrationManager {
         _ duration: Duration? = nil,
         _ error: MigrationError? = nil
     ) {
-        guard let onEvent = options.onEvent else { return }
-        // The lock is held: a handler that waited for it would wait for itself.
-        let token = run.token.renewed()
-        defer { token.end() }
         let event = MigrationEvent(
             kind,
             name,
@@ -211,6 +219,6 @@ extension MigrationManager {
             duration: duration,
             error: error
         )
-        RunToken.$current.withValue(token) { onEvent(event) }
+        file.tell(event, run.lock, options)
     }
 }

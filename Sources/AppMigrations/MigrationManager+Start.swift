@@ -25,7 +25,7 @@ struct StartOutcome {
         defer { lock.unlock() }
         if var state = try file.readState() {
             // Whoever was first may have died in a migration already.
-            try file.recover(&state, options: options)
+            try file.recover(&state, lock, options: options)
             return found(state.marks, current)
         }
         let answer = try ask(firstRun, location, lock)
@@ -82,21 +82,21 @@ struct StartOutcome {
 
     /// Puts back what a killed process left protected, and raises the version launched, if the lock is free.
     ///
-    /// If it is held, a live process is migrating: nothing is touched, and that process's save raises its own
-    /// version.
+    /// If it is held, a live process is migrating: nothing is touched, and that process's save raises its own version. Or it
+    /// is putting those files back: then the start waits.
     mutating func catchUp(
         _ file: StateFile,
         current: AppVersion,
         options: MigrationManager.Options
     ) throws(MigrationError) {
         let location = file.location
-        var hasLeftover = marks.interrupted.map { !$0.protected.isEmpty } ?? false
+        var hasLeftover = marks.hasLeftover
         guard hasLeftover || marks.launched < current else { return }
         do throws(MigrationError) {
-            guard let lock = try FileLock.ifFree(location) else { return }
+            guard let lock = try lock(file, options) else { return }
             defer { lock.unlock() }
             guard var state = try file.readState() else { throw .gone(location) }
-            try file.recover(&state, options: options)
+            try file.recover(&state, lock, options: options)
             hasLeftover = false
             if state.marks.launched < current {
                 state.marks.launched = current
@@ -119,8 +119,35 @@ struct StartOutcome {
                 let path = error.path ?? location.state
                 throw .protection(cause, path, location, marks.interrupted?.version, .restoring)
             }
+            if hasLeftover, error.code == .lockTimeout || error.code == .cancelled {
+                throw error.beforeRestore(of: marks.interrupted?.version)
+            }
             guard error.code == .stateNotSaved else { throw error }
             options.onEvent?(MigrationEvent(.launchNotSaved, location.name, version: current, error: error))
         }
+    }
+
+    private mutating func lock(
+        _ file: StateFile,
+        _ options: MigrationManager.Options
+    ) throws(MigrationError) -> FileLock? {
+        if let lock = try FileLock.ifFree(file.location) { return lock }
+        guard try awaitsRestore(file) else { return nil }
+        return try FileLock.waiting(file.location, options: options) { () throws(MigrationError) in
+            try awaitsRestore(file)
+        }
+    }
+
+    /// Whether files are to be put back, and the closure that they were copied for isn't running any more.
+    private mutating func awaitsRestore(_ file: StateFile) throws(MigrationError) -> Bool {
+        guard marks.hasLeftover else { return false }
+        let location = file.location
+        do throws(SystemCallError) {
+            if try SnapshotClaim.stands(location) { return false }
+        } catch {
+            throw .protection(error, location.snapshot, location, marks.interrupted?.version, .restoring)
+        }
+        if case .marks(let marks) = try file.readMarks() { self.marks = marks }
+        return marks.hasLeftover
     }
 }

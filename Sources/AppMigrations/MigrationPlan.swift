@@ -109,31 +109,34 @@ extension MigrationManager {
     /// - Throws: ``MigrationError`` with the code `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat` or
     ///   `invalidVersion`, and what `declarations` throws itself.
     public func plan(_ declarations: (MigrationManager) throws -> Void) throws -> [PlannedMigration] {
-        let (recorder, token) = try beginPlan()
-        defer { endPlan(token) }
-        let manager = MigrationManager(planning: self, for: recorder)
+        let (recorder, manager, token) = try beginPlan()
+        defer { endPlan(manager, token) }
         try RunToken.$current.withValue(token) { try declarations(manager) }
         return recorder.rows
     }
 
     /// A manager that only writes down what `manager` would do.
-    convenience init(planning manager: MigrationManager, for planner: PlanRecorder) {
+    private convenience init(planning manager: MigrationManager, for planner: PlanRecorder) {
         let core = Core(marks: planner.state.marks, isFresh: false, fastLimit: .zero)
         self.init(like: manager, for: Witness(planner: planner), core: core)
     }
 
-    func beginPlan() throws(MigrationError) -> (PlanRecorder, RunToken) {
+    func beginPlan() throws(MigrationError) -> (PlanRecorder, MigrationManager, RunToken) {
         guard let state = try file.readState() else { throw .gone(file.location) }
         let isFresh = core.withLock { core in
             core.plansUnderWay += 1
             core.settle(currentVersion)
             return core.isFresh
         }
-        return (PlanRecorder(state, isFresh: isFresh), RunToken(stateFile: stateFile, lock: nil))
+        let recorder = PlanRecorder(state, isFresh: isFresh)
+        let manager = MigrationManager(planning: self, for: recorder)
+        return (recorder, manager, RunToken(stateFile: stateFile, lock: nil))
     }
 
-    func endPlan(_ token: RunToken) {
+    func endPlan(_ manager: MigrationManager, _ token: RunToken) {
         token.end()
+        // Kept and declared with, it would pass over every migration without a word.
+        manager.core.withLock { $0.close(.planEnded(file.location)) }
         core.withLock { core in
             core.plansUnderWay -= 1
             core.settle(currentVersion)

@@ -9,11 +9,14 @@ struct MigrationState: Equatable {
     var history: [AppliedMigration] = []
 
     /// The state after `row` was applied: the only way in which the mark rises by a migration.
-    func recording(_ row: AppliedMigration) -> MigrationState {
+    ///
+    /// `earlier` is the interruption that this migration's own took the place of: its attempts still count when it has its
+    /// turn again.
+    func recording(_ row: AppliedMigration, after earlier: Interruption? = nil) -> MigrationState {
         var next = self
         next.marks.lastRun = max(marks.lastRun, row.version)
         next.marks.launched = max(marks.launched, row.appVersion)
-        next.marks.interrupted = nil
+        next.marks.interrupted = earlier.flatMap { $0.version > row.version ? $0 : nil }
         next.history.append(row)
         if next.history.count > Self.historyLimit {
             next.history.removeFirst(next.history.count - Self.historyLimit)
@@ -54,6 +57,9 @@ struct MigrationMarks: Equatable, Sendable {
         get { if case .during(let interruption) = interruption { interruption } else { nil } }
         set { interruption = newValue.map(Interrupted.during) ?? .no }
     }
+
+    /// Whether files wait to be put back, or may have to be.
+    var hasLeftover: Bool { interrupted.map { !$0.protected.isEmpty } ?? false }
 
     /// Whether `interrupted` is there, without a look at what it is.
     var isInterrupted: Bool { if case .during = interruption { true } else { false } }

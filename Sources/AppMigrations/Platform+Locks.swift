@@ -11,9 +11,10 @@ import Android
 /// The locks between processes and between threads.
 extension Platform {
     /// Takes the lock of an open file without waiting; `false` when somebody else has it.
-    static func tryLock(_ descriptor: Int32) throws(SystemCallError) -> Bool {
+    static func tryLock(_ descriptor: Int32, sharing: Bool = false) throws(SystemCallError) -> Bool {
+        let kind = sharing ? LOCK_SH : LOCK_EX
         do throws(SystemCallError) {
-            _ = try retrying("flock") { flock(descriptor, LOCK_EX | LOCK_NB) }
+            _ = try retrying("flock") { flock(descriptor, kind | LOCK_NB) }
             return true
         } catch {
             if error.errorNumber == EWOULDBLOCK { return false }

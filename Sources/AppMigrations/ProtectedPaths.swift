@@ -6,8 +6,12 @@ struct ProtectedPaths {
     /// two starts, as they do on Apple's systems with an update, and the copies go back to where the data is now.
     private(set) var relatives: [String] = []
 
+    /// The same paths, and the state directory, without links.
+    private(set) var canonicals: [String] = []
+    let stateFolder: String
+
     init(_ named: [String], _ location: StateLocation, _ version: AppVersion) throws(MigrationError) {
-        let stateFolder = try Self.canonical(location.directory, location, version)
+        stateFolder = try Self.canonical(location.directory, location, version)
         var canonicals: [(path: String, canonical: String)] = []
         for path in named {
             if path.isEmpty || path.utf8.contains(0) || path.hasPrefix("file:") {
@@ -22,6 +26,7 @@ struct ProtectedPaths {
             for file in own where Self.contains(try Self.canonical(file, location, version), canonical) {
                 throw .unprotectable(path, "it belongs to the state", location, version)
             }
+            try Self.refuseEncoded(absolute, location, version)
             canonicals.append((absolute, canonical))
         }
         var first: [[UInt8]: Int] = [:]
@@ -35,9 +40,32 @@ struct ProtectedPaths {
             }
             if !isInside, first[bytes] == index {
                 paths.append(candidate.path)
+                self.canonicals.append(candidate.canonical)
                 relatives.append(Self.relative(candidate.canonical, to: stateFolder))
             }
         }
+    }
+
+    /// Refuses the path of a `URL` that still has its escapes: nothing stands there, so nothing would be copied, and what
+    /// appears there would be removed.
+    private static func refuseEncoded(
+        _ path: String,
+        _ location: StateLocation,
+        _ version: AppVersion
+    ) throws(MigrationError) {
+        guard let decoded = PercentEncoding.decoded(path) else { return }
+        let stands: (String) throws(MigrationError) -> Bool = { path throws(MigrationError) in
+            do {
+                return try FileTree.status(path) != nil
+            } catch {
+                throw .protection(error, path, location, version, .taking)
+            }
+        }
+        if try stands(path) { return }
+        if try !stands(decoded) { return }
+        let reason =
+            "it is percent-encoded, and \(decoded) is what stands there: of a URL take path(percentEncoded: false)"
+        throw .unprotectable(path, reason, location, version)
     }
 
     private static func relative(_ path: String, to folder: String) -> String {

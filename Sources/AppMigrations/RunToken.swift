@@ -19,9 +19,6 @@ final class RunToken: Sendable {
 
     deinit { isOpen.destroy() }
 
-    /// A token of the same state that is open.
-    func renewed() -> RunToken { RunToken(stateFile: stateFile, lock: lock) }
-
     func end() { isOpen.withLock { $0 = false } }
 
     /// Whether it is a plan that is running, and no closure: nothing is run then that a later declaration could pass by.

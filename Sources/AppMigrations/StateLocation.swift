@@ -6,12 +6,13 @@ struct StateLocation: Sendable {
 
     var state: String { file(".migrations.json") }
     var lock: String { file(".migrations.lock") }
-    var snapshot: String { file(".migrations.snapshot") }
+    var snapshot: String { file(Self.snapshotSuffix) }
 
     /// Saving happens under the lock only, so one name serves: what stands there was left by a killed process.
     var temporary: String { file(".migrations.json.tmp") }
 
     static var suffix: StaticString { ".migrations.json" }
+    static var snapshotSuffix: String { ".migrations.snapshot" }
 
     // File systems take names of 255 bytes; the longest suffix of ours has 20, and a copy of the file may want some.
     static var nameLimit: Int { 230 }

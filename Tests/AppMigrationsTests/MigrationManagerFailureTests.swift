@@ -72,6 +72,21 @@ struct MigrationManagerFailureTests {
         }
     }
 
+    @Test func `attempts outlast another migration that comes in between`() throws {
+        try withTemporaryDirectory { folder in
+            try folder.writeState(lastRun: "1.1", launched: "1.4")
+            _ = try folder.manager("1.4").failure(of: "1.3")
+            let manager = try folder.manager("1.4")
+            try manager.declare("1.2")
+            #expect(try folder.stateText().contains("\"interrupted\" : { \"version\" : \"1.3\", \"attempts\" : 1"))
+            try manager.whenMigrating(toVersion: "1.3") { context in #expect(context.attempt == 2) }
+            #expect(try !folder.stateText().contains("interrupted"))
+            _ = try folder.manager("1.4").failure(of: "1.3-1")
+            try folder.manager("1.4").declare("1.4")
+            #expect(try !folder.stateText().contains("interrupted"))
+        }
+    }
+
     @Test func `throws don't count for the limit of attempts`() throws {
         try withTemporaryDirectory { folder in
             try folder.writeState(lastRun: "1.1")

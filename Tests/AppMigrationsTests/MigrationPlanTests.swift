@@ -152,6 +152,25 @@ struct MigrationPlanTests {
         }
     }
 
+    @Test func `a manager kept from a plan is blocked after it`() throws {
+        try withTemporaryDirectory { folder in
+            try folder.writeState(lastRun: "1.1")
+            let manager = try folder.manager("1.4")
+            var kept: MigrationManager?
+            _ = try manager.plan { kept = $0 }
+            for text in ["1.1", "1.2"] {
+                let error = try #require(try kept?.refusal(of: text))
+                #expect(error.code == .blocked)
+                #expect(
+                    error.description
+                        == "Migration \(text) was not run. This manager was handed out for a plan of the state "
+                        + "\(folder.stateFile), and the plan is over. Declare with the manager that was asked for the plan."
+                )
+            }
+            #expect(try manager.declare("1.2") == ["1.2"])
+        }
+    }
+
     @Test func `an asynchronous plan has the same rows`() async throws {
         try await withTemporaryDirectory { folder in
             try folder.writeState(lastRun: "1.1")

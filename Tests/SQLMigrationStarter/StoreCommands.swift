@@ -114,12 +114,14 @@ struct StoreCommands {
             do {
                 let connection = try db ?? SQLiteConnection(path: path, busyTimeout: .seconds(60))
                 db = connection
+                // Asked before, since the store can be replaced between the row and the question.
+                let isNew = try connection.userVersion == 2
                 try connection.query(
                     "INSERT INTO log(worker, n) VALUES (?, ?)",
                     [.text(worker), .integer(count)]
                 )
                 count += 1
-                if try connection.userVersion == 2 { countInNew += 1 }
+                if isNew { countInNew += 1 }
                 if !keepsOpen { db = nil }
             } catch let error as SQLError where error.resultCode.map({ [5, 8].contains($0 & 0xFF) }) == true {
                 // Refused, and so not lost: SQLITE_BUSY, or SQLITE_READONLY_DBMOVED of a file that was replaced.

@@ -1,0 +1,125 @@
+import AppMigrations
+import Foundation
+import Testing
+
+/// Two managers and the same protected files: what one records the other must not undo.
+@Suite struct ProtectedManagerTests {
+    private static func other(_ scratch: Scratch, _ name: String = "Ä 1") throws -> MigrationManager {
+        try MigrationManager(
+            named: name,
+            currentVersion: "1.1",
+            firstRun: .everything,
+            stateDirectory: scratch.state
+        )
+    }
+
+    private static func expectRefused(
+        _ manager: MigrationManager,
+        protecting path: String,
+        _ reason: String
+    ) throws {
+        let error = try #require(throws: MigrationError.self) {
+            try manager.whenMigrating(toVersion: "1.1", protecting: [path]) {
+                Issue.record("The closure ran.")
+            }
+        }
+        #expect(error.code == .protectionFailed)
+        #expect(error.description.contains(reason), "\(error)")
+    }
+
+    @Test(arguments: ["data/file", "data", ""])
+    func `files that a closure protects can't be protected by another manager inside it`(place: String) throws {
+        try Scratch.with { scratch throws in
+            try scratch.write("old", to: "top/data/file")
+            let path = scratch.file("top" + (place.isEmpty ? "" : "/" + place))
+            let inner = try Self.other(scratch)
+            try scratch.manager("1.1").whenMigrating(toVersion: "1.1", protecting: [scratch.file("top/data")]) {
+                let copied = scratch.file("top/data")
+                let reason = "manager \"Library\" has copied \(copied) for its migration 1.1, which has not ended"
+                try Self.expectRefused(inner, protecting: path, reason)
+            }
+            try Self.other(scratch).whenMigrating(toVersion: "1.1", protecting: [path]) {}
+        }
+    }
+
+    @Test func `other files can be`() throws {
+        try Scratch.with { scratch throws in
+            try scratch.write("old", to: "data")
+            try scratch.write("old", to: "database")
+            let inner = try Self.other(scratch)
+            try scratch.manager("1.1").whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
+                try inner.whenMigrating(toVersion: "1.1", protecting: [scratch.file("database")]) {}
+            }
+            #expect(inner.lastRunVersion.description == "1.1")
+        }
+    }
+
+    @Test func `files that wait to be put back can't be protected before`() async throws {
+        try await Scratch.with { scratch async throws in
+            try scratch.write("old\n", to: "data")
+            let inner = try Self.other(scratch)
+            await ProtectedPathTests.die(in: scratch)
+            try Self.expectRefused(inner, protecting: scratch.file("data"), "make that manager first")
+            _ = try scratch.manager("1.1")
+            try Self.other(scratch).whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) { () throws in
+                #expect(try scratch.read("data") == "old\n")
+            }
+        }
+    }
+
+    @Test func `another manager's state that can't be read protects nobody's files`() async throws {
+        try await Scratch.with { scratch async throws in
+            try scratch.write("old\n", to: "data")
+            let inner = try Self.other(scratch)
+            await ProtectedPathTests.die(in: scratch)
+            try scratch.write("{", to: "state/Library.migrations.json")
+            try Self.expectRefused(inner, protecting: scratch.file("else"), "Library.migrations.json: The state of")
+        }
+    }
+
+    @Test func `a folder that holds the state of a manager is refused`() throws {
+        try Scratch.with { scratch throws in
+            try scratch.write("old", to: "data/notes")
+            _ = try MigrationManager(named: "Inner", currentVersion: "1", stateDirectory: scratch.file("data/in"))
+            for path in ["data", "data/in/Inner.migrations.json"] {
+                try Self.expectRefused(
+                    try scratch.manager("1.1"),
+                    protecting: scratch.file(path),
+                    "the state of a manager is in it, \(scratch.file("data/in/Inner.migrations.json"))"
+                )
+            }
+            #expect(try scratch.names() == ["Library.migrations.json", "Library.migrations.lock"])
+        }
+    }
+
+    @Test(arguments: ["my%20data", "caf%C3%A9", "caf%c3%a9/my%20data"])
+    func `a path that still has its URL's escapes is refused`(path: String) throws {
+        try Scratch.with { scratch throws in
+            let decoded = try #require(path.removingPercentEncoding)
+            try scratch.write("old", to: decoded)
+            try Self.expectRefused(
+                try scratch.manager("1.1"),
+                protecting: scratch.file(path),
+                "it is percent-encoded, and \(scratch.file(decoded)) is what stands there: "
+                    + "of a URL take path(percentEncoded: false)"
+            )
+        }
+    }
+
+    @Test(arguments: ["100%", "5%zz", "%2", "a%20b", "%FF", "%e2%82"])
+    func `a percent sign in a name is a name`(name: String) throws {
+        try Scratch.with { scratch throws in
+            try scratch.write("old", to: name)
+            let error = try FileSnapshotTests.fail(
+                scratch,
+                protecting: [scratch.file(name), scratch.file("gone" + name)]
+            ) {
+                try scratch.write("half", to: name)
+                try scratch.write("half", to: "gone" + name)
+            }
+            try FileSnapshotTests.expectPutBack(error, scratch)
+            #expect(try scratch.read(name) == "old")
+            #expect(!scratch.exists("gone" + name))
+        }
+    }
+}

@@ -3,25 +3,34 @@
 /// ``description`` says what happened, in which manager, file and version, what was not changed, and the way out.
 /// Decide by ``code``; show or log the description.
 public struct MigrationError: Error, Sendable, CustomStringConvertible {
-    /// What went wrong, by kind.
-    ///
-    /// More kinds can come with a later release: keep a `default` in a `switch`.
-    public let code: Code
+    // One reference: a struct of six would be copied field by field wherever an error passes, and the code for that, in
+    // every function that throws, lay between the pages that a start reads.
+    private let facts: Facts
 
-    /// The name of the manager, or `nil` for an error of a version's text.
-    public let managerName: String?
+    private final class Facts: Sendable {
+        let code: Code
+        let managerName: String?
+        let version: AppVersion?
+        let path: String?
+        let underlyingError: (any Error)?
+        let description: String
 
-    /// The version of the migration concerned, where there is one.
-    public let version: AppVersion?
-
-    /// The file or folder concerned, where there is one.
-    public let path: String?
-
-    /// The error behind this one: what the closure threw, or a ``SystemCallError``.
-    public let underlyingError: (any Error)?
-
-    /// What happened, where, what was not changed, and what to do.
-    public let description: String
+        init(
+            _ code: Code,
+            _ manager: String?,
+            _ version: AppVersion?,
+            _ path: String?,
+            _ underlying: (any Error)?,
+            _ description: String
+        ) {
+            self.code = code
+            managerName = manager
+            self.version = version
+            self.path = path
+            underlyingError = underlying
+            self.description = description
+        }
+    }
 
     init(
         _ code: Code,
@@ -31,13 +40,28 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
         underlying: (any Error)? = nil,
         _ description: String
     ) {
-        self.code = code
-        managerName = manager
-        self.version = version
-        self.path = path
-        underlyingError = underlying
-        self.description = description
+        facts = Facts(code, manager, version, path, underlying, description)
     }
+
+    /// What went wrong, by kind.
+    ///
+    /// More kinds can come with a later release: keep a `default` in a `switch`.
+    public var code: Code { facts.code }
+
+    /// The name of the manager, or `nil` for an error of a version's text.
+    public var managerName: String? { facts.managerName }
+
+    /// The version of the migration concerned, where there is one.
+    public var version: AppVersion? { facts.version }
+
+    /// The file or folder concerned, where there is one.
+    public var path: String? { facts.path }
+
+    /// The error behind this one: what the closure threw, or a ``SystemCallError``.
+    public var underlyingError: (any Error)? { facts.underlyingError }
+
+    /// What happened, where, what was not changed, and what to do.
+    public var description: String { facts.description }
 }
 
 extension MigrationError {

@@ -8,7 +8,13 @@ extension FileLock {
         options: MigrationManager.Options,
         turn: () -> LockWait.Turn
     ) throws(MigrationError) -> FileLock {
-        var wait = try LockWait(location, version: version, options: options, .synchronous)
+        var wait = try LockWait(
+            location,
+            version: version,
+            timeout: options.lockTimeout,
+            onEvent: options.onEvent,
+            .synchronous
+        )
         while true {
             switch try wait.step(turn()) {
             case .taken(let lock): return lock
@@ -24,7 +30,13 @@ extension FileLock {
         options: MigrationManager.Options,
         turn: () -> LockWait.Turn
     ) async throws(MigrationError) -> FileLock {
-        var wait = try LockWait(location, version: version, options: options, .asynchronous)
+        var wait = try LockWait(
+            location,
+            version: version,
+            timeout: options.lockTimeout,
+            onEvent: options.onEvent,
+            .asynchronous
+        )
         while true {
             switch try wait.step(turn()) {
             case .taken(let lock): return lock
@@ -45,7 +57,13 @@ extension FileLock {
         options: MigrationManager.Options,
         while isNeeded: () throws(MigrationError) -> Bool
     ) throws(MigrationError) -> FileLock? {
-        var wait = try LockWait(location, version: nil, options: options, .start)
+        var wait = try LockWait(
+            location,
+            version: nil,
+            timeout: options.lockTimeout,
+            onEvent: options.onEvent,
+            .start
+        )
         while true {
             switch try wait.step(.now) {
             case .taken(let lock): return lock

@@ -16,7 +16,7 @@ struct FileSnapshot {
     /// inside others.
     func take(_ paths: [String], _ version: AppVersion) throws(MigrationError) -> [String] {
         if paths.isEmpty { return [] }
-        let named = try ProtectedPaths(paths, location, version)
+        let named = try FileProtection(paths, location, version)
         let paths = named.paths
         try named.refuseUnfinished(location, version)
         try explaining(version, .taking) {
@@ -73,9 +73,9 @@ struct FileSnapshot {
             let base = try FileTree.at(location.directory) { () throws(SystemCallError) in
                 try Platform.resolved(location.directory)
             }
-            let paths = relatives.map { ProtectedPaths.absolute($0, from: base) }
+            let paths = relatives.map { FileProtection.absolute($0, from: base) }
             // The list may have been edited by hand.
-            for path in paths where ProtectedPaths.contains(path, base) {
+            for path in paths where FileProtection.contains(path, base) {
                 let reason = "the state directory is in it"
                 throw MigrationError.unprotectable(path, reason, location, version, .restoring)
             }
@@ -90,7 +90,7 @@ struct FileSnapshot {
                     try FileTree.replace(path + companion, with: saved + companion)
                     try FileTree.synchronize(path + companion)
                 }
-                let parent = ProtectedPaths.parent(path)
+                let parent = FileProtection.parent(path)
                 if try FileTree.status(parent) != nil {
                     try FileTree.at(parent) { () throws(SystemCallError) in
                         try Platform.synchronizeDirectory(parent)
@@ -132,7 +132,7 @@ struct FileSnapshot {
                 switch entry.status.kind {
                 case .other: throw FileTree.SpecialFile(path: place)
                 case .file:
-                    try ProtectedPaths.refuseState(place, in: path, location, version)
+                    try FileProtection.refuseState(place, in: path, location, version)
                     size += UInt64(entry.status.size)
                 case .directory, .link: break
                 }

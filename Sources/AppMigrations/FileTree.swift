@@ -77,7 +77,7 @@ enum FileTree {
     /// system's; what holds the target is made again if it went with it.
     static func replace(_ target: String, with source: String) throws {
         guard let model = try status(source) else { return try remove(target) }
-        let parent = ProtectedPaths.parent(target)
+        let parent = FileProtection.parent(target)
         if try status(parent) == nil {
             try at(parent) { () throws(SystemCallError) in try Platform.makeDirectories(parent) }
         }

@@ -13,7 +13,8 @@ struct LockWait {
 
     private let location: StateLocation
     private let version: AppVersion?
-    private let options: MigrationManager.Options
+    private let timeout: Duration?
+    private let onEvent: (@Sendable (MigrationEvent) -> Void)?
     private let caller: Caller
     private var lock: FileLock
     private var began: ContinuousClock.Instant?
@@ -24,12 +25,14 @@ struct LockWait {
     init(
         _ location: StateLocation,
         version: AppVersion?,
-        options: MigrationManager.Options,
+        timeout: Duration?,
+        onEvent: (@Sendable (MigrationEvent) -> Void)?,
         _ caller: Caller
     ) throws(MigrationError) {
         self.location = location
         self.version = version
-        self.options = options
+        self.timeout = timeout
+        self.onEvent = onEvent
         self.caller = caller
         lock = try FileLock.open(location)
         if RunToken.enclosing(stateFile: location.state, lock: lock.identity) != nil {
@@ -72,11 +75,11 @@ struct LockWait {
         let began = began ?? now
         if self.began == nil {
             self.began = began
-            options.onEvent?(MigrationEvent(.waiting, location.name, version: version))
+            onEvent?(MigrationEvent(.waiting, location.name, version: version))
         }
         let next = pause
         pause = min(pause * 2, Self.longestPause)
-        guard let timeout = options.lockTimeout else { return next }
+        guard let timeout else { return next }
         let left = timeout - (now - began)
         if left <= .zero { throw timedOut(timeout) }
         return min(next, left)

@@ -79,7 +79,9 @@ struct StartOutcome {
             return version
         }
     }
+}
 
+extension MigrationMarks {
     /// Puts back what a killed process left protected, and raises the version launched, if the lock is free.
     ///
     /// If it is held, a live process is migrating: nothing is touched, and that process's save raises its own version. Or it
@@ -90,8 +92,8 @@ struct StartOutcome {
         options: MigrationManager.Options
     ) throws(MigrationError) {
         let location = file.location
-        var hasLeftover = marks.hasLeftover
-        guard hasLeftover || marks.launched < current else { return }
+        var hasLeftover = self.hasLeftover
+        guard hasLeftover || launched < current else { return }
         do throws(MigrationError) {
             guard let lock = try lock(file, options) else { return }
             defer { lock.unlock() }
@@ -111,16 +113,16 @@ struct StartOutcome {
                     )
                 }
             }
-            marks = state.marks
+            self = state.marks
         } catch {
             // Without the lock or the state the files can't be put back: the code must forbid writing to them.
             if hasLeftover, error.code == .stateNotSaved || error.code == .stateUnreadable {
                 let cause = error.underlyingError ?? error
                 let path = error.path ?? location.state
-                throw .protection(cause, path, location, marks.interrupted?.version, .restoring)
+                throw .protection(cause, path, location, interrupted?.version, .restoring)
             }
             if hasLeftover, error.code == .lockTimeout || error.code == .cancelled {
-                throw error.beforeRestore(of: marks.interrupted?.version)
+                throw error.beforeRestore(of: interrupted?.version)
             }
             guard error.code == .stateNotSaved else { throw error }
             options.onEvent?(MigrationEvent(.launchNotSaved, location.name, version: current, error: error))
@@ -140,14 +142,14 @@ struct StartOutcome {
 
     /// Whether files are to be put back, and the closure that they were copied for isn't running any more.
     private mutating func awaitsRestore(_ file: StateFile) throws(MigrationError) -> Bool {
-        guard marks.hasLeftover else { return false }
+        guard hasLeftover else { return false }
         let location = file.location
         do throws(SystemCallError) {
             if try SnapshotClaim.stands(location) { return false }
         } catch {
-            throw .protection(error, location.snapshot, location, marks.interrupted?.version, .restoring)
+            throw .protection(error, location.snapshot, location, interrupted?.version, .restoring)
         }
-        if case .marks(let marks) = try file.readMarks() { self.marks = marks }
-        return marks.hasLeftover
+        if case .marks(let marks) = try file.readMarks() { self = marks }
+        return hasLeftover
     }
 }

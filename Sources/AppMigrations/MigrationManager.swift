@@ -84,25 +84,27 @@ public final class MigrationManager: Sendable {
             if let stateDirectory { stateDirectory } else { try DefaultLocation.directory(manager: name) }
         let directory = try DefaultLocation.absolute(folder, manager: name)
         let file = StateFile(location: StateLocation(name: name, directory: directory))
-        var start: StartOutcome
-        switch try file.readMarks() {
-        case .marks(let marks):
-            start = StartOutcome(marks: marks, launch: marks.launch(of: current), isFresh: false)
+        var marks: MigrationMarks
+        var isFresh = false
+        let found = try file.readMarks()
+        switch consume found {
+        case .marks(let found):
+            marks = consume found
+            launch = marks.launch(of: current)
             if marks.isInterrupted || marks.launched < current {
-                try start.catchUp(file, current: current, options: options)
+                try marks.catchUp(file, current: current, options: options)
             }
         case .absent:
-            start = try StartOutcome.first(file, current: current, options: options, firstRun)
+            let start = try StartOutcome.first(file, current: current, options: options, firstRun)
+            (marks, launch, isFresh) = (start.marks, start.launch, start.isFresh)
         }
+        let fastLimit = marks.idleLimit(of: current)
         self.name = name
         self.currentVersion = current
         self.file = file
-        self.options = options
+        self.options = consume options
         witness = nil
-        launch = start.launch
-        core = Guarded(
-            Core(marks: start.marks, isFresh: start.isFresh, fastLimit: start.marks.idleLimit(of: current))
-        )
+        core = Guarded(Core(marks: consume marks, isFresh: isFresh, fastLimit: fastLimit))
     }
 
     /// A manager of the same start as `manager`, for a plan or a rehearsal.

@@ -1,6 +1,6 @@
 /// What reading a state's text can end in, besides a state.
 enum StateProblem: Error, Equatable {
-    case notOurs(JSONReader.Problem, key: StaticKey?)
+    case notOurs(StateJSONReader.Problem, key: StaticKey?)
     case newerFormat(Int)
 
     /// The key whose value was refused.
@@ -49,7 +49,7 @@ private struct StateDocument {
         static var needed: UInt8 { format | name | lastRunVersion }
     }
 
-    private var reader: JSONReader
+    private var reader: StateJSONReader
     private let name: String
     private var keys: UInt8 = 0
     private var lastRun = AppVersion.zero
@@ -59,19 +59,19 @@ private struct StateDocument {
     private(set) var history: [AppliedMigration] = []
 
     init(_ bytes: UnsafeBufferPointer<UInt8>, name: String) {
-        reader = JSONReader(bytes)
+        reader = StateJSONReader(bytes)
         self.name = name
     }
 
     mutating func read(passingHistory: Bool) throws(StateProblem) {
-        do throws(JSONReader.Problem) {
+        do throws(StateJSONReader.Problem) {
             try readMembers(passingHistory: passingHistory)
         } catch {
             throw explain(error)
         }
     }
 
-    private mutating func readMembers(passingHistory: Bool) throws(JSONReader.Problem) {
+    private mutating func readMembers(passingHistory: Bool) throws(StateJSONReader.Problem) {
         reader.skipWhitespace()
         try reader.expect(0x7B, .object)
         if reader.pass(0x7D) { return try reader.expectEnd() }
@@ -107,7 +107,7 @@ private struct StateDocument {
         try reader.expectEnd()
     }
 
-    private mutating func readFormat() throws(JSONReader.Problem) {
+    private mutating func readFormat() throws(StateJSONReader.Problem) {
         let start = reader.index
         let value = try reader.integer()
         guard value == MigrationState.format else { throw reader.problem(.value, at: start) }
@@ -115,7 +115,7 @@ private struct StateDocument {
 
     private func has(_ bit: UInt8) -> Bool { keys & bit != 0 }
 
-    private mutating func note(_ bit: UInt8, _ text: JSONText) throws(JSONReader.Problem) {
+    private mutating func note(_ bit: UInt8, _ text: JSONText) throws(StateJSONReader.Problem) {
         if has(bit) { throw reader.problem(.newKey, at: text.offset) }
         keys |= bit
     }
@@ -145,9 +145,9 @@ private struct StateDocument {
 
     /// A text of a newer format may break every rule of ours; its `format` is then the only thing to say.
     @inline(never)
-    private func explain(_ problem: JSONReader.Problem) -> StateProblem {
-        var scan = JSONReader(reader.bytes)
-        do throws(JSONReader.Problem) {
+    private func explain(_ problem: StateJSONReader.Problem) -> StateProblem {
+        var scan = StateJSONReader(reader.bytes)
+        do throws(StateJSONReader.Problem) {
             scan.skipWhitespace()
             try scan.expect(0x7B, .object)
             repeat {

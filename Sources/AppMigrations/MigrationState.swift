@@ -65,6 +65,20 @@ struct MigrationMarks: Equatable, Sendable {
     var isInterrupted: Bool { if case .during = interruption { true } else { false } }
 }
 
+extension MigrationMarks {
+    /// Whether a newer release than `current` ran migrations here or was launched.
+    func isDowngrade(to current: AppVersion) -> Bool { lastRun.exceeds(current) || launched.exceeds(current) }
+
+    /// How a start of `current` relates to the last one.
+    func launch(of current: AppVersion) -> MigrationManager.Launch {
+        if isDowngrade(to: current) { return .downgrade(from: max(lastRun.release, launched)) }
+        return current > launched ? .upgrade(from: launched) : .same
+    }
+
+    /// The version up to which a declaration has nothing to do; what lies above is looked at closely.
+    func idleLimit(of current: AppVersion) -> AppVersion { min(lastRun, current) }
+}
+
 /// A migration whose closure was begun and isn't recorded.
 struct Interruption: Equatable, Sendable {
     var version: AppVersion

@@ -1,7 +1,7 @@
 /// Reads JSON (RFC 8259) strictly, byte by byte, without building a tree.
 ///
 /// It is here because a process start was measured: Foundation's decoder costs a start forty times the rest of it.
-struct JSONReader {
+struct StateJSONReader {
     struct Problem: Error, Equatable {
         let offset: Int
         let expected: Expected

@@ -1,5 +1,5 @@
 /// What other managers have to do with protected files: put back under them, their records would be wrong.
-extension ProtectedPaths {
+extension FileProtection {
     /// Refuses a tree that holds the state of a manager.
     ///
     /// Put back to what it was, it would let that manager's migrations run twice.

@@ -71,7 +71,7 @@ struct JSONText {
     }
 }
 
-extension JSONReader {
+extension StateJSONReader {
     /// Passes a string and the white space after it, checking escapes, control characters and UTF-8.
     mutating func string() throws(Problem) -> JSONText {
         guard next == 0x22, index < bytes.count else { throw problem(.string) }

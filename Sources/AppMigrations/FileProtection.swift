@@ -1,5 +1,5 @@
 /// The paths that `protecting:` names, made absolute and checked before anything is copied.
-struct ProtectedPaths {
+struct FileProtection {
     private(set) var paths: [String] = []
 
     /// The same paths as seen from the state directory, for the intent: an app's folders can move as a whole between

@@ -1,4 +1,4 @@
-extension JSONReader {
+extension StateJSONReader {
     @inline(__always)
     mutating func version(into version: inout AppVersion) throws(Problem) {
         let text = try string()
@@ -16,7 +16,7 @@ extension JSONReader {
 
     /// Passes an object, calling `member` at each value; it answers whether it knew the key.
     private mutating func object(
-        _ member: (inout JSONReader, JSONText) throws(Problem) -> Bool
+        _ member: (inout StateJSONReader, JSONText) throws(Problem) -> Bool
     ) throws(Problem) {
         try expect(0x7B, .object)
         if pass(0x7D) { return }
@@ -120,7 +120,7 @@ extension JSONReader {
     private mutating func set<Value>(
         _ member: inout Value?,
         _ key: JSONText,
-        _ read: (inout JSONReader) throws(Problem) -> Value
+        _ read: (inout StateJSONReader) throws(Problem) -> Value
     ) throws(Problem) {
         if member != nil { throw problem(.newKey, at: key.offset) }
         member = .some(try read(&self))

@@ -15,11 +15,42 @@ extension MigrationMarks {
     /// The history is passed over unread when it is certain to be the last member: its rows hold no `]`, so the
     /// first one ends it, and where only the closing brace follows no other member can be hidden. Anything else is
     /// read in full, and so is the whole text before anything runs or is written.
-    static func read(_ bytes: UnsafeBufferPointer<UInt8>, name: String) throws(StateProblem) -> MigrationMarks
-    {
+    ///
+    /// Of a text that goes on after `bytes` only a beginning that ends in the history is read; `HistoryEnd` passes over
+    /// the rest.
+    static func read(
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        name: String,
+        isWhole: Bool = true
+    ) throws(StateProblem) -> MigrationMarks {
         var document = StateDocument(bytes, name: name)
-        try document.read(passingHistory: true)
+        try document.read(isWhole ? .passed : .cut)
         return try document.marks()
+    }
+}
+
+/// What follows the beginning of a state's text that was cut in its history: passed over, or not certain to be the rest of
+/// the last member.
+struct HistoryEnd {
+    private var hasBracket = false
+    private(set) var isComplete = false
+
+    mutating func passes(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var index = 0
+        if !hasBracket {
+            guard let bracket = Platform.first(0x5D, in: bytes) else { return true }
+            hasBracket = true
+            index = bracket &+ 1
+        }
+        while index < bytes.count {
+            switch bytes[index] {
+            case 0x09, 0x0A, 0x0D, 0x20: break
+            case 0x7D where !isComplete: isComplete = true
+            default: return false
+            }
+            index &+= 1
+        }
+        return true
     }
 }
 
@@ -28,7 +59,7 @@ extension MigrationState {
     static func read(_ bytes: UnsafeBufferPointer<UInt8>, name: String) throws(StateProblem) -> MigrationState
     {
         var document = StateDocument(bytes, name: name)
-        try document.read(passingHistory: false)
+        try document.read(.read)
         return MigrationState(name: name, marks: try document.marks(), history: document.history)
     }
 }
@@ -49,6 +80,9 @@ private struct StateDocument {
         static var needed: UInt8 { format | name | lastRunVersion }
     }
 
+    /// What becomes of the history: its rows are read, passed over, or cut off with the text.
+    enum History { case read, passed, cut }
+
     private var reader: StateJSONReader
     private let name: String
     private var keys: UInt8 = 0
@@ -63,15 +97,15 @@ private struct StateDocument {
         self.name = name
     }
 
-    mutating func read(passingHistory: Bool) throws(StateProblem) {
+    mutating func read(_ way: History) throws(StateProblem) {
         do throws(StateJSONReader.Problem) {
-            try readMembers(passingHistory: passingHistory)
+            try readMembers(way)
         } catch {
             throw explain(error)
         }
     }
 
-    private mutating func readMembers(passingHistory: Bool) throws(StateJSONReader.Problem) {
+    private mutating func readMembers(_ way: History) throws(StateJSONReader.Problem) {
         reader.skipWhitespace()
         try reader.expect(0x7B, .object)
         if reader.pass(0x7D) { return try reader.expectEnd() }
@@ -98,7 +132,7 @@ private struct StateDocument {
                 if try !reader.isNull() { interrupted = .during(try reader.interruption()) }
             } else if key.equals("history") {
                 try note(Bit.history, key)
-                if passingHistory, keys & Bit.needed == Bit.needed, passLastMember() { return }
+                if keys & Bit.needed == Bit.needed, passes(way) { return }
                 history = try reader.history()
             } else {
                 try reader.skipValue()
@@ -120,8 +154,11 @@ private struct StateDocument {
         keys |= bit
     }
 
-    private mutating func passLastMember() -> Bool {
-        guard reader.next == 0x5B, let close = reader.first(0x5D) else { return false }
+    private func passes(_ way: History) -> Bool {
+        guard way != .read, reader.next == 0x5B else { return false }
+        let close = reader.first(0x5D)
+        if way == .cut { return close == nil }
+        guard let close else { return false }
         var rest = reader
         rest.move(to: close &+ 1)
         return rest.pass(0x7D) && rest.index == rest.bytes.count

@@ -5,9 +5,10 @@ struct StateFile: Sendable {
     static var sizeLimit: Int { 1 << 20 }
 
     // The path and a state with a short history fit the part of the stack that Swift gives without asking the heap,
-    // and a page of it that is in memory already; a hundred rows of history take a second read, and a thousand a third.
+    // and a page of it that is in memory already. A longer history passes through one page more: to bring others into
+    // memory takes longer than to call the system again.
     private static var stackSize: Int { 1_024 }
-    private static var heapSize: Int { 16 << 10 }
+    private static var pageSize: Int { 4_096 }
     private static var pathLimit: Int { 4_096 }
 
     /// What a start finds.
@@ -77,20 +78,25 @@ struct StateFile: Sendable {
         _ descriptor: Int32,
         _ beginning: UnsafeMutableRawBufferPointer
     ) throws(SystemCallError) -> Outcome {
-        let size = beginning.count < Self.heapSize / 2 ? Self.heapSize : Self.sizeLimit
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
-        defer { buffer.deallocate() }
-        buffer.copyMemory(from: UnsafeRawBufferPointer(beginning))
-        let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[beginning.count...])
-        let count = beginning.count + (try Platform.fill(rest, from: descriptor))
-        if count < size { return marks(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
-        return size == Self.sizeLimit ? .problem : try readLonger(descriptor, buffer)
+        let outcome = marks(UnsafeRawBufferPointer(beginning), isWhole: false)
+        guard case .found = outcome else { return outcome }
+        let page = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pageSize, alignment: 16)
+        defer { page.deallocate() }
+        var end = HistoryEnd()
+        var size = beginning.count
+        while size <= Self.sizeLimit {
+            let count = try Platform.fill(page, from: descriptor)
+            size += count
+            guard end.passes(UnsafeRawBufferPointer(rebasing: page[..<count])) else { return .problem }
+            if count < page.count { return end.isComplete && size <= Self.sizeLimit ? outcome : .problem }
+        }
+        return .problem
     }
 
-    private func marks(_ content: UnsafeRawBufferPointer) -> Outcome {
+    private func marks(_ content: UnsafeRawBufferPointer, isWhole: Bool = true) -> Outcome {
         do throws(StateProblem) {
             let bytes = content.assumingMemoryBound(to: UInt8.self)
-            return .found(.marks(try MigrationMarks.read(bytes, name: location.name)))
+            return .found(.marks(try MigrationMarks.read(bytes, name: location.name, isWhole: isWhole)))
         } catch {
             return .problem
         }

@@ -3,7 +3,8 @@ import Foundation
 
 // What an app does without this library, check for check what the manager does that it follows: the initial and the last
 // version in the user defaults, and for each version a regular expression and numeric comparisons of strings, with the app's
-// version, the version declared before, the initial and the last one. defaults COUNT prints nanoseconds.
+// version, the version declared before, the initial and the last one. defaults store COUNT is its first start; defaults COUNT is
+// a later one and prints nanoseconds.
 
 let pattern = #"^[0-9]+(\.[0-9]+)*(-[0-9]+)?$"#
 let (initialKey, lastKey) = ("initialVersion-Library", "lastVersion-Library")
@@ -16,7 +17,7 @@ func isGreater(_ left: String, _ right: String) -> Bool {
     left.compare(right, options: .numeric) == .orderedDescending
 }
 
-func pending(_ versions: [String], current: String) throws -> Int {
+func pending(_ versions: [String], current: String) throws -> Int? {
     var previous: String?
     var pending = 0
     for version in versions {
@@ -25,18 +26,25 @@ func pending(_ versions: [String], current: String) throws -> Int {
         let isInOrder = previous.map { isGreater(version, $0) } ?? true
         guard isValid, isInOrder, !isGreater(release, current) else { throw InvalidVersion(version: version) }
         previous = version
-        // Nothing is stored under these keys, so that no user's defaults are written: the app's version stands in.
-        let initial = UserDefaults.standard.string(forKey: initialKey) ?? current
-        let last = UserDefaults.standard.string(forKey: lastKey) ?? current
+        guard let initial = UserDefaults.standard.string(forKey: initialKey),
+            let last = UserDefaults.standard.string(forKey: lastKey)
+        else { return nil }
         if isGreater(version, initial), isGreater(version, last) { pending += 1 }
     }
     return pending
 }
 
-let count = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 0
-let versions = (0..<count).map { "1.\($0 + 1)" }
-_ = measure_now()
-let began = measure_now()
-let found = try pending(versions, current: "1.\(count)")
-let ended = measure_now()
-print(found == 0 ? Int(ended - began) : -1)
+let arguments = CommandLine.arguments.dropFirst()
+let count = arguments.last.flatMap { Int($0) } ?? 0
+if arguments.first == "store" {
+    UserDefaults.standard.set("1.0", forKey: initialKey)
+    UserDefaults.standard.set("1.\(count)", forKey: lastKey)
+    print(UserDefaults.standard.synchronize() ? 0 : -1)
+} else {
+    let versions = (0..<count).map { "1.\($0 + 1)" }
+    _ = measure_now()
+    let began = measure_now()
+    let found = try pending(versions, current: "1.\(count)")
+    let ended = measure_now()
+    print(found == 0 ? Int(ended - began) : -1)
+}

@@ -31,14 +31,19 @@ import Measuring
         )
     }
     let (few, many) = (try cold(10), try cold(1_000))
-    let slopes = try (0..<60).map { _ in (try inside(many) - inside(few)) / 990 }
-    report.time("each version that has run, cold: nanoseconds", median(slopes), atMost: 35)
+    // Other work on the machine only adds to a time: the best of many is what this program takes.
+    let best = try (0..<60).reduce((few: Double.infinity, many: Double.infinity)) { best, _ in
+        (min(best.few, try inside(few)), min(best.many, try inside(many)))
+    }
+    let slope = (best.many - best.few) / 990
+    report.time("each version that has run, cold: nanoseconds", slope, atMost: 35)
     let calls = (try trace(few).marked, try trace(many).marked)
     report.count("cold start, 10 versions: system calls", Int(calls.0), atMost: 5)
     report.count("990 versions more: system calls more", Int(calls.1) - Int(calls.0), exactly: 0)
     let allocations = try [10, 1_000].map { try spawn(probe("allocations", try state($0), $0)).output }
     report.count("990 versions more: allocations more", Int(allocations[1] - allocations[0]), exactly: 0)
     for (count, limit) in [(10, 120.0), (1_000, 180.0)] {
+        if try inside(["\(programs)/defaults", "store", "\(count)"]) != 0 { report.fail("to store the user defaults") }
         let (ours, byHand) = (try cold(count), ["\(programs)/defaults", "\(count)"])
         let ratio = try pairedRatio(30, { try inside(byHand) }, { try inside(ours) })
         report.ratio(
@@ -97,9 +102,12 @@ import Measuring
         { nanoseconds { if risesOfOurs(rounds) < 0 { report.fail("versions") } } }
     )
     report.ratio("parse and compare versions: times faster than arrays of numbers", ratio, atLeast: 4)
-    let long = (0..<21).map { _ in parseAndCompareLong(components: 1_000) }.min() ?? .infinity
+    var (long, longer) = (Double.infinity, Double.infinity)
+    for _ in 0..<2_000 {
+        long = min(long, parseAndCompareLong(components: 1_000))
+        longer = min(longer, parseAndCompareLong(components: 10_000))
+    }
     report.time("1,000 components, parse and compare: microseconds", long / 1_000, atMost: 8)
-    let longer = (0..<21).map { _ in parseAndCompareLong(components: 10_000) }.min() ?? .infinity
     report.ratio("10,000 components: time against 1,000", longer / long, atMost: 12)
 }
 

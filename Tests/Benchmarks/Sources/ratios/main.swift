@@ -43,6 +43,9 @@ func cold(_ count: Int, history: Int = 0) throws -> [String] {
     probe("ours", try state(count, history: history), count)
 }
 
+// Where UserDefaults writes on Linux: nobody's own are touched.
+setenv("XDG_CONFIG_HOME", scratch.appending(path: "preferences").path(percentEncoded: false), 1)
+setenv("HOME", scratch.appending(path: "home").path(percentEncoded: false), 1)
 try measureProcess()
 try measureColdStart()
 try measureMigration()

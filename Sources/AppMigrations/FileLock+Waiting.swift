@@ -42,7 +42,7 @@ extension FileLock {
             case .taken(let lock): return lock
             case .pause(let duration):
                 do {
-                    try await Task.sleep(for: duration)
+                    try await Task.sleep(nanoseconds: Platform.nanoseconds(duration))
                 } catch {
                     wait.abandon()
                     throw .cancelledWaiting(location, version)

@@ -9,7 +9,9 @@ extension FileProtection {
         _ location: StateLocation,
         _ version: AppVersion
     ) throws(MigrationError) {
-        guard entry.utf8.reversed().starts(with: StateLocation.suffix.description.utf8.reversed()) else { return }
+        guard entry.utf8.reversed().starts(with: StateLocation.suffix.description.utf8.reversed()) else {
+            return
+        }
         throw .unprotectable(path, "the state of a manager is in it, \(entry)", location, version)
     }
 

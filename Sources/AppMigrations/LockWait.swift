@@ -17,7 +17,7 @@ struct LockWait {
     private let onEvent: (@Sendable (MigrationEvent) -> Void)?
     private let caller: Caller
     private var lock: FileLock
-    private var began: ContinuousClock.Instant?
+    private var began: Duration?
     private var pause = Duration.milliseconds(1)
 
     private static var longestPause: Duration { .milliseconds(32) }
@@ -71,7 +71,7 @@ struct LockWait {
     private mutating func nextPause() throws(MigrationError) -> Duration {
         if caller == .synchronous, lock.isHeldAsynchronouslyHere { throw .nested(location, version) }
         if Task.isCancelled { throw .cancelledWaiting(location, version) }
-        let now = ContinuousClock.now
+        let now = Platform.uptime
         let began = began ?? now
         if self.began == nil {
             self.began = began

@@ -51,12 +51,12 @@ extension MigrationError {
         case .notOurs(let problem, let key?):
             return corrupted(
                 location,
-                "it has no \(quoted(key.rawValue)), or is cut off at byte \(problem.offset)"
+                "it has no \(quoted(key.text)), or is cut off at byte \(problem.offset)"
             )
         case .notOurs(let problem, nil):
             return corrupted(
                 location,
-                "expected \(problem.expected.rawValue) at byte \(problem.offset)"
+                "expected \(problem.expected.text) at byte \(problem.offset)"
             )
         }
     }

@@ -67,7 +67,8 @@ extension MigrationError {
             version: version,
             path: path,
             underlying: underlyingError,
-            description + " Don't write to the files that \(migration) protects before: they are being put back."
+            description
+                + " Don't write to the files that \(migration) protects before: they are being put back."
         )
     }
 

@@ -67,11 +67,34 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
 extension MigrationError {
     /// The kinds of ``MigrationError``.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
-        private enum Kind: String {
+        private enum Kind {
             case invalidVersion, unknownCurrentVersion, invalidName, newerThanCurrentVersion, outOfOrder,
                 blocked
             case nested, migrationFailed, cancelled, attemptLimitReached, lockTimeout, stateUnreadable
             case stateCorrupted, stateFromNewerFormat, stateNotSaved, protectionFailed, firstRunFailed
+
+            // Not its raw value: the conformance would be looked up when a program is loaded, and is used by nobody.
+            var name: String {
+                switch self {
+                case .invalidVersion: "invalidVersion"
+                case .unknownCurrentVersion: "unknownCurrentVersion"
+                case .invalidName: "invalidName"
+                case .newerThanCurrentVersion: "newerThanCurrentVersion"
+                case .outOfOrder: "outOfOrder"
+                case .blocked: "blocked"
+                case .nested: "nested"
+                case .migrationFailed: "migrationFailed"
+                case .cancelled: "cancelled"
+                case .attemptLimitReached: "attemptLimitReached"
+                case .lockTimeout: "lockTimeout"
+                case .stateUnreadable: "stateUnreadable"
+                case .stateCorrupted: "stateCorrupted"
+                case .stateFromNewerFormat: "stateFromNewerFormat"
+                case .stateNotSaved: "stateNotSaved"
+                case .protectionFailed: "protectionFailed"
+                case .firstRunFailed: "firstRunFailed"
+                }
+            }
         }
 
         private let kind: Kind
@@ -79,7 +102,7 @@ extension MigrationError {
         private init(_ kind: Kind) { self.kind = kind }
 
         /// The name of the code, as it is written in Swift.
-        public var description: String { kind.rawValue }
+        public var description: String { kind.name }
 
         /// A version's text can't be read.
         ///

@@ -55,8 +55,21 @@ public struct MigrationEvent: Sendable {
 extension MigrationEvent {
     /// The kinds of ``MigrationEvent``.
     public struct Kind: Sendable, Hashable, CustomStringConvertible {
-        private enum Name: String {
+        private enum Name {
             case waiting, started, progressed, finished, failed, restored, launchNotSaved, leftoverNotRemoved
+
+            var text: String {
+                switch self {
+                case .waiting: "waiting"
+                case .started: "started"
+                case .progressed: "progressed"
+                case .finished: "finished"
+                case .failed: "failed"
+                case .restored: "restored"
+                case .launchNotSaved: "launchNotSaved"
+                case .leftoverNotRemoved: "leftoverNotRemoved"
+                }
+            }
         }
 
         private let name: Name
@@ -64,7 +77,7 @@ extension MigrationEvent {
         private init(_ name: Name) { self.name = name }
 
         /// The name of the kind, as it is written in Swift.
-        public var description: String { name.rawValue }
+        public var description: String { name.text }
 
         /// Another process, or another caller in this one, is migrating; sent once a wait.
         public static var waiting: Kind { Kind(.waiting) }

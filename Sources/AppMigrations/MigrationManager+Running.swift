@@ -9,7 +9,7 @@ struct MigrationRun {
     let earlier: Interruption?
     /// The state with the intent, as it stands in the file.
     var state: MigrationState
-    let began = ContinuousClock.now
+    let began = Platform.uptime
 
     /// Calls the closure; its error is a fact to be recorded, not one to pass on yet.
     func call(_ body: (MigrationContext) throws -> Void) -> (any Error)? {
@@ -140,7 +140,7 @@ extension MigrationManager {
 
     /// Records that the closure returned, or that it threw.
     func finish(_ run: MigrationRun, _ failure: (any Error)?) throws(MigrationError) {
-        let duration = ContinuousClock.now - run.began
+        let duration = Platform.uptime - run.began
         run.claim?.end()
         let failure = failure ?? rehearsal?.returned(run.context.version)
         do throws(MigrationError) {

@@ -16,14 +16,27 @@ public struct PlannedMigration: Sendable, CustomStringConvertible {
 
     /// The kinds of ``PlannedMigration``.
     public struct Kind: Sendable, Hashable, CustomStringConvertible {
-        private enum Name: String { case willRun, alreadyRun, baseline, missed, heldByDowngrade, refused }
+        private enum Name {
+            case willRun, alreadyRun, baseline, missed, heldByDowngrade, refused
+
+            var text: String {
+                switch self {
+                case .willRun: "willRun"
+                case .alreadyRun: "alreadyRun"
+                case .baseline: "baseline"
+                case .missed: "missed"
+                case .heldByDowngrade: "heldByDowngrade"
+                case .refused: "refused"
+                }
+            }
+        }
 
         private let name: Name
 
         private init(_ name: Name) { self.name = name }
 
         /// The name of the kind, as it is written in Swift.
-        public var description: String { name.rawValue }
+        public var description: String { name.text }
 
         /// Its closure would run.
         public static var willRun: Kind { Kind(.willRun) }

@@ -4,8 +4,20 @@ enum StateProblem: Error, Equatable {
     case newerFormat(Int)
 
     /// The key whose value was refused.
-    enum StaticKey: String {
+    enum StaticKey {
         case format, name, lastRunVersion, baseline, launchedVersion, interrupted, history
+
+        var text: String {
+            switch self {
+            case .format: "format"
+            case .name: "name"
+            case .lastRunVersion: "lastRunVersion"
+            case .baseline: "baseline"
+            case .launchedVersion: "launchedVersion"
+            case .interrupted: "interrupted"
+            case .history: "history"
+            }
+        }
     }
 }
 

@@ -187,6 +187,23 @@ enum Platform {
     /// Seconds since 1970, within the years that a state can hold, whatever the clock says.
     static var now: Int64 { min(max(Int64(time(nil)), 0), 253_402_300_799) }
 
+    /// What `ContinuousClock` tells, without its types, which are looked up when a program is loaded.
+    static var uptime: Duration {
+        var time = timespec()
+        #if os(Linux) || os(Android)
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        #else
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        #endif
+        return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
+    }
+
+    /// For the pauses of a wait, which are short and not negative.
+    static func nanoseconds(_ duration: Duration) -> UInt64 {
+        let (seconds, attoseconds) = duration.components
+        return UInt64(seconds) * 1_000_000_000 + UInt64(attoseconds / 1_000_000_000)
+    }
+
     static func pause(_ duration: Duration) {
         let (seconds, attoseconds) = duration.components
         var rest = timespec(tv_sec: time_t(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))

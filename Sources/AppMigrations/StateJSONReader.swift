@@ -6,14 +6,39 @@ struct StateJSONReader {
         let offset: Int
         let expected: Expected
 
-        enum Expected: String {
-            case value = "a value", string = "a string", integer = "a whole number", number = "a number"
-            case colon = "a colon", commaOrEnd = "a comma or the end of the list", key = "a key"
-            case object = "an object", array = "an array", end = "the end of the text"
-            case character = "a character that may stand in a string", escape = "an escape that JSON has"
-            case utf8 = "UTF-8", shallower = "less depth", version = "a version", date = "a UTC date"
-            case newKey = "a key that wasn't there before", present = "an object with all its keys"
-            case ourName = "this manager's name", positive = "a number that isn't negative"
+        enum Expected {
+            case value, string, integer, number
+            case colon, commaOrEnd, key
+            case object, array, end
+            case character, escape
+            case utf8, shallower, version, date
+            case newKey, present
+            case ourName, positive
+
+            var text: String {
+                switch self {
+                case .value: "a value"
+                case .string: "a string"
+                case .integer: "a whole number"
+                case .number: "a number"
+                case .colon: "a colon"
+                case .commaOrEnd: "a comma or the end of the list"
+                case .key: "a key"
+                case .object: "an object"
+                case .array: "an array"
+                case .end: "the end of the text"
+                case .character: "a character that may stand in a string"
+                case .escape: "an escape that JSON has"
+                case .utf8: "UTF-8"
+                case .shallower: "less depth"
+                case .version: "a version"
+                case .date: "a UTC date"
+                case .newKey: "a key that wasn't there before"
+                case .present: "an object with all its keys"
+                case .ourName: "this manager's name"
+                case .positive: "a number that isn't negative"
+                }
+            }
         }
     }
 

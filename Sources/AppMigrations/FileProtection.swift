@@ -36,7 +36,7 @@ struct FileProtection {
         for (index, candidate) in canonicals.enumerated() {
             let bytes = Array(candidate.canonical.utf8)
             let isInside = bytes.indices.contains {
-                bytes[$0] == 0x2F && first[Array(bytes[..<$0])] != nil
+                bytes[$0] == 0x2F && first[Array(bytes.prefix($0))] != nil
             }
             if !isInside, first[bytes] == index {
                 paths.append(candidate.path)
@@ -69,15 +69,16 @@ struct FileProtection {
     }
 
     private static func relative(_ path: String, to folder: String) -> String {
-        var path = components(path)[...]
-        var folder = components(folder)[...]
-        while let first = path.first, let other = folder.first, first.utf8.elementsEqual(other.utf8),
-            path.count > 1
+        let (path, folder) = (components(path), components(folder))
+        var shared = 0
+        while shared < folder.count, shared < path.count - 1,
+            path[shared].utf8.elementsEqual(folder[shared].utf8)
         {
-            path.removeFirst()
-            folder.removeFirst()
+            shared += 1
         }
-        return (folder.map { _ in ".." } + path).joined(separator: "/")
+        var parts = Array(repeating: "..", count: folder.count - shared)
+        for index in shared..<path.count { parts.append(path[index]) }
+        return parts.joined(separator: "/")
     }
 
     /// Where an intent's path leads from a state directory without links.
@@ -92,7 +93,18 @@ struct FileProtection {
     // Paths are bytes: a slash can be part of a `Character`, and equal strings can be the names of two files.
 
     static func components(_ path: String) -> [String] {
-        path.utf8.split(separator: 0x2F).map { String(decoding: $0, as: UTF8.self) }
+        var components: [String] = []
+        var component: [UInt8] = []
+        for byte in path.utf8 {
+            if byte != 0x2F {
+                component.append(byte)
+            } else if !component.isEmpty {
+                components.append(String(decoding: component, as: UTF8.self))
+                component = []
+            }
+        }
+        if !component.isEmpty { components.append(String(decoding: component, as: UTF8.self)) }
+        return components
     }
 
     static func parent(_ path: String) -> String {

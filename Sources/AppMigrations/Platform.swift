@@ -149,16 +149,15 @@ enum Platform {
         _ = try retrying("mkdir") { mkdir(path, mode_t(mode)) }
     }
 
-    /// Makes a directory and those above it, for this user alone, each durable in the one above.
+    /// Makes a directory, whose path is absolute, and those above it, for this user alone, each durable in the one above.
     static func makeDirectories(_ path: String) throws(SystemCallError) {
-        let parent = path.split(separator: "/", omittingEmptySubsequences: true).dropLast()
-        let above = (path.utf8.first == 0x2F ? "/" : "") + parent.joined(separator: "/")
+        let above = FileProtection.parent(path)
         do throws(SystemCallError) {
             try makeDirectory(path)
         } catch {
             // Somebody else made it meanwhile, or it is there and the file's own name is what is missing.
             if error.errorNumber == EEXIST { return }
-            guard error.errorNumber == ENOENT, !parent.isEmpty else { throw error }
+            guard error.errorNumber == ENOENT, above != "/" else { throw error }
             try makeDirectories(above)
             return try makeDirectories(path)
         }
@@ -222,7 +221,7 @@ enum Platform {
     /// The last component of the name this program was started with.
     static var executableName: String? {
         guard CommandLine.argc > 0, let first = CommandLine.unsafeArgv[0] else { return nil }
-        return String(cString: first).split(separator: "/").last.map(String.init)
+        return FileProtection.components(String(cString: first)).last
     }
 
     /// Where `byte` stands first; a history of 15 KB takes `memchr` a third of a microsecond.

@@ -24,7 +24,7 @@ enum MigrationDecision: Equatable {
         _ version: AppVersion,
         after previous: AppVersion,
         current: AppVersion,
-        marks: MigrationMarks,
+        marks: StateMarks,
         isFresh: Bool,
         attemptLimit: Int?
     ) {

@@ -16,7 +16,7 @@ extension MigrationManager {
         try underLock { lock throws(MigrationError) in
             guard var state = try file.readState() else { throw .gone(file.location) }
             try file.recover(&state, lock, options: options)
-            state.marks = MigrationMarks(
+            state.marks = StateMarks(
                 lastRun: version,
                 baseline: version,
                 launched: currentVersion,

@@ -1,6 +1,6 @@
 /// What `init` found, or made, where reading the state alone was not the whole of it.
 struct StartOutcome {
-    var marks: MigrationMarks
+    var marks: StateMarks
     var launch: MigrationManager.Launch
     var isFresh: Bool
 
@@ -31,7 +31,7 @@ struct StartOutcome {
         let answer = try ask(firstRun, location, lock)
         let baseline = try baseline(answer, current, location)
         let isFresh = if case .freshInstall = answer { true } else { false }
-        let marks = MigrationMarks(lastRun: baseline, baseline: baseline, launched: current, interrupted: nil)
+        let marks = StateMarks(lastRun: baseline, baseline: baseline, launched: current, interrupted: nil)
         do throws(SaveFailure) {
             try file.save(MigrationState(name: location.name, marks: marks))
         } catch {
@@ -45,7 +45,7 @@ struct StartOutcome {
         return StartOutcome(marks: marks, launch: .first, isFresh: isFresh)
     }
 
-    private static func found(_ marks: MigrationMarks, _ current: AppVersion) -> StartOutcome {
+    private static func found(_ marks: StateMarks, _ current: AppVersion) -> StartOutcome {
         StartOutcome(marks: marks, launch: marks.launch(of: current), isFresh: false)
     }
 
@@ -81,7 +81,7 @@ struct StartOutcome {
     }
 }
 
-extension MigrationMarks {
+extension StateMarks {
     /// Puts back what a killed process left protected, and raises the version launched, if the lock is free.
     ///
     /// If it is held, a live process is migrating: nothing is touched, and that process's save raises its own version. Or it

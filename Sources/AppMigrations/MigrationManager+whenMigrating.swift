@@ -108,7 +108,7 @@ extension MigrationManager {
         }
     }
 
-    func decide(_ version: AppVersion, after previous: AppVersion, _ marks: MigrationMarks, isFresh: Bool)
+    func decide(_ version: AppVersion, after previous: AppVersion, _ marks: StateMarks, isFresh: Bool)
         -> MigrationDecision
     {
         MigrationDecision(

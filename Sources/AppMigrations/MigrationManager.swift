@@ -37,7 +37,7 @@ public final class MigrationManager: Sendable {
 
     /// What changes while the manager is used.
     struct Core {
-        var marks: MigrationMarks
+        var marks: StateMarks
         var isFresh: Bool
         var previous = AppVersion.zero
         /// Declarations up to here need no closer look; zero when all of them do.
@@ -84,7 +84,7 @@ public final class MigrationManager: Sendable {
             if let stateDirectory { stateDirectory } else { try DefaultLocation.directory(manager: name) }
         let directory = try DefaultLocation.absolute(folder, manager: name)
         let file = StateFile(location: StateLocation(name: name, directory: directory))
-        var marks: MigrationMarks
+        var marks: StateMarks
         var isFresh = false
         let found = try file.readMarks()
         switch consume found {

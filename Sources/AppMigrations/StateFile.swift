@@ -13,10 +13,10 @@ struct StateFile: Sendable {
 
     /// What a start finds.
     ///
-    /// Not an `Optional`, for the reason given at `MigrationMarks.Interrupted`.
+    /// Not an `Optional`, for the reason given at `StateMarks.Interrupted`.
     enum Found {
         case absent
-        case marks(MigrationMarks)
+        case marks(StateMarks)
     }
 
     private enum Outcome {
@@ -96,7 +96,7 @@ struct StateFile: Sendable {
     private func marks(_ content: UnsafeRawBufferPointer, isWhole: Bool = true) -> Outcome {
         do throws(StateProblem) {
             let bytes = content.assumingMemoryBound(to: UInt8.self)
-            return .found(.marks(try MigrationMarks.read(bytes, name: location.name, isWhole: isWhole)))
+            return .found(.marks(try StateMarks.read(bytes, name: location.name, isWhole: isWhole)))
         } catch {
             return .problem
         }

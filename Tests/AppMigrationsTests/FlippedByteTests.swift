@@ -6,7 +6,7 @@ import Testing
 @Suite struct FlippedByteTests {
     static let state = MigrationState(
         name: "Library",
-        marks: MigrationMarks(
+        marks: StateMarks(
             lastRun: AppVersion("1.4") ?? .zero,
             baseline: AppVersion("1.1") ?? .zero,
             launched: AppVersion("1.5") ?? .zero,
@@ -42,7 +42,7 @@ import Testing
             for bit in 0..<8 {
                 var bytes = original
                 bytes[offset] ^= 1 << UInt8(bit)
-                let marks = bytes.withUnsafeBufferPointer { try? MigrationMarks.read($0, name: "Library") }
+                let marks = bytes.withUnsafeBufferPointer { try? StateMarks.read($0, name: "Library") }
                 guard
                     let state = bytes.withUnsafeBufferPointer({
                         try? MigrationState.read($0, name: "Library")
@@ -78,7 +78,7 @@ import Testing
                     try MigrationState.read(bytes, name: "Library")
                 }
                 #expect(throws: StateProblem.self, "\(length)") {
-                    try MigrationMarks.read(bytes, name: "Library")
+                    try StateMarks.read(bytes, name: "Library")
                 }
             }
         }

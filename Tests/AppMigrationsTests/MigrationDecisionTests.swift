@@ -195,7 +195,7 @@ struct MigrationDecisionTests {
 
     @Test(arguments: rows)
     func `each situation has its decision`(row: Row) {
-        let marks = MigrationMarks(
+        let marks = StateMarks(
             lastRun: version(row.lastRun),
             baseline: version(row.lastRun),
             launched: version(row.launched),
@@ -241,7 +241,7 @@ struct MigrationDecisionTests {
         launch: MigrationManager.Launch
     ) {
         let mark = version(lastRun)
-        let marks = MigrationMarks(
+        let marks = StateMarks(
             lastRun: mark,
             baseline: mark,
             launched: version(launched),

@@ -64,7 +64,7 @@ struct SetBackTests {
             version("1.2"),
             after: .zero,
             current: version("1.4"),
-            marks: MigrationMarks(
+            marks: StateMarks(
                 lastRun: version("1.1"),
                 baseline: version("1.1"),
                 launched: version("1.4"),

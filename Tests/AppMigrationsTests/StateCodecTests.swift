@@ -13,9 +13,9 @@ struct StateCodecTests {
         }
     }
 
-    private static func readMarks(_ bytes: [UInt8]) -> MigrationMarks? {
+    private static func readMarks(_ bytes: [UInt8]) -> StateMarks? {
         bytes.withUnsafeBufferPointer { bytes in
-            do { return try MigrationMarks.read(bytes, name: name) } catch { return nil }
+            do { return try StateMarks.read(bytes, name: name) } catch { return nil }
         }
     }
 
@@ -120,8 +120,8 @@ struct StateCodecTests {
             #"{"history":[\#(row)],\#(start.dropFirst()),"launchedVersion":"3"}"#,
             #"\#(start),"history":[{"x":"]}",\#(row.dropFirst())],"launchedVersion":"3"}"#,
         ] {
-            let marks = Array(text.utf8).withUnsafeBufferPointer { bytes -> MigrationMarks? in
-                do { return try MigrationMarks.read(bytes, name: "x") } catch { return nil }
+            let marks = Array(text.utf8).withUnsafeBufferPointer { bytes -> StateMarks? in
+                do { return try StateMarks.read(bytes, name: "x") } catch { return nil }
             }
             #expect(marks?.launched == version("3"), "\(text)")
         }

@@ -11,7 +11,7 @@ struct StateFileTests {
 
     private static let state = MigrationState(
         name: "Library",
-        marks: MigrationMarks(
+        marks: StateMarks(
             lastRun: version("1.2"),
             baseline: version("1.1"),
             launched: version("1.4"),

@@ -24,7 +24,7 @@ struct RandomState {
     }
 
     mutating func state(named name: String) -> MigrationState {
-        let marks = MigrationMarks(
+        let marks = StateMarks(
             lastRun: version(),
             baseline: version(),
             launched: version(),

@@ -22,13 +22,13 @@ enum Fuzz {
 
     /// A text is refused by both readers or read alike by both, and what was read survives being written and read.
     private static func checkState(_ bytes: UnsafeBufferPointer<UInt8>) {
-        let marks = try? MigrationMarks.read(bytes, name: name)
+        let marks = try? StateMarks.read(bytes, name: name)
         guard let state = try? MigrationState.read(bytes, name: name) else { return }
         expect(marks == state.marks, "the quick reader and the whole one differ", bytes)
         let written = state.document
         let again = written.withUnsafeBufferPointer { try? MigrationState.read($0, name: name) }
         expect(again == state, "the state changed by being written", bytes)
-        let quick = written.withUnsafeBufferPointer { try? MigrationMarks.read($0, name: name) }
+        let quick = written.withUnsafeBufferPointer { try? StateMarks.read($0, name: name) }
         expect(quick == state.marks, "the quick reader misreads what was written", bytes)
     }
 

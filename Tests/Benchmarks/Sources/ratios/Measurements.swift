@@ -8,7 +8,7 @@ import Measuring
     if !FileManager.default.changeCurrentDirectoryPath(try state(10)) { report.fail("the working directory") }
     let idle = ["\(programs)/idle"]
     let empty = ["\(programs)/empty"]
-    let time = try pairedRatio(300, { try outside(idle) }, { try outside(empty) })
+    let time = try pairedRatio(1_500, { try outside(idle) }, { try outside(empty) })
     report.ratio("whole process, 10 versions: time against an empty program", time, atMost: 1.05)
     let (ours, nothing) = (try trace(idle), try trace(empty))
     let memory = Int(ours.private_kib) - Int(nothing.private_kib)

@@ -21,7 +21,7 @@ enum StateProblem: Error, Equatable {
     }
 }
 
-extension MigrationMarks {
+extension StateMarks {
     /// Reads what a start needs from the text of a state file.
     ///
     /// The history is passed over unread when it is certain to be the last member: its rows hold no `]`, so the
@@ -34,7 +34,7 @@ extension MigrationMarks {
         _ bytes: UnsafeBufferPointer<UInt8>,
         name: String,
         isWhole: Bool = true
-    ) throws(StateProblem) -> MigrationMarks {
+    ) throws(StateProblem) -> StateMarks {
         var document = StateDocument(bytes, name: name)
         try document.read(isWhole ? .passed : .cut)
         return try document.marks()
@@ -78,7 +78,7 @@ extension MigrationState {
 
 /// The members of a state's text, collected in whatever order they stand.
 ///
-/// Bits say which keys have been there: optionals of versions would cost a start, see `MigrationMarks.Interrupted`, and so
+/// Bits say which keys have been there: optionals of versions would cost a start, see `StateMarks.Interrupted`, and so
 /// does every conformance of an `OptionSet`, whose symbols are looked up when a program is loaded.
 private struct StateDocument {
     private enum Bit {
@@ -101,7 +101,7 @@ private struct StateDocument {
     private var lastRun = AppVersion.zero
     private var baseline = AppVersion.zero
     private var launched = AppVersion.zero
-    private var interrupted = MigrationMarks.Interrupted.no
+    private var interrupted = StateMarks.Interrupted.no
     private(set) var history: [AppliedMigration] = []
 
     init(_ bytes: UnsafeBufferPointer<UInt8>, name: String) {
@@ -176,11 +176,11 @@ private struct StateDocument {
         return rest.pass(0x7D) && rest.index == rest.bytes.count
     }
 
-    func marks() throws(StateProblem) -> MigrationMarks {
+    func marks() throws(StateProblem) -> StateMarks {
         guard has(Bit.format) else { throw missing(.format) }
         guard has(Bit.name) else { throw missing(.name) }
         guard has(Bit.lastRunVersion) else { throw missing(.lastRunVersion) }
-        return MigrationMarks(
+        return StateMarks(
             lastRun: lastRun,
             baseline: has(Bit.baseline) ? baseline : lastRun,
             launched: has(Bit.launchedVersion) ? launched : lastRun,

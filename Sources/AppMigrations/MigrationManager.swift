@@ -64,7 +64,7 @@ public final class MigrationManager: Sendable {
     ///   - options: Time-out of the lock, limit of attempts, events.
     /// - Throws: ``MigrationError`` with the code `invalidName`, `invalidVersion`, `unknownCurrentVersion`,
     ///   `stateUnreadable` (try again later: a locked device before its first unlock, for instance), `stateCorrupted`,
-    ///   `stateFromNewerFormat`, `protectionFailed`, and on the first run `firstRunFailed`, `newerThanCurrentVersion`,
+    ///   `stateFromNewerFormat`, `protectionFailed`, `lockTimeout` while another process puts files back, and on the first run `firstRunFailed`, `newerThanCurrentVersion`,
     ///   `stateNotSaved`, `lockTimeout`, `nested` and `cancelled`. Nothing was run then.
     public init(
         named name: String = "default",
@@ -86,6 +86,7 @@ public final class MigrationManager: Sendable {
         let file = StateFile(location: StateLocation(name: name, directory: directory))
         var marks: StateMarks
         var isFresh = false
+        // `consume`, here and below: the code of a copy would lie pages away from everything else that a start runs.
         let found = try file.readMarks()
         switch consume found {
         case .marks(let found):

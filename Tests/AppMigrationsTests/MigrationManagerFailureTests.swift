@@ -78,7 +78,8 @@ struct MigrationManagerFailureTests {
             _ = try folder.manager("1.4").failure(of: "1.3")
             let manager = try folder.manager("1.4")
             try manager.declare("1.2")
-            #expect(try folder.stateText().contains("\"interrupted\" : { \"version\" : \"1.3\", \"attempts\" : 1"))
+            let interrupted = "\"interrupted\" : { \"version\" : \"1.3\", \"attempts\" : 1"
+            #expect(try folder.stateText().contains(interrupted))
             try manager.whenMigrating(toVersion: "1.3") { context in #expect(context.attempt == 2) }
             #expect(try !folder.stateText().contains("interrupted"))
             _ = try folder.manager("1.4").failure(of: "1.3-1")

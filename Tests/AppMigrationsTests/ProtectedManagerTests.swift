@@ -28,14 +28,16 @@ import Testing
     }
 
     @Test(arguments: ["data/file", "data", ""])
-    func `files that a closure protects can't be protected by another manager inside it`(place: String) throws {
+    func `files that a closure protects can't be protected by another manager inside it`(place: String) throws
+    {
         try Scratch.with { scratch throws in
             try scratch.write("old", to: "top/data/file")
             let path = scratch.file("top" + (place.isEmpty ? "" : "/" + place))
             let inner = try Self.other(scratch)
-            try scratch.manager("1.1").whenMigrating(toVersion: "1.1", protecting: [scratch.file("top/data")]) {
-                let copied = scratch.file("top/data")
-                let reason = "manager \"Library\" has copied \(copied) for its migration 1.1, which has not ended"
+            let copied = scratch.file("top/data")
+            try scratch.manager("1.1").whenMigrating(toVersion: "1.1", protecting: [copied]) {
+                let reason =
+                    "manager \"Library\" has copied \(copied) for its migration 1.1, which has not ended"
                 try Self.expectRefused(inner, protecting: path, reason)
             }
             try Self.other(scratch).whenMigrating(toVersion: "1.1", protecting: [path]) {}
@@ -61,7 +63,8 @@ import Testing
             await ProtectedPathTests.die(in: scratch)
             try Self.expectRefused(inner, protecting: scratch.file("data"), "make that manager first")
             _ = try scratch.manager("1.1")
-            try Self.other(scratch).whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) { () throws in
+            try Self.other(scratch).whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
+                () throws in
                 #expect(try scratch.read("data") == "old\n")
             }
         }
@@ -73,19 +76,21 @@ import Testing
             let inner = try Self.other(scratch)
             await ProtectedPathTests.die(in: scratch)
             try scratch.write("{", to: "state/Library.migrations.json")
-            try Self.expectRefused(inner, protecting: scratch.file("else"), "Library.migrations.json: The state of")
+            let reason = "Library.migrations.json: The state of"
+            try Self.expectRefused(inner, protecting: scratch.file("else"), reason)
         }
     }
 
     @Test func `a folder that holds the state of a manager is refused`() throws {
         try Scratch.with { scratch throws in
             try scratch.write("old", to: "data/notes")
-            _ = try MigrationManager(named: "Inner", currentVersion: "1", stateDirectory: scratch.file("data/in"))
+            let inside = scratch.file("data/in")
+            _ = try MigrationManager(named: "Inner", currentVersion: "1", stateDirectory: inside)
             for path in ["data", "data/in/Inner.migrations.json"] {
                 try Self.expectRefused(
                     try scratch.manager("1.1"),
                     protecting: scratch.file(path),
-                    "the state of a manager is in it, \(scratch.file("data/in/Inner.migrations.json"))"
+                    "the state of a manager is in it, \(inside)/Inner.migrations.json"
                 )
             }
             #expect(try scratch.names() == ["Library.migrations.json", "Library.migrations.lock"])

@@ -31,7 +31,8 @@ import Testing
 
     private static func lock(_ scratch: Scratch) throws -> (FileLock, StateFile) {
         let location = StateLocation(name: "Library", directory: scratch.state)
-        return (try FileLock.waiting(location, version: nil, options: .init()) { .now }, StateFile(location: location))
+        let lock = try FileLock.waiting(location, version: nil, options: .init()) { .now }
+        return (lock, StateFile(location: location))
     }
 
     @Test func `a start waits while somebody else is about to put files back`() async throws {

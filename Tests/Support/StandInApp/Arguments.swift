@@ -18,11 +18,14 @@ struct Arguments {
     var throwsOnce = false
     /// The version whose closure waits in its middle until the standard input ends.
     var holding: String?
+    /// A line that the app writes to a file of its data once its manager is made, as a user's work would be.
+    var work: String?
 
     static let usage = """
         StandInApp --state DIR [--name NAME] [--current 1.4] [--first fresh|everything|1.0] [--declare 1.1,1.2]
             [--protect 1.1,1.2] [--trace FILE] [--data DIR] [--timeout MILLISECONDS] [--limit N]
             [--die begin|middle|end|EVENT:VERSION] [--throw VERSION] [--throw-once VERSION] [--hold VERSION]
+            [--work LINE]
         Ends with 0, 3 (MigrationError: code, path and description are printed), 4 (another error), 64 (usage).
         """
 
@@ -45,6 +48,7 @@ struct Arguments {
             case "--throw": throwing = value
             case "--throw-once": (throwing, throwsOnce) = (value, true)
             case "--hold": holding = value
+            case "--work": work = value
             default: return nil
             }
         }

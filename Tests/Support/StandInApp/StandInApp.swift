@@ -41,6 +41,9 @@ struct StandInApp {
             stateDirectory: arguments.state,
             options: options
         )
+        if let work = arguments.work, let data = arguments.data {
+            try System.append("\(work)\n", to: "\(data)/file")
+        }
         var ran: [String] = []
         for version in arguments.declared {
             let paths = arguments.protecting.contains(version) ? protectedPaths(version) : []

@@ -6,6 +6,7 @@
 // store <command> <database> ...: see StoreCommands.swift.
 // once <database> <count> <state directory>: closures of a runner, each in a transaction of the database.
 // verify-once: the same check for these.
+// make-old <database> 0, rebuild and verify-rebuild: a table made anew with all that hangs on it.
 // hold <database> <count>: takes the write lock, says so, and keeps it until its input ends.
 //
 // It prints a line at every point where a kill may be interesting.
@@ -61,6 +62,15 @@ do {
         try runOnce(count, in: db, stateDirectory: folder)
         try checkOnce(in: db)
         if try db.query("SELECT count(*) FROM once") != [[.integer(count)]] { throw Half(version: .null) }
+        say("whole")
+    case ("make-old", _):
+        try makeOld(db)
+    case ("rebuild", _):
+        try runRebuild(of: db)
+    case ("verify-rebuild", _):
+        try checkRebuild(of: db)
+        try runRebuild(of: db)
+        try checkRebuild(of: db)
         say("whole")
     case ("hold", _):
         try db.transaction {

@@ -66,7 +66,7 @@ extension MigrationError {
             .stateCorrupted,
             manager: location.name,
             path: location.state,
-            "The state of manager \(quoted(location.name)), \(location.state), is not a state of this manager: "
+            "The state of manager \(quoted(location.name)), \(location.state), is damaged, or not a state of this manager: "
                 + "\(reason). Nothing was run, and every byte of it was left as it is. Repair the file, restore it from a "
                 + "backup, or move it away: the next manager is a first run then."
         )

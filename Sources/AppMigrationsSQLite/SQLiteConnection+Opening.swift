@@ -37,6 +37,10 @@ extension SQLiteConnection {
                 // (sqlite3_open).
                 sqlite3_close_v2(handle)
             }
+            if result & 0xFF == SQLITE_CANTOPEN {
+                error.message +=
+                    ": its folder has to be there, and a file that isn't there is made only for writing"
+            }
             error.resultCode = result
             error.file = path
             throw error

@@ -62,6 +62,14 @@ import Testing
             let error = try sqlError { try SQLiteConnection(path: folder + "/none", readOnly: true) }
             #expect(error.code == .cannotOpen)
             #expect(error.file == folder + "/none")
+            let missing = try sqlError { try SQLiteConnection(path: folder + "/none/db") }
+            for error in [error, missing] {
+                #expect(
+                    error.message
+                        == "unable to open database file: its folder has to be there, and a file that "
+                        + "isn't there is made only for writing"
+                )
+            }
         }
     }
 

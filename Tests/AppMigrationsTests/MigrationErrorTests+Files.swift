@@ -84,7 +84,7 @@ extension MigrationErrorTests {
             .stateCorrupted,
             "stateCorrupted",
             .notRegular(location),
-            "\(state) is not a state of this manager: it is not a regular file of at most 1 MiB. Nothing was run, and "
+            "\(state) is damaged, or not a state of this manager: it is not a regular file of at most 1 MiB. Nothing was run, and "
                 + "every byte of it was left as it is. Repair the file, restore it from a backup, or move it away: the "
                 + "next manager is a first run then."
         ),

@@ -35,7 +35,7 @@ struct StateFileCorruptionTests {
             #expect(error.code == .stateCorrupted)
             #expect(
                 error.description
-                    == "The state of manager \"Library\", \(folder.stateFile), is not a state of this manager: "
+                    == "The state of manager \"Library\", \(folder.stateFile), is damaged, or not a state of this manager: "
                     + "\(reason). Nothing was run, and every byte of it was left as it is. Repair the file, restore it "
                     + "from a backup, or move it away: the next manager is a first run then."
             )

@@ -151,6 +151,8 @@ private struct StateDocument {
             }
         } while try reader.continues(until: 0x7D)
         try reader.expectEnd()
+        // Whole by itself, it isn't the beginning of what follows.
+        if way == .cut { throw reader.problem(.end) }
     }
 
     private mutating func readFormat() throws(StateJSONReader.Problem) {

@@ -64,6 +64,19 @@ import Testing
         }
     }
 
+    /// Wherever the first part that is read ends, a text that is whole by then is no beginning.
+    @Test func `a whole state is not the beginning of what comes behind it`() throws {
+        try withTemporaryDirectory { folder in
+            let state = #"{"format":1,"name":"Library","lastRunVersion":"1.4","x":""#
+            for length in 400..<1_100 {
+                let filling = String(repeating: "x", count: length) + #""}"#
+                let rest = String(repeating: "y", count: 300) + "]}"
+                let (marks, whole) = try Self.read(Array((state + filling + rest).utf8), in: folder)
+                #expect(marks == nil && whole == nil, "\(length)")
+            }
+        }
+    }
+
     @Test func `a member behind it counts`() throws {
         try withTemporaryDirectory { folder in
             let text = String(decoding: Self.state.document, as: UTF8.self)

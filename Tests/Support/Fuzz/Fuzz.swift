@@ -23,6 +23,10 @@ enum Fuzz {
     /// A text is refused by both readers or read alike by both, and what was read survives being written and read.
     private static func checkState(_ bytes: UnsafeBufferPointer<UInt8>) {
         let marks = try? StateMarks.read(bytes, name: name)
+        for cut in [bytes.count / 3, bytes.count * 2 / 3] {
+            guard let paged = readPages(bytes, from: cut) else { continue }
+            expect(paged == marks, "the reader in pages and the one of the whole differ", bytes)
+        }
         guard let state = try? MigrationState.read(bytes, name: name) else { return }
         expect(marks == state.marks, "the quick reader and the whole one differ", bytes)
         let written = state.document
@@ -30,6 +34,18 @@ enum Fuzz {
         expect(again == state, "the state changed by being written", bytes)
         let quick = written.withUnsafeBufferPointer { try? StateMarks.read($0, name: name) }
         expect(quick == state.marks, "the quick reader misreads what was written", bytes)
+    }
+
+    /// What a start makes of a text whose beginning is all that its buffer holds.
+    private static func readPages(_ bytes: UnsafeBufferPointer<UInt8>, from cut: Int) -> StateMarks? {
+        let beginning = UnsafeBufferPointer(rebasing: bytes[..<cut])
+        guard let marks = try? StateMarks.read(beginning, name: name, isWhole: false) else { return nil }
+        var end = HistoryEnd()
+        for start in stride(from: cut, to: bytes.count, by: 5) {
+            let page = bytes[start..<min(start + 5, bytes.count)]
+            guard end.passes(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: page))) else { return nil }
+        }
+        return end.isComplete ? marks : nil
     }
 
     /// A version's text survives, and its order agrees with that of its numbers.

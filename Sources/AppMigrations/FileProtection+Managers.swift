@@ -20,7 +20,8 @@ extension FileProtection {
     /// A migration over it would be recorded here and undone there: its manager died, and wasn't made since, or its closure
     /// is running.
     func refuseUnfinished(_ location: StateLocation, _ version: AppVersion) throws(MigrationError) {
-        for name in try Self.namesOfSnapshots(location, version) where name != location.name {
+        for name in try Self.namesOfSnapshots(location, version)
+        where !name.utf8.elementsEqual(location.name.utf8) {
             let other = StateLocation(name: name, directory: location.directory)
             guard let interrupted = try Self.interruption(of: other, location, version) else { continue }
             for copied in interrupted.protected.map({ Self.absolute($0, from: stateFolder) }) {
@@ -57,7 +58,7 @@ extension FileProtection {
         let suffix = StateLocation.snapshotSuffix
         let names: [String]
         do throws(SystemCallError) {
-            names = try Platform.names(in: location.directory)
+            names = try Platform.names(in: location.directory, passingOthers: true)
         } catch {
             throw .protection(error, location.directory, location, version, .taking)
         }

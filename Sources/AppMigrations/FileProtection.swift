@@ -11,7 +11,12 @@ struct FileProtection {
     let stateFolder: String
 
     init(_ named: [String], _ location: StateLocation, _ version: AppVersion) throws(MigrationError) {
-        stateFolder = try Self.canonical(location.directory, location, version)
+        // As a restore sees it, which counts the paths from here: itself a link, or written with a slash at its end.
+        do throws(SystemCallError) {
+            stateFolder = try Platform.resolved(location.directory)
+        } catch {
+            throw .protection(error, location.directory, location, version, .taking)
+        }
         var canonicals: [(path: String, canonical: String)] = []
         for path in named {
             if path.isEmpty || path.utf8.contains(0) || path.hasPrefix("file:") {

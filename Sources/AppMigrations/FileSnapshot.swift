@@ -12,15 +12,18 @@ struct FileSnapshot {
 
     init(_ location: StateLocation) { self.location = location }
 
-    /// Copies what the paths name and gives the list for the intent: seen from the state directory, without those
-    /// inside others.
-    func take(_ paths: [String], _ version: AppVersion) throws(MigrationError) -> [String] {
-        if paths.isEmpty { return [] }
+    /// Copies what the paths name, and gives them as the intent lists them; `nil` when there are none.
+    func take(_ paths: [String], _ version: AppVersion) throws(MigrationError) -> FileProtection? {
+        if paths.isEmpty { return nil }
         let named = try FileProtection(paths, location, version)
         let paths = named.paths
         try named.refuseUnfinished(location, version)
         try explaining(version, .taking) {
-            let needed = try paths.reduce(0) { try $0 + size(of: $1, version) }
+            var needed: UInt64 = 0
+            for path in paths {
+                let (sum, isTooMuch) = needed.addingReportingOverflow(try size(of: path, version))
+                needed = isTooMuch ? .max : sum
+            }
             try FileTree.at(location.snapshot) { () throws(SystemCallError) in
                 try Platform.makeDirectory(location.snapshot)
             }
@@ -32,7 +35,7 @@ struct FileSnapshot {
                 throw error
             }
         }
-        return named.relatives
+        return named
     }
 
     private func fill(_ paths: [String], _ needed: UInt64, _ version: AppVersion) throws {
@@ -133,7 +136,8 @@ struct FileSnapshot {
                 case .other: throw FileTree.SpecialFile(path: place)
                 case .file:
                     try FileProtection.refuseState(place, in: path, location, version)
-                    size += UInt64(entry.status.size)
+                    let (sum, isTooMuch) = size.addingReportingOverflow(UInt64(entry.status.size))
+                    size = isTooMuch ? .max : sum
                 case .directory, .link: break
                 }
             }

@@ -49,6 +49,7 @@ enum FileTree {
     /// `beforeCopying` is called before each file whose blocks can't be shared.
     static func copy(_ source: String, to target: String, beforeCopying: () throws -> Void = {}) throws {
         var folders: [Entry] = []
+        var isPresent = false
         try walk(source) { entry in
             let (old, new) = (source + entry.place, target + entry.place)
             switch entry.status.kind {
@@ -60,15 +61,26 @@ enum FileTree {
                 }
             case .file:
                 try copyFile(old, to: new, beforeCopying)
-                try setAttributes(new, as: entry.status)
+                try at(new) { () throws(SystemCallError) in
+                    try Platform.setAttributes(new, as: entry.status)
+                }
             case .directory:
                 folders.append(entry)
-                if try entry.place.isEmpty && status(new) != nil { return }
+                if entry.place.isEmpty, try status(new) != nil { return isPresent = true }
                 try at(new) { () throws(SystemCallError) in try Platform.makeDirectory(new) }
             }
         }
         // Last and from within: what a folder gets changes its time, and one without rights takes nothing more.
-        for folder in folders.reversed() { try setAttributes(target + folder.place, as: folder.status) }
+        for folder in folders.reversed() {
+            let path = target + folder.place
+            try at(path) { () throws(SystemCallError) in
+                if isPresent, folder.place.isEmpty {
+                    try Platform.setAttributes(ofPresent: path, as: folder.status)
+                } else {
+                    try Platform.setAttributes(path, as: folder.status)
+                }
+            }
+        }
     }
 
     /// Makes `target` what `source` is.
@@ -111,10 +123,6 @@ enum FileTree {
         try at(target) { () throws(SystemCallError) in try Platform.closeAfterWriting(writer) }
     }
 
-    private static func setAttributes(_ path: String, as status: FileStatus) throws {
-        try at(path) { () throws(SystemCallError) in try Platform.setAttributes(path, as: status) }
-    }
-
     /// Brings a tree to the medium.
     ///
     /// The whole of it is written first, so that one journal commit serves many files.
@@ -145,14 +153,24 @@ enum FileTree {
             if entry.status.kind == .directory {
                 try at(path) { () throws(SystemCallError) in
                     try Platform.makeAccessible(path, entry.status)
+                    try Platform.renameOthers(in: path)
                 }
                 folders.append(path)
             } else {
-                try at(path) { () throws(SystemCallError) in try Platform.removeFile(path) }
+                try removing(path) { () throws(SystemCallError) in try Platform.removeFile(path) }
             }
         }
         for folder in folders.dropFirst(keepingTop ? 1 : 0).reversed() {
-            try at(folder) { () throws(SystemCallError) in try Platform.removeDirectory(folder) }
+            try removing(folder) { () throws(SystemCallError) in try Platform.removeDirectory(folder) }
+        }
+    }
+
+    /// Somebody else may have removed it meanwhile, as a connection to a database does with the files beside it.
+    private static func removing(_ path: String, _ body: () throws(SystemCallError) -> Void) throws {
+        do throws(SystemCallError) {
+            try body()
+        } catch {
+            if error.errorNumber != Platform.noEntry { throw Failure(cause: error, path: path) }
         }
     }
 

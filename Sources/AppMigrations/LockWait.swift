@@ -55,8 +55,9 @@ struct LockWait {
                 case .taken: return .taken(lock)
                 case .held: return .pause(try nextPause())
                 case .fileRemoved:
-                    lock.abandon()
+                    let removed = lock
                     lock = try FileLock.open(location)
+                    removed.abandon()
                 }
             }
             return .pause(try nextPause())

@@ -45,6 +45,7 @@ extension MigrationManager {
         _ body: nonisolated(nonsending) (MigrationContext) async throws -> Void
     ) async throws(MigrationError) -> Bool {
         defer { leave(admission) }
+        var run: MigrationRun?
         do throws(MigrationError) {
             let lock = try await FileLock.waiting(
                 asynchronously: file.location,
@@ -52,11 +53,12 @@ extension MigrationManager {
                 options: options
             ) { turn(of: admission) }
             defer { lock.unlock() }
-            guard let run = try begin(admission.version, protecting: paths, lock) else { return false }
-            try finish(run, await run.call(body))
+            guard var begun = try begin(admission.version, protecting: paths, lock) else { return false }
+            defer { run = begun }
+            try finish(&begun, await begun.call(body))
             return true
         } catch {
-            core.withLock { $0.close(error) }
+            fail(run, error)
             throw error
         }
     }

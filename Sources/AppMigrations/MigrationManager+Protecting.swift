@@ -22,12 +22,13 @@ extension MigrationManager {
             _ = saveAttempt(state)
             throw error
         }
-        file.tell(MigrationEvent(.restored, name, version: version), run.lock, options)
         state.marks.interrupted?.protected = []
         // While the list stands the next start puts the files back again, over whatever is written to them meanwhile.
         if let failure = saveAttempt(state) {
             throw .protection(failure.cause, stateFile, file.location, version, .noting)
         }
+        // Not before: who makes a manager while the list stands waits for this thread, and the handler may wait for them.
+        file.tell(MigrationEvent(.restored, name, version: version), run.lock, options)
         file.removeSnapshot(version, run.lock, options: options)
         return " The protected files are what they were before it."
     }
@@ -68,6 +69,22 @@ extension MigrationManager {
         }
         if isProtecting { file.removeSnapshot(version, lock, options: options) }
         return .notSaved(failure, version, file.location, consequence: "Migration \(version) was not run.")
+    }
+
+    /// The error for an intent that stands and must not: `reason`, once it is taken back.
+    func withdraw(
+        _ reason: MigrationError,
+        _ version: AppVersion,
+        _ before: MigrationState,
+        _ lock: FileLock
+    ) -> MigrationError {
+        do throws(SaveFailure) {
+            try file.save(before)
+        } catch {
+            return .protection(error.cause, stateFile, file.location, version, .withdrawing).following(reason)
+        }
+        file.removeSnapshot(version, lock, options: options)
+        return reason
     }
 }
 

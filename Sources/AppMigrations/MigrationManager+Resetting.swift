@@ -54,6 +54,8 @@ extension MigrationManager {
     }
 
     private func underLock(_ body: (FileLock) throws(MigrationError) -> Void) throws(MigrationError) {
+        // A plan's manager, kept after the plan: it is nobody's to change the state with.
+        if planner != nil, case .closed(let ended) = core.withLock({ $0.standing }) { throw ended }
         let lock = try FileLock.waiting(file.location, version: nil, options: options) { .now }
         defer { lock.unlock() }
         try body(lock)

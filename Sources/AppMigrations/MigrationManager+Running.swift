@@ -10,6 +10,8 @@ struct MigrationRun {
     /// The state with the intent, as it stands in the file.
     var state: MigrationState
     let began = Platform.uptime
+    /// How long the closure took, once it has ended.
+    var duration: Duration?
 
     /// Calls the closure; its error is a fact to be recorded, not one to pass on yet.
     func call(_ body: (MigrationContext) throws -> Void) -> (any Error)? {
@@ -31,16 +33,18 @@ extension MigrationManager {
         _ body: (MigrationContext) throws -> Void
     ) throws(MigrationError) -> Bool {
         defer { leave(admission) }
+        var run: MigrationRun?
         do throws(MigrationError) {
             let lock = try FileLock.waiting(file.location, version: admission.version, options: options) {
                 turn(of: admission)
             }
             defer { lock.unlock() }
-            guard let run = try begin(admission.version, protecting: paths, lock) else { return false }
-            try finish(run, run.call(body))
+            guard var begun = try begin(admission.version, protecting: paths, lock) else { return false }
+            defer { run = begun }
+            try finish(&begun, begun.call(body))
             return true
         } catch {
-            core.withLock { $0.close(error) }
+            fail(run, error)
             throw error
         }
     }
@@ -99,26 +103,35 @@ extension MigrationManager {
     ) throws(MigrationError) -> MigrationRun {
         var state = before
         let snapshot = FileSnapshot(file.location)
-        let protected = try snapshot.take(paths, version)
-        let claim = protected.isEmpty ? nil : try snapshot.claim(version)
+        let protection = try snapshot.take(paths, version)
+        let isProtecting = protection != nil
+        let claim = isProtecting ? try snapshot.claim(version) : nil
         state.marks.launched = max(state.marks.launched, currentVersion)
         state.marks.interrupted = Interruption(
             version: version,
             attempts: attempt,
             deaths: deaths,
-            protected: protected,
+            protected: protection?.relatives ?? [],
             appVersion: currentVersion,
             startedAt: Platform.now,
             failure: nil
         )
-        reach(.beforeIntent, version, isProtecting: !protected.isEmpty)
+        reach(.beforeIntent, version, isProtecting: isProtecting)
         do throws(SaveFailure) {
             try file.save(state)
         } catch {
             claim?.end()
-            throw withdraw(error, version, before, isProtecting: !protected.isEmpty, lock)
+            throw withdraw(error, version, before, isProtecting: isProtecting, lock)
         }
-        reach(.beforeClosure, version, isProtecting: !protected.isEmpty)
+        // Again, since another manager may have copied them while this one did: of two that list the same file each sees
+        // the other's intent, or one of them does.
+        do throws(MigrationError) {
+            try protection?.refuseUnfinished(file.location, version)
+        } catch {
+            claim?.end()
+            throw withdraw(error, version, before, lock)
+        }
+        reach(.beforeClosure, version, isProtecting: isProtecting)
         let context = MigrationContext(
             version: version,
             previousVersion: before.marks.lastRun,
@@ -139,18 +152,22 @@ extension MigrationManager {
     }
 
     /// Records that the closure returned, or that it threw.
-    func finish(_ run: MigrationRun, _ failure: (any Error)?) throws(MigrationError) {
+    func finish(_ run: inout MigrationRun, _ failure: (any Error)?) throws(MigrationError) {
         let duration = Platform.uptime - run.began
+        run.duration = duration
         run.claim?.end()
-        let failure = failure ?? rehearsal?.returned(run.context.version)
-        do throws(MigrationError) {
-            if let failure { throw undo(run, failure) }
-            try record(run, duration)
-        } catch {
-            send(.failed, run, duration, error)
-            throw error
-        }
-        send(.finished, run, duration)
+        if let failure = failure ?? rehearsal?.returned(run.context.version) { throw undo(run, failure) }
+        try record(run, duration)
+        send(.finished, run)
+    }
+
+    /// Closes the manager, and tells of a closure that was called.
+    ///
+    /// The lock is free again: protected files may still wait to be put back then, and who makes a manager on another
+    /// thread, which the handler may wait for, has to be able to do it.
+    func fail(_ run: MigrationRun?, _ error: MigrationError) {
+        core.withLock { $0.close(error) }
+        if let run { send(.failed, run, error) }
     }
 
     private func record(_ run: MigrationRun, _ duration: Duration) throws(MigrationError) {
@@ -207,7 +224,6 @@ extension MigrationManager {
     func send(
         _ kind: MigrationEvent.Kind,
         _ run: MigrationRun,
-        _ duration: Duration? = nil,
         _ error: MigrationError? = nil
     ) {
         let event = MigrationEvent(
@@ -216,7 +232,7 @@ extension MigrationManager {
             version: run.context.version,
             previousVersion: run.context.previousVersion,
             attempt: run.context.attempt,
-            duration: duration,
+            duration: run.duration,
             error: error
         )
         file.tell(event, run.lock, options)

@@ -10,8 +10,41 @@ import Android
 
 /// The calls that copying, restoring and removing whole folders need.
 extension Platform {
-    /// The names in a directory, in no order.
-    static func names(in directory: String) throws(SystemCallError) -> [String] {
+    /// Makes a directory, whose path is absolute, and those above it, for this user alone, each durable in the one above.
+    static func makeDirectories(_ path: String) throws(SystemCallError) {
+        let components = FileProtection.components(path)
+        var missing: [String] = []
+        var above = components
+        while try !makeDirectory("/" + above.joined(separator: "/"), in: above) {
+            missing.append(above.removeLast())
+        }
+        while let name = missing.popLast() {
+            above.append(name)
+            // Somebody may have made it meanwhile; what else stands there is found when it is used.
+            if try makeDirectory("/" + above.joined(separator: "/"), in: above) { continue }
+            throw SystemCallError(call: "mkdir", errorNumber: ENOENT)
+        }
+    }
+
+    /// Whether the directory was made or something has that name; `false` where the one above is missing.
+    private static func makeDirectory(_ path: String, in components: [String]) throws(SystemCallError) -> Bool
+    {
+        do throws(SystemCallError) {
+            try makeDirectory(path)
+        } catch {
+            if error.errorNumber == EEXIST || components.isEmpty { return true }
+            if error.errorNumber == ENOENT { return false }
+            throw error
+        }
+        try synchronizeDirectory(FileProtection.parent(path))
+        return true
+    }
+
+    /// The names in a directory, in no order; one that is no text is an error, or passed over.
+    static func names(
+        in directory: String,
+        passingOthers: Bool = false
+    ) throws(SystemCallError) -> [String] {
         guard let stream = opendir(directory) else { throw failure("opendir") }
         defer { closedir(stream) }
         var names: [String] = []
@@ -23,12 +56,35 @@ extension Platform {
                     String(validatingCString: $0)
                 }
             }
-            // Under a repaired name it would not be found again.
-            guard let name else { throw SystemCallError(call: "readdir", errorNumber: EILSEQ) }
+            guard let name else {
+                if passingOthers { continue }
+                // Under a repaired name it would not be found again.
+                throw SystemCallError(call: "readdir", errorNumber: EILSEQ)
+            }
             if name != ".", name != ".." { names.append(name) }
         }
         if errno != 0 { throw failure("readdir") }
         return names
+    }
+
+    /// Gives what has a name that is no text a plain one, in a folder that is to go.
+    static func renameOthers(in directory: String) throws(SystemCallError) {
+        guard let stream = opendir(directory) else { throw failure("opendir") }
+        defer { closedir(stream) }
+        var number = 0
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else { break }
+            let result = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { name -> Int32 in
+                    if String(validatingCString: name) != nil { return 0 }
+                    number += 1
+                    return renameat(dirfd(stream), name, dirfd(stream), "\(entry.pointee.d_ino)-\(number)")
+                }
+            }
+            if result != 0 { throw failure("renameat") }
+        }
+        if errno != 0 { throw failure("readdir") }
     }
 
     static func removeDirectory(_ path: String) throws(SystemCallError) {
@@ -46,7 +102,10 @@ extension Platform {
     static func freeSpace(_ directory: String) throws(SystemCallError) -> UInt64 {
         var status = statvfs()
         _ = try retrying("statvfs") { statvfs(directory, &status) }
-        return UInt64(status.f_bavail) * UInt64(status.f_frsize)
+        let (bytes, isTooMuch) = UInt64(status.f_bavail).multipliedReportingOverflow(
+            by: UInt64(status.f_frsize)
+        )
+        return isTooMuch ? .max : bytes
     }
 
     static func copyLink(_ source: String, to target: String) throws(SystemCallError) {
@@ -101,6 +160,19 @@ extension Platform {
     static func setAttributes(_ path: String, as status: FileStatus) throws(SystemCallError) {
         _ = try retrying("chmod") { chmod(path, mode_t(status.permissions)) }
         try setTimes(path, as: status)
+    }
+
+    /// The same for a folder that stayed, and may be somebody else's whom this user may only write to.
+    static func setAttributes(ofPresent path: String, as status: FileStatus) throws(SystemCallError) {
+        if try FileStatus(ofEntry: path).permissions != status.permissions {
+            _ = try retrying("chmod") { chmod(path, mode_t(status.permissions)) }
+        }
+        do throws(SystemCallError) {
+            try setTimes(path, as: status)
+        } catch {
+            // utimensat(2): only the owner may set other times than now's.
+            if error.errorNumber != EPERM { throw error }
+        }
     }
 
     static func setTimes(_ path: String, as status: FileStatus) throws(SystemCallError) {

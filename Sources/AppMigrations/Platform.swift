@@ -24,6 +24,8 @@ enum Platform {
     /// What a write of more than a state may have would be.
     static var tooLarge: SystemCallError { SystemCallError(call: "write", errorNumber: EFBIG) }
 
+    static var wouldBlock: SystemCallError { SystemCallError(call: "flock", errorNumber: EWOULDBLOCK) }
+
     /// Whether an error says that the name stands for a link, a folder, a socket or a FIFO instead of a file.
     static func saysNotRegular(_ error: SystemCallError) -> Bool {
         [EISDIR, ELOOP, ENXIO, EAGAIN].contains(error.errorNumber)
@@ -147,21 +149,6 @@ enum Platform {
 
     static func makeDirectory(_ path: String, mode: UInt32 = 0o700) throws(SystemCallError) {
         _ = try retrying("mkdir") { mkdir(path, mode_t(mode)) }
-    }
-
-    /// Makes a directory, whose path is absolute, and those above it, for this user alone, each durable in the one above.
-    static func makeDirectories(_ path: String) throws(SystemCallError) {
-        let above = FileProtection.parent(path)
-        do throws(SystemCallError) {
-            try makeDirectory(path)
-        } catch {
-            // Somebody else made it meanwhile, or it is there and the file's own name is what is missing.
-            if error.errorNumber == EEXIST { return }
-            guard error.errorNumber == ENOENT, above != "/" else { throw error }
-            try makeDirectories(above)
-            return try makeDirectories(path)
-        }
-        try synchronizeDirectory(above)
     }
 
     /// What a regular file holds; `nil` for anything else, and for more than `limit` bytes.

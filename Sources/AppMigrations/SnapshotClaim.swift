@@ -10,9 +10,14 @@ struct SnapshotClaim {
     init(_ location: StateLocation) throws(SystemCallError) {
         descriptor = try Platform.openDirectory(location.snapshot)
         do throws(SystemCallError) {
-            // Only somebody who looks at this moment can hold it. Without the claim other starts wait until the closure has
-            // ended, which is slower and no less safe.
-            _ = try Platform.tryLock(descriptor)
+            // Only somebody who looks at this moment holds it. A start that waited for this closure, since it isn't claimed,
+            // might wait on the thread that the closure is to go on on.
+            var attempts = 0
+            while try !Platform.tryLock(descriptor) {
+                attempts += 1
+                if attempts > 200 { throw Platform.wouldBlock }
+                Platform.pause(.milliseconds(1))
+            }
         } catch {
             Platform.closeAfterReading(descriptor)
             throw error

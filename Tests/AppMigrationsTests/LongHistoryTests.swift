@@ -85,6 +85,15 @@ import Testing
             let (marks, whole) = try Self.read(bytes, in: folder)
             #expect(marks?.launched == version("7"))
             #expect(marks == whole)
+            let closed = more.replacing(
+                /"history" : \[/,
+                with: "\"history\": [], \"launchedVersion\": \"8\", \"x\": ["
+            )
+            .replacing(/"launchedVersion" : "1.5",/, with: "").replacing(
+                /"launchedVersion": "7"/,
+                with: "\"y\": 1"
+            )
+            #expect(try Self.read(Array(closed.utf8), in: folder).0?.launched == version("8"))
             let (double, _) = try Self.read(Array(more.utf8), in: folder)
             #expect(double == nil)
         }

@@ -167,6 +167,8 @@ struct MigrationPlanTests {
                         + "\(folder.stateFile), and the plan is over. Declare with the manager that was asked for the plan."
                 )
             }
+            #expect(throws: MigrationError.self) { try kept?.reset(to: "1.0") }
+            #expect(throws: MigrationError.self) { try kept?.forgetState() }
             #expect(try manager.declare("1.2") == ["1.2"])
         }
     }

@@ -1,6 +1,7 @@
-import AppMigrations
 import Foundation
 import Testing
+
+@testable import AppMigrations
 
 /// Two managers and the same protected files: what one records the other must not undo.
 @Suite struct ProtectedManagerTests {
@@ -44,6 +45,23 @@ import Testing
         }
     }
 
+    @Test func `a manager is found whatever its name`() throws {
+        try Scratch.with { scratch throws in
+            try scratch.write("old", to: "data")
+            let outer = try Self.other(scratch, "Ä 1/%2")
+            try outer.whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
+                for name in ["Library", "A\u{308} 1/%2"] {
+                    let reason = #"manager "Ä 1/%2" has copied"#
+                    try Self.expectRefused(
+                        try Self.other(scratch, name),
+                        protecting: scratch.file("data"),
+                        reason
+                    )
+                }
+            }
+        }
+    }
+
     @Test func `other files can be`() throws {
         try Scratch.with { scratch throws in
             try scratch.write("old", to: "data")
@@ -53,6 +71,44 @@ import Testing
                 try inner.whenMigrating(toVersion: "1.1", protecting: [scratch.file("database")]) {}
             }
             #expect(inner.lastRunVersion.description == "1.1")
+        }
+    }
+
+    /// Between the first look and the intent lies all the copying.
+    @Test func `of two managers that copy the same file at once only one runs`() throws {
+        try Scratch.with { scratch throws in
+            try scratch.write("old", to: "data")
+            let (inClosure, mayEnd, ended) = (
+                DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+            )
+            let inner = try Self.other(scratch)
+            let hook = RehearsalHook(
+                declared: { _ in .goOn },
+                reached: { moment in
+                    guard moment.place == .beforeIntent else { return }
+                    Thread.detachNewThread {
+                        do {
+                            try inner.whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
+                                inClosure.signal()
+                                mayEnd.wait()
+                                try scratch.write("new", to: "data")
+                            }
+                        } catch { Issue.record(error) }
+                        ended.signal()
+                    }
+                    inClosure.wait()
+                },
+                returned: { _ in nil }
+            )
+            let manager = MigrationManager(rehearsing: try scratch.manager("1.1"), with: hook)
+            try Self.expectRefused(manager, protecting: scratch.file("data"), "make that manager first")
+            #expect(try !scratch.read("state/Library.migrations.json").contains("interrupted"))
+            #expect(!scratch.exists("state/Library.migrations.snapshot"))
+            mayEnd.signal()
+            ended.wait()
+            try scratch.manager("1.1").whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
+                () throws in #expect(try scratch.read("data") == "new")
+            }
         }
     }
 
@@ -115,6 +171,7 @@ import Testing
     func `a percent sign in a name is a name`(name: String) throws {
         try Scratch.with { scratch throws in
             try scratch.write("old", to: name)
+            if let decoded = name.removingPercentEncoding { try scratch.write("other", to: decoded) }
             let error = try FileSnapshotTests.fail(
                 scratch,
                 protecting: [scratch.file(name), scratch.file("gone" + name)]

@@ -84,25 +84,73 @@ import Testing
         }
     }
 
+    /// The rehearsal's hook steps in when the closure has ended and nothing is put back yet.
     @Test func `it waits for a closure that has thrown`() throws {
         try Scratch.with { scratch throws in
             try scratch.write("old\n", to: "data")
             let starts = Log()
+            let hook = RehearsalHook(
+                declared: { _ in .goOn },
+                reached: { _ in },
+                returned: { _ in
+                    let start = Start(scratch, timeout: .zero)
+                    start.ended.wait()
+                    for line in start.log.lines { starts.add(line) }
+                    return Refusal()
+                }
+            )
+            let manager = MigrationManager(rehearsing: try scratch.manager("1.1"), with: hook)
+            #expect(throws: MigrationError.self) {
+                try manager.whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
+                    try scratch.write("half", to: "data")
+                }
+            }
+            #expect(starts.lines == ["waiting", "lockTimeout"])
+            #expect(try scratch.read("data") == "old\n")
+        }
+    }
+
+    /// As where the handler goes over to the main thread, on which the app is about to make a manager.
+    @Test(arguments: ["restored", "failed"], [true, false])
+    func `a handler may wait for a start on another thread`(kind: String, canRestore: Bool) throws {
+        try Scratch.with { scratch throws in
+            try scratch.write("old\n", to: "data")
+            let starts = Log()
             let options = MigrationManager.Options { event in
-                guard event.kind == .restored else { return }
-                let start = Start(scratch, timeout: .zero)
+                guard event.kind.description == kind else { return }
+                let start = Start(scratch)
                 start.ended.wait()
-                for line in start.log.lines { starts.add(line) }
+                starts.add(start.log.lines.last ?? "")
             }
             let manager = try scratch.manager("1.1", options: options)
             #expect(throws: MigrationError.self) {
                 try manager.whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
                     try scratch.write("half", to: "data")
+                    if !canRestore { try scratch.delete("state/Library.migrations.snapshot/0") }
                     throw Refusal()
                 }
             }
-            #expect(starts.lines == ["waiting", "lockTimeout"])
-            #expect(try scratch.read("data") == "old\n")
+            if canRestore {
+                #expect(starts.lines == ["began at 1.0"])
+            } else {
+                #expect(starts.lines == (kind == "failed" ? ["protectionFailed"] : []))
+            }
+        }
+    }
+
+    @Test func `a snapshot that others look at all the while is not claimed`() throws {
+        try Scratch.with { scratch throws in
+            try scratch.makeFolder("state/Library.migrations.snapshot")
+            let location = StateLocation(name: "Library", directory: scratch.state)
+            let looking = open(scratch.snapshot, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            try #require(flock(looking, LOCK_SH) == 0)
+            let error = #expect(throws: SystemCallError.self) { try SnapshotClaim(location) }
+            #expect(error == SystemCallError(call: "flock", errorNumber: EWOULDBLOCK))
+            close(looking)
+            let claim = try SnapshotClaim(location)
+            #expect(try SnapshotClaim.stands(location))
+            claim.end()
+            #expect(try !SnapshotClaim.stands(location))
         }
     }
 

@@ -64,8 +64,9 @@ public final class MigrationManager: Sendable {
     ///   - options: Time-out of the lock, limit of attempts, events.
     /// - Throws: ``MigrationError`` with the code `invalidName`, `invalidVersion`, `unknownCurrentVersion`,
     ///   `stateUnreadable` (try again later: a locked device before its first unlock, for instance), `stateCorrupted`,
-    ///   `stateFromNewerFormat`, `protectionFailed`, `lockTimeout` while another process puts files back, and on the first run `firstRunFailed`, `newerThanCurrentVersion`,
-    ///   `stateNotSaved`, `lockTimeout`, `nested` and `cancelled`. Nothing was run then.
+    ///   `stateFromNewerFormat`, `protectionFailed`, `lockTimeout` and `cancelled` (on the first run, and while another
+    ///   process puts files back), and on the first run `firstRunFailed`, `newerThanCurrentVersion`, `stateNotSaved` and
+    ///   `nested`. Nothing was run then.
     public init(
         named name: String = "default",
         currentVersion: String? = nil,
@@ -187,6 +188,9 @@ extension MigrationManager {
         public var attemptLimit: Int?
 
         /// Called on the thread of the caller for everything that a log or a progress display wants to know.
+        ///
+        /// A handler that declares a migration of the same state gets `nested`. But for `waiting`, `launchNotSaved` and
+        /// `failed` the lock is held meanwhile: one that waits for another thread which does so waits for itself.
         public var onEvent: (@Sendable (MigrationEvent) -> Void)?
 
         /// Without arguments: waits as long as it takes, tries without limit, tells nobody.

@@ -85,14 +85,9 @@ import Testing
             let (marks, whole) = try Self.read(bytes, in: folder)
             #expect(marks?.launched == version("7"))
             #expect(marks == whole)
-            let closed = more.replacing(
-                /"history" : \[/,
-                with: "\"history\": [], \"launchedVersion\": \"8\", \"x\": ["
-            )
-            .replacing(/"launchedVersion" : "1.5",/, with: "").replacing(
-                /"launchedVersion": "7"/,
-                with: "\"y\": 1"
-            )
+            let earlier = "\"history\": [], \"launchedVersion\": \"8\", \"rows\": ["
+            let closed = text.replacing(/"history" : \[/, with: earlier)
+                .replacing(/"launchedVersion" : "1.5",/, with: "")
             #expect(try Self.read(Array(closed.utf8), in: folder).0?.launched == version("8"))
             let (double, _) = try Self.read(Array(more.utf8), in: folder)
             #expect(double == nil)

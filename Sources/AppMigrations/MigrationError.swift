@@ -4,7 +4,7 @@
 /// Decide by ``code``; show or log the description.
 public struct MigrationError: Error, Sendable, CustomStringConvertible {
     // One reference: a struct of six would be copied field by field wherever an error passes, and the code for that, in
-    // every function that throws, lay between the pages that a start reads.
+    // every function that throws, would lie between the pages that a start reads.
     private let facts: Facts
 
     private final class Facts: Sendable {

@@ -8,7 +8,7 @@ import Musl
 import Android
 #endif
 
-/// The calls that copying, restoring and removing whole folders need.
+/// The calls that making, copying, restoring and removing whole folders need.
 extension Platform {
     /// Makes a directory, whose path is absolute, and those above it, for this user alone, each durable in the one above.
     static func makeDirectories(_ path: String) throws(SystemCallError) {

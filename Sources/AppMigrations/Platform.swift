@@ -12,7 +12,7 @@ import Android
 
 /// The calls of the C library that a start and a save make.
 ///
-/// `Platform+Locks.swift` has the locks, `Platform+Trees.swift` what a snapshot needs; nothing else names the C library.
+/// `Platform+Locks.swift` has the locks, `Platform+Trees.swift` folders and what a snapshot needs; nothing else names the C library.
 ///
 /// Each call is tried again on `EINTR` but `close`, whose descriptor is gone on Linux by then.
 enum Platform {
@@ -191,8 +191,8 @@ enum Platform {
     }
 
     static func pause(_ duration: Duration) {
-        let (seconds, attoseconds) = duration.components
-        var rest = timespec(tv_sec: time_t(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
+        let (seconds, nanoseconds) = nanoseconds(duration).quotientAndRemainder(dividingBy: 1_000_000_000)
+        var rest = timespec(tv_sec: time_t(seconds), tv_nsec: Int(nanoseconds))
         // A signal may cut the pause short: the caller asks the clock anyway.
         nanosleep(&rest, nil)
     }

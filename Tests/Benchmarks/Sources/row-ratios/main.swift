@@ -4,7 +4,7 @@ import Foundation
 import Measuring
 
 // Rows as Codable values, against GRDB's Codable records. One line a figure; exit code 1 if one is missed. With --ci,
-// ratios get half as much room again, so that noise never fails a build.
+// see Report.
 // It starts itself for each sample: row-ratios KIND PATH COUNT prints nanoseconds.
 
 let arguments = CommandLine.arguments
@@ -13,7 +13,7 @@ if arguments.count == 4 {
     exit(0)
 }
 
-let isCI = arguments.contains("--ci")
+var report = Report()
 let count = 1_000_000
 let scratch = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
 try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
@@ -23,28 +23,22 @@ try db.query(Reading.table)
 try db.insert((1...count).map(Reading.init), into: "reading")
 db.close()
 
-var misses = 0
 for (kind, name) in [
     ("fetch", "fetch 1,000,000 rows of 5 columns: time against GRDB's records"),
     ("insert", "insert 1,000,000 rows of 5 columns: time against GRDB's records"),
 ] {
     var times: [Double] = []
     let ratio = try pairedRatio(
-        isCI ? 3 : 9,
+        report.isCI ? 3 : 9,
         {
             times.append(try inside([arguments[0], "\(kind)-ours", path, "\(count)"]))
             return times[times.count - 1]
         },
         { try inside([arguments[0], "\(kind)-grdb", path, "\(count)"]) }
     )
-    let limit = isCI ? 2.0 : 1.0
-    if ratio > limit { misses += 1 }
-    let filler = String(repeating: " ", count: max(1, 68 - name.count))
-    let milliseconds = Int(median(times) / 1e6)
-    print("\(ratio > limit ? "FAIL" : "ok  ") \(name)\(filler)\((ratio * 1_000).rounded() / 1_000)  (≤ 1.0)")
-    print("     the same: milliseconds\(String(repeating: " ", count: 45))\(milliseconds)")
+    report.ratio(name, ratio, atMost: 1)
+    report.note("the same: milliseconds", Int(median(times) / 1e6))
 }
 
 try FileManager.default.removeItem(at: scratch)
-print(misses == 0 ? "all figures hold" : "\(misses) figures missed")
-exit(misses == 0 ? 0 : 1)
+report.finish()

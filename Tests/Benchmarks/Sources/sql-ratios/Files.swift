@@ -84,8 +84,7 @@ struct SmallFiles {
         report.ratio(
             "500 small files, \(name): time against the sqlite3 shell\(hasLedger ? " with a ledger" : "")",
             shell,
-            // In memory no wait for the disk covers what finding, reading and checking the files takes.
-            atMost: hasLedger ? 1.3 : 1.2
+            atMost: 1.2
         )
         let grdb = try pairedRatio(5, { try files.ours() }, { try files.grdb() })
         report.ratio("the same: time against GRDB's migrator", grdb, atMost: 1.1)

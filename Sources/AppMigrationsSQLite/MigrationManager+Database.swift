@@ -18,12 +18,12 @@ extension MigrationManager {
     /// `MigrationManager.reset(to:)` and `forgetState()` know no database. The row stays, and what it stands
     /// for, so that a closure does not run again in a database that has its work; in one that has not, a
     /// restored backup for instance, it runs. To run it again in the same database use
-    /// ``AppMigrations/MigrationManager/reset(to:in:lockWait:)``.
+    /// ``AppMigrations/MigrationManager/reset(to:in:lockTimeout:)``.
     ///
     /// - Parameters:
     ///   - toVersion: The version, as in `whenMigrating(toVersion:run:)`; `1.4` and `1.4.0` are one row.
     ///   - db: A connection that is not in a transaction.
-    ///   - lockWait: How long to wait for another writer: longer than the longest migration.
+    ///   - lockTimeout: How long to wait for another writer: longer than the longest migration.
     ///   - run: What is to be done, with the connection. It must not end the transaction.
     /// - Returns: Whether the closure ran.
     /// - Throws: `MigrationError` as `whenMigrating(toVersion:run:)`; its `underlyingError` is what the
@@ -35,53 +35,52 @@ extension MigrationManager {
     public func whenMigrating<Connection: SQLConnection>(
         toVersion: String,
         in db: Connection,
-        lockWait: Duration = .seconds(60),
+        lockTimeout: Duration = .seconds(60),
         run: (Connection) throws -> Void
     ) throws(MigrationError) -> Bool {
-        try whenMigrating(toVersion: toVersion, in: db, lockWait: lockWait) { db, _ in try run(db) }
+        try whenMigrating(toVersion: toVersion, in: db, lockTimeout: lockTimeout) { db, _ in try run(db) }
     }
 
     /// Runs `run` with its context in a transaction of a database, exactly once in the life of that database.
     ///
-    /// The same as ``AppMigrations/MigrationManager/whenMigrating(toVersion:in:lockWait:run:)-(_,_,_,(Connection)->Void)``,
+    /// The same as ``AppMigrations/MigrationManager/whenMigrating(toVersion:in:lockTimeout:run:)-(_,_,_,(Connection)->Void)``,
     /// for a closure that wants to know its attempt or report progress. A second attempt finds nothing of the
     /// first one in the database.
     @discardableResult
     public func whenMigrating<Connection: SQLConnection>(
         toVersion: String,
         in db: Connection,
-        lockWait: Duration = .seconds(60),
+        lockTimeout: Duration = .seconds(60),
         run: (Connection, MigrationContext) throws -> Void
     ) throws(MigrationError) -> Bool {
         var ran = false
         try whenMigrating(toVersion: toVersion) { context in
-            ran = try SQLVersionMarks(db: db, manager: name).runOnce(context.version, lockWait: lockWait) {
-                try run(db, context)
-            }
+            let marks = SQLVersionMarks(db: db, manager: name)
+            ran = try marks.runOnce(context.version, lockTimeout: lockTimeout) { try run(db, context) }
         }
         return ran
     }
 
     /// Sets the mark as `reset(to:)` does, and takes the rows above `version` out of the database.
     ///
-    /// What ``whenMigrating(toVersion:in:lockWait:run:)-(_,_,_,(Connection)->Void)`` ran above that version
+    /// What ``whenMigrating(toVersion:in:lockTimeout:run:)-(_,_,_,(Connection)->Void)`` ran above that version
     /// runs again then, on a database that has its work already. For recovery and for tests, while no other
     /// process migrates. The rows go first: after a death in between, the call has to be made again.
     ///
     /// - Parameters:
     ///   - version: The version at which the data is.
     ///   - db: A connection that is not in a transaction.
-    ///   - lockWait: How long to wait for another writer.
+    ///   - lockTimeout: How long to wait for another writer.
     /// - Throws: ``SQLError`` of the database, and nothing was reset then; `MigrationError` as `reset(to:)`.
     public func reset<Connection: SQLConnection>(
         to version: String,
         in db: Connection,
-        lockWait: Duration = .seconds(60)
+        lockTimeout: Duration = .seconds(60)
     ) throws {
         let limit = try AppVersion(parsing: version)
         // What reset(to:) would refuse must not have removed anything.
         if !limit.exceeds(currentVersion) {
-            try SQLVersionMarks(db: db, manager: name).removeAlone(after: limit, lockWait: lockWait)
+            try SQLVersionMarks(db: db, manager: name).removeAlone(after: limit, lockTimeout: lockTimeout)
         }
         try reset(to: version)
     }

@@ -15,7 +15,7 @@ struct MigrationRun<Connection: SQLConnection> {
     let db: Connection
     var ledger: SQLLedger<Connection>
     let steps: [Step]
-    let lockWait: Duration
+    let lockTimeout: Duration
     /// Whether foreign keys were on and are checked after each migration.
     let checksForeignKeys: Bool
 
@@ -28,13 +28,13 @@ struct MigrationRun<Connection: SQLConnection> {
         db: Connection,
         ledger: SQLLedger<Connection>,
         steps: [Step],
-        lockWait: Duration,
+        lockTimeout: Duration,
         checksForeignKeys: Bool
     ) {
         self.db = db
         self.ledger = ledger
         self.steps = steps
-        self.lockWait = lockWait
+        self.lockTimeout = lockTimeout
         self.checksForeignKeys = checksForeignKeys
     }
 
@@ -136,7 +136,7 @@ struct MigrationRun<Connection: SQLConnection> {
         let before = applied
         do throws(SQLError) {
             try checkCancellation()
-            try dialect.begin(db, wait: lockWait)
+            try dialect.begin(db, wait: lockTimeout)
         } catch {
             throw failed(error, at: step)
         }

@@ -3,7 +3,7 @@ extension SQLError.Code {
     var advice: String? {
         switch self {
         case .busy:
-            "Nothing of it was changed. Try again, or wait longer (lockWait:, busyTimeout:)."
+            "Nothing of it was changed. Try again, or wait longer (lockTimeout:, busyTimeout:)."
         case .readOnly:
             "Nothing of it was changed. Open the database for writing, or correct its permissions."
         case .diskFull: "Nothing of it was changed. Free space and start again."

@@ -18,7 +18,7 @@ extension SQLError {
         /// The name of the code, as it is written in Swift.
         public var description: String { kind.rawValue }
 
-        /// SQLite could not compile or run a statement; `resultCode` tells why.
+        /// SQLite could not compile or run a statement; `extendedResultCode` tells why.
         public static var statementFailed: Code { Code(.statementFailed) }
 
         /// Another connection held the lock for longer than the wait.

@@ -6,37 +6,37 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
     /// What went wrong, by kind.
     ///
     /// More kinds can come with a later release: keep a `default` in a `switch`.
-    public var code: Code
+    public package(set) var code: Code
 
     /// What happened, in SQLite's words where it was SQLite that said so.
-    public var message: String
+    public package(set) var message: String
 
     /// SQLite's extended result code, where SQLite failed ("Result and Error Codes").
-    public var resultCode: Int32?
+    public package(set) var extendedResultCode: Int32?
 
     /// The statement that failed or was refused.
-    public var statement: String?
+    public package(set) var statement: String?
 
-    /// The path of the script or of the folder, where there is one.
-    public var file: String?
+    /// The path of the script, of the folder or of the database, where there is one.
+    public package(set) var path: String?
 
     /// The line in the script, counted from 1.
-    public var line: Int?
+    public package(set) var line: Int?
 
     /// The column in the line, counted in Unicode scalars from 1.
-    public var column: Int?
+    public package(set) var column: Int?
 
     /// The version of the migration, where a migrator ran one.
-    public var version: Int64?
+    public package(set) var version: Int64?
 
     /// The name of the migration, where it has one.
-    public var name: String?
+    public package(set) var migrationName: String?
 
     /// The versions that the same call had applied before the failure, and that stay applied.
-    public var applied: [Int64] = []
+    public package(set) var applied: [Int64] = []
 
     /// The error behind this one, when it was not SQLite's.
-    public var underlyingError: (any Error)?
+    public package(set) var underlyingError: (any Error)?
 
     init(_ code: Code, _ message: String) {
         self.code = code
@@ -50,12 +50,12 @@ extension SQLError {
         var text = ""
         if let version {
             text = "Migration \(version)"
-            if let name { text += " (\(name))" }
+            if let migrationName { text += " (\(migrationName))" }
             text += ": "
         }
         if let place { text += "\(place): " }
         text += message
-        if let resultCode { text += " (SQLite error \(resultCode))" }
+        if let extendedResultCode { text += " (SQLite error \(extendedResultCode))" }
         if let last = text.last, !".!?".contains(last) { text += "." }
         if let statement { text += " Statement: \(Self.shortened(statement))" }
         if !applied.isEmpty {
@@ -66,8 +66,8 @@ extension SQLError {
     }
 
     private var place: String? {
-        guard let line, let column else { return file }
-        return file.map { "\($0):\(line):\(column)" } ?? "line \(line), column \(column)"
+        guard let line, let column else { return path }
+        return path.map { "\($0):\(line):\(column)" } ?? "line \(line), column \(column)"
     }
 
     /// The first 200 characters: enough to know a statement, and an error stays a line in a log.

@@ -55,7 +55,7 @@ extension SQLMigration {
 
     private static func fileError(_ code: SQLError.Code, _ message: String, _ path: String) -> SQLError {
         var error = SQLError(code, message)
-        error.file = path
+        error.path = path
         return error
     }
 }

@@ -40,9 +40,17 @@ public struct SQLMigration<Connection: SQLConnection>: Sendable {
         self.init(version: version, name: name, body: .code(run))
     }
 
-    /// Migrations numbered from 1 on, in the order of an array that only ever grows at its end.
-    public static func ordered(_ scripts: [String]) -> [SQLMigration] {
-        scripts.enumerated().map { SQLMigration(version: Int64($0.offset + 1), sql: $0.element) }
+    /// Migrations of texts, numbered in the order of an array that only ever grows at its end.
+    ///
+    /// A ledger has one owner: two lists in one database, of two modules for instance, need numbers that don't
+    /// overlap and one migrator for both, or a migrator each with a ledger of its own.
+    ///
+    /// - Parameters:
+    ///   - scripts: A text for each migration, of one or many statements.
+    ///   - first: The version of the first one.
+    /// - Returns: The migrations, in the order of the texts.
+    public static func numbered(_ scripts: [String], startingAt first: Int64 = 1) -> [SQLMigration] {
+        zip(scripts.indices, scripts).map { SQLMigration(version: first + Int64($0), sql: $1) }
     }
 
     /// The path of the file that holds the SQL, where there is one.
@@ -59,8 +67,8 @@ public struct SQLMigration<Connection: SQLConnection>: Sendable {
     func located(_ error: SQLError) -> SQLError {
         var error = error
         error.version = version
-        error.name = name
-        error.file = file
+        error.migrationName = name
+        error.path = file
         return error
     }
 }

@@ -29,7 +29,7 @@ extension SQLMigrator {
         progress: (SQLMigrationProgress) -> SQLMigrationAnswer = { _ in .goOn }
     ) throws(SQLError) -> SQLMigrationReport {
         if let target { try checkTarget(target) }
-        return try Connection.dialect.waiting(lockWait, on: db) { () throws(SQLError) in
+        return try Connection.dialect.waiting(lockTimeout, on: db) { () throws(SQLError) in
             let comparison = Comparison(of: try SQLLedger.versions(in: db), with: migrations)
             let pending = comparison.pending.filter { $0.version <= target ?? .max }
             var applied = [Int64]()
@@ -62,7 +62,7 @@ extension SQLMigrator {
                 db: db,
                 ledger: ledger,
                 steps: steps,
-                lockWait: lockWait,
+                lockTimeout: lockTimeout,
                 checksForeignKeys: checksForeignKeys
             )
             switch (insideTransaction, transactions) {

@@ -5,7 +5,7 @@ extension SQLMigrator {
     /// - Returns: What is applied, pending, unknown, out of order and changed.
     /// - Throws: ``SQLError``: of the database, or of a file that can't be read. A status is never made up.
     public func status(_ db: Connection) throws(SQLError) -> SQLMigrationStatus {
-        try Connection.dialect.waiting(lockWait, on: db) { () throws(SQLError) in
+        try Connection.dialect.waiting(lockTimeout, on: db) { () throws(SQLError) in
             let ledger = try SQLLedger(reading: db)
             let comparison = Comparison(of: try ledger.versions(), with: migrations)
             let applied = comparison.applied
@@ -47,12 +47,12 @@ extension SQLMigrator {
     @discardableResult
     public func baseline(_ db: Connection, at version: Int64) throws(SQLError) -> [Int64] {
         let dialect = Connection.dialect
-        return try dialect.waiting(lockWait, on: db) { () throws(SQLError) in
+        return try dialect.waiting(lockTimeout, on: db) { () throws(SQLError) in
             var ledger = try SQLLedger(reading: db)
             if ledger.exists || version == 0 { return [] }
             try checkTarget(version)
             let recorded = migrations.filter { $0.version <= version }
-            try dialect.begin(db, wait: lockWait)
+            try dialect.begin(db, wait: lockTimeout)
             do throws(SQLError) {
                 // Another starter may have been faster.
                 let isNew = !(try SQLLedger(reading: db).exists)

@@ -14,7 +14,7 @@ public struct SQLMigrator<Connection: SQLConnection>: Sendable {
     public let migrations: [SQLMigration<Connection>]
 
     let transactions: Transactions
-    let lockWait: Duration
+    let lockTimeout: Duration
 
     /// What one transaction holds.
     public enum Transactions: Sendable, Hashable {
@@ -30,7 +30,7 @@ public struct SQLMigrator<Connection: SQLConnection>: Sendable {
     /// - Parameters:
     ///   - migrations: In any order.
     ///   - transactions: What one transaction holds.
-    ///   - lockWait: How long to wait for another starter: longer than the longest migration. An SQLite
+    ///   - lockTimeout: How long to wait for another starter: longer than the longest migration. An SQLite
     ///     connection of another library has this `busy_timeout` during a call, and its own afterwards; a
     ///     busy handler that is a function would be lost.
     /// - Throws: ``SQLError`` with the code ``SQLError/Code/duplicateVersion`` or
@@ -40,7 +40,7 @@ public struct SQLMigrator<Connection: SQLConnection>: Sendable {
     public init(
         _ migrations: [SQLMigration<Connection>],
         transactions: Transactions = .eachMigration,
-        lockWait: Duration = .seconds(60)
+        lockTimeout: Duration = .seconds(60)
     ) throws(SQLError) {
         var isInOrder = true
         var last: Int64 = -1
@@ -56,7 +56,7 @@ public struct SQLMigrator<Connection: SQLConnection>: Sendable {
         // Mostly they are, and the first sort of a process costs as much as all the rest of an idle check.
         self.migrations = isInOrder ? migrations : try Self.sorted(migrations)
         self.transactions = transactions
-        self.lockWait = lockWait
+        self.lockTimeout = lockTimeout
     }
 
     private static func sorted(

@@ -6,10 +6,10 @@ extension SQLVersionMarks {
     /// - Returns: Whether it ran.
     /// - Throws: What `body` threw, as it was; ``SQLError`` for everything else; `CancellationError` where
     ///   the task was cancelled.
-    func runOnce(_ version: AppVersion, lockWait: Duration, _ body: () throws -> Void) throws -> Bool {
+    func runOnce(_ version: AppVersion, lockTimeout: Duration, _ body: () throws -> Void) throws -> Bool {
         var failure: (cause: any Error, message: String)?
         do throws(SQLError) {
-            return try alone(lockWait: lockWait) { (checks) throws(SQLError) in
+            return try alone(lockTimeout: lockTimeout) { (checks) throws(SQLError) in
                 try createIfNeeded()
                 if try has(version) { return false }
                 let work = { (_: Connection) throws in
@@ -34,36 +34,36 @@ extension SQLVersionMarks {
     }
 
     /// Removes the rows of this manager above a version, where there are any.
-    func removeAlone(after version: AppVersion, lockWait: Duration) throws(SQLError) {
-        guard try Connection.dialect.waiting(lockWait, on: db, exist) else { return }
-        try alone(lockWait: lockWait) { (_) throws(SQLError) in try remove(after: version) }
+    func removeAlone(after version: AppVersion, lockTimeout: Duration) throws(SQLError) {
+        guard try Connection.dialect.waiting(lockTimeout, on: db, exist) else { return }
+        try alone(lockTimeout: lockTimeout) { (_) throws(SQLError) in try remove(after: version) }
     }
 
     /// Runs `body` in a durable transaction with the write lock, and foreign keys off.
     ///
     /// One of the caller's is refused: when it is rolled back, a record outside of the database would stay.
     private func alone<Value>(
-        lockWait: Duration,
+        lockTimeout: Duration,
         _ body: (_ checksForeignKeys: Bool) throws(SQLError) -> Value
     ) throws(SQLError) -> Value {
         let dialect = Connection.dialect
-        guard dialect.isSQLite else { return try transaction(lockWait, checksForeignKeys: false, body) }
-        return try dialect.waiting(lockWait, on: db) { () throws(SQLError) in
+        guard dialect.isSQLite else { return try transaction(lockTimeout, checksForeignKeys: false, body) }
+        return try dialect.waiting(lockTimeout, on: db) { () throws(SQLError) in
             try SQLForeignKeys.turnedOff(on: db) { (checks) throws(SQLError) in
                 try SQLDurability.raised(on: db) { () throws(SQLError) in
-                    try transaction(lockWait, checksForeignKeys: checks, body)
+                    try transaction(lockTimeout, checksForeignKeys: checks, body)
                 }
             }
         }
     }
 
     private func transaction<Value>(
-        _ lockWait: Duration,
+        _ lockTimeout: Duration,
         checksForeignKeys: Bool,
         _ body: (_ checksForeignKeys: Bool) throws(SQLError) -> Value
     ) throws(SQLError) -> Value {
         let dialect = Connection.dialect
-        try dialect.begin(db, wait: lockWait)
+        try dialect.begin(db, wait: lockTimeout)
         do throws(SQLError) {
             let value = try body(checksForeignKeys)
             try SQLError.wrapping { try db.query("COMMIT") }

@@ -10,7 +10,7 @@ extension SQLiteConnection {
             Self.code(of: result),
             String(cString: isOfThisCall ? sqlite3_errmsg(handle) : sqlite3_errstr(result))
         )
-        error.resultCode = isOfThisCall ? extended : result
+        error.extendedResultCode = isOfThisCall ? extended : result
         return error
     }
 

@@ -24,7 +24,7 @@ extension SQLiteConnection {
                 .cannotOpen,
                 "The path of a database must not be empty or hold a zero byte; a database without a file is :memory:"
             )
-            error.file = path
+            error.path = path
             throw error
         }
         var handle: OpaquePointer?
@@ -41,8 +41,8 @@ extension SQLiteConnection {
                 error.message +=
                     ": its folder has to be there, and a file that isn't there is made only for writing"
             }
-            error.resultCode = result
-            error.file = path
+            error.extendedResultCode = result
+            error.path = path
             throw error
         }
         return handle

@@ -5,7 +5,7 @@ enum ResultKind {
     case busy, corrupt, notADatabase, unreachable, unsupportedFormat, other
 
     init(_ error: SQLError) {
-        guard let code = error.resultCode else {
+        guard let code = error.extendedResultCode else {
             self = error.code == .fileFailure ? .unreachable : .other
             return
         }

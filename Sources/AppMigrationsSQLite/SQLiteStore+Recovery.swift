@@ -15,7 +15,7 @@ extension SQLiteStore {
     ///
     /// - Parameters:
     ///   - check: Whether every page is read. Without it damage counts only where the schema is.
-    ///   - busyTimeout: How long to wait for others.
+    ///   - lockTimeout: How long to wait for others.
     /// - Returns: The new path, `<path>-corrupt-20261121T035428Z`, and the damage.
     /// - Throws: ``SQLError``: ``SQLError/Code/notDamaged``; ``SQLError/Code/newerSchema``,
     ///   ``SQLError/Code/busy`` and ``SQLError/Code/unreachable`` when it is that; and
@@ -23,11 +23,11 @@ extension SQLiteStore {
     @discardableResult
     public func setAside(
         check: Check = .none,
-        busyTimeout: Duration = .seconds(5)
+        lockTimeout: Duration = .seconds(5)
     ) throws(SQLError) -> SetAside {
         let files = try StoreFiles(of: path)
-        return try StagingLock.holding(files, wait: busyTimeout) { () throws(SQLError) in
-            if let aside = try StoreAside(files).setAsideIfDamaged(check, busyTimeout) { return aside }
+        return try StagingLock.holding(files, wait: lockTimeout) { () throws(SQLError) in
+            if let aside = try StoreAside(files).setAsideIfDamaged(check, lockTimeout) { return aside }
             throw StoreInspection.error(.notDamaged, "The store is not damaged", files)
         }
     }

@@ -20,7 +20,7 @@ extension SQLiteStore {
     ///     one of that name.
     ///   - check: What the copy is checked for when `body` has returned, unless for nothing. Rows that refer
     ///     to none are an error where they did before in fewer places.
-    ///   - lockWait: How long to wait for other writers and for another starter that does the same.
+    ///   - lockTimeout: How long to wait for other writers and for another starter that does the same.
     ///   - progress: Called with every thousand pages or so and before each phase; its answer can end it all.
     ///   - body: The migration. The connection is the copy's; keep neither it nor the copy's path.
     /// - Returns: Whether the store was replaced.
@@ -34,7 +34,7 @@ extension SQLiteStore {
         swap: Swap = .inPlace,
         backupExtension: String? = nil,
         check: Check = .full,
-        lockWait: Duration = .seconds(60),
+        lockTimeout: Duration = .seconds(60),
         progress: (Progress) -> Answer = { _ in .goOn },
         body: (SQLiteConnection) throws -> Void
     ) throws(SQLError) -> Bool {
@@ -42,8 +42,8 @@ extension SQLiteStore {
         let backup = try backupExtension.map { ending throws(SQLError) in
             try Self.backupPath(of: files.store, ending)
         }
-        let migration = StagedMigration(files: files, backup: backup, check: check, lockWait: lockWait)
-        return try StagingLock.holding(files, wait: lockWait) { () throws(SQLError) in
+        let migration = StagedMigration(files: files, backup: backup, check: check, lockTimeout: lockTimeout)
+        return try StagingLock.holding(files, wait: lockTimeout) { () throws(SQLError) in
             switch swap {
             case .inPlace: try migration.runInPlace(progress, body)
             case .rename: try migration.runRenaming(progress, body)

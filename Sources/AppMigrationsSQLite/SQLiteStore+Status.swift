@@ -13,7 +13,7 @@ extension SQLiteStore {
         /// There is no file, or one without a byte.
         case noStore
 
-        /// It is no database or a damaged one: the only case in which ``SQLiteStore/setAside(check:busyTimeout:)``
+        /// It is no database or a damaged one: the only case in which ``SQLiteStore/setAside(check:lockTimeout:)``
         /// does something.
         case damaged(SQLError)
 
@@ -36,14 +36,14 @@ extension SQLiteStore {
     ///   - target: Statements that make the whole schema in an empty database, as for ``SchemaPlan``.
     ///   - hints: The answers to its questions.
     ///   - check: Whether every page is read, too. Without it damage shows only where the schema is.
-    ///   - busyTimeout: How long to wait for a lock before it is ``Status/busy(_:)``.
+    ///   - lockTimeout: How long to wait for a lock before it is ``Status/busy(_:)``.
     /// - Returns: What the store is, with the plan, the questions or the reason.
     /// - Throws: ``SQLError`` for a target or hints that are not right; everything about the store is a case.
     public func status(
         target: String,
         hints: SchemaPlan.Hints = SchemaPlan.Hints(),
         check: Check = .none,
-        busyTimeout: Duration = .seconds(5)
+        lockTimeout: Duration = .seconds(5)
     ) throws(SQLError) -> Status {
         let files: StoreFiles
         do throws(SQLError) { files = try StoreFiles(of: path) } catch {
@@ -51,7 +51,7 @@ extension SQLiteStore {
             return .unreachable(error.asUnreachable)
         }
         var plan: SchemaPlan?
-        let found = try StoreInspection.of(files, check: check, busyTimeout: busyTimeout) {
+        let found = try StoreInspection.of(files, check: check, busyTimeout: lockTimeout) {
             db throws(SQLError) in
             plan = try SchemaPlan(from: db, to: target, hints: hints)
         }

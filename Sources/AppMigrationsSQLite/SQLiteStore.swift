@@ -67,7 +67,7 @@ extension SQLError {
             return try body()
         } catch {
             var wrapped = SQLError(.fileFailure, "\(message): \(error.message)")
-            wrapped.file = path
+            wrapped.path = path
             throw wrapped
         }
     }

@@ -66,7 +66,7 @@ extension StagedMigration {
         _ progress: Progress
     ) throws(SQLError) {
         // The connection that has the write lock cannot be a source (sqlite3_backup_step, SQLITE_BUSY).
-        let reader = try SQLiteConnection(path: files.store, .writing, lockWait)
+        let reader = try SQLiteConnection(path: files.store, .writing, lockTimeout)
         defer { reader.close() }
         try run(SQLiteConnection.Backup(from: reader, to: db), phase, progress)
     }

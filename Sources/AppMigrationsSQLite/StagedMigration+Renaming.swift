@@ -69,7 +69,7 @@ extension StagedMigration {
             guard let status else { continue }
             if sidecar.hasSuffix("-wal"), status.size > 0 {
                 var error = SQLError(.busy, "The write-ahead log of the store was written to meanwhile")
-                error.file = sidecar
+                error.path = sidecar
                 throw error
             }
             try SQLError.ofFile(sidecar, "A file beside the store could not be removed") {

@@ -9,7 +9,7 @@ struct StagedMigration {
     /// Where the old store stays, if it does.
     let backup: String?
     let check: SQLiteStore.Check
-    let lockWait: Duration
+    let lockTimeout: Duration
     /// Called in the moment in which the store has no lock, so that a test can write there.
     var whenUnlocked: () throws(SQLError) -> Void = { () throws(SQLError) in }
 
@@ -18,7 +18,7 @@ struct StagedMigration {
 
     /// Opens the store, with commits that survive a power failure.
     func openStore() throws(SQLError) -> SQLiteConnection {
-        let live = try SQLiteConnection(path: files.store, .making, lockWait)
+        let live = try SQLiteConnection(path: files.store, .making, lockTimeout)
         try Self.makeDurable(live)
         return live
     }
@@ -36,7 +36,7 @@ struct StagedMigration {
             let store = try Platform.status(ofFile: files.store)
             try Platform.makeFile(path, like: store, keepsOwner: keepsOwner)
         }
-        let db = try SQLiteConnection(path: path, .writing, lockWait)
+        let db = try SQLiteConnection(path: path, .writing, lockTimeout)
         try Self.makeDurable(db)
         return db
     }
@@ -83,7 +83,7 @@ struct StagedMigration {
         if try copy.dataVersion() == before { return false }
         try report(SQLiteStore.Progress(.checking), progress)
         // A connection of its own: the copy's may remember a schema that is no longer in the file.
-        let reader = try SQLiteConnection(path: files.copy, .writing, lockWait)
+        let reader = try SQLiteConnection(path: files.copy, .writing, lockTimeout)
         defer { reader.close() }
         if let complaint = try complaint(about: reader) {
             throw SQLError(

@@ -23,7 +23,7 @@ struct StagingLock: ~Copyable {
             let left = ContinuousClock.now.duration(to: deadline)
             if left <= .zero {
                 var error = SQLError(.busy, "Another starter is migrating this store or setting it aside")
-                error.file = files.store
+                error.path = files.store
                 throw error
             }
             Platform.pause(min(delay, left))

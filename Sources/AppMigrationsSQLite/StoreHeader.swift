@@ -15,7 +15,7 @@ enum StoreHeader {
         } catch {
             return .unreachable(StoreInspection.error(.unreachable, error.message, files))
         }
-        let code = error.resultCode
+        let code = error.extendedResultCode
         if head.starts(with: magic), head.count > 19, head[19] > 2 {
             let message = "The file's format is one of a newer SQLite (read version \(head[19]))"
             return .newer(StoreInspection.error(.newerSchema, message, files, code))

@@ -79,15 +79,15 @@ enum StoreInspection {
         case .busy: return .busy(located(error, files))
         case .corrupt:
             if try isOfNewerSchema(error, files, busyTimeout) {
-                return .newer(Self.error(.newerSchema, error.message, files, error.resultCode))
+                return .newer(Self.error(.newerSchema, error.message, files, error.extendedResultCode))
             }
-            return .damaged(Self.error(.damaged, error.message, files, error.resultCode))
+            return .damaged(Self.error(.damaged, error.message, files, error.extendedResultCode))
         case .notADatabase:
             return try StoreHeader.inspection(of: files, error)
         case .unreachable:
-            return .unreachable(Self.error(.unreachable, error.message, files, error.resultCode))
+            return .unreachable(Self.error(.unreachable, error.message, files, error.extendedResultCode))
         case .unsupportedFormat:
-            return .newer(Self.error(.newerSchema, error.message, files, error.resultCode))
+            return .newer(Self.error(.newerSchema, error.message, files, error.extendedResultCode))
         case .other: return nil
         }
     }
@@ -117,17 +117,17 @@ enum StoreInspection {
         _ code: SQLError.Code,
         _ message: String,
         _ files: StoreFiles,
-        _ resultCode: Int32? = nil
+        _ extendedResultCode: Int32? = nil
     ) -> SQLError {
         var error = SQLError(code, message)
-        error.file = files.store
-        error.resultCode = resultCode
+        error.path = files.store
+        error.extendedResultCode = extendedResultCode
         return error
     }
 
     private static func located(_ error: SQLError, _ files: StoreFiles) -> SQLError {
         var error = error
-        error.file = files.store
+        error.path = files.store
         return error
     }
 }

@@ -32,7 +32,7 @@ import Testing
             try write("SELECT 1", to: folder + "/" + file)
             let error = try sqlError { try Migration.files(in: folder) }
             #expect(error.code == .invalidFileName)
-            #expect(error.file == "\(folder)/\(file)")
+            #expect(error.path == "\(folder)/\(file)")
         }
     }
 

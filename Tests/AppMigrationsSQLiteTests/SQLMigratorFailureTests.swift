@@ -16,13 +16,13 @@ import Testing
             try holder.transaction {
                 for connection in [db, db.borrowed] {
                     let error = try sqlError {
-                        try Migrator(migrations, lockWait: .milliseconds(20)).migrate(connection)
+                        try Migrator(migrations, lockTimeout: .milliseconds(20)).migrate(connection)
                     }
                     #expect(error.code == .busy)
                     #expect(
                         error.description
                             == "Migration 1: database is locked (SQLite error 5). Statement: BEGIN IMMEDIATE;"
-                            + " Nothing of it was changed. Try again, or wait longer (lockWait:, busyTimeout:)."
+                            + " Nothing of it was changed. Try again, or wait longer (lockTimeout:, busyTimeout:)."
                     )
                 }
             }
@@ -61,7 +61,7 @@ import Testing
         let db = try SQLiteConnection(path: Self.temporaryPath())
         let holder = try SQLiteConnection(path: db.path)
         try holder.query("BEGIN EXCLUSIVE")
-        let migrator = try Migrator(migrations, lockWait: .seconds(3600))
+        let migrator = try Migrator(migrations, lockTimeout: .seconds(3600))
         let waiting = Task { try sqlError { try migrator.migrate(db) } }
         waiting.cancel()
         #expect(try await waiting.value.code == .cancelled)
@@ -121,7 +121,7 @@ import Testing
             let reader = try SQLiteConnection(path: folder + "/db")
             try reader.query("BEGIN")
             try reader.query("SELECT * FROM mine")
-            let migrator = try Migrator(migrations, lockWait: .milliseconds(20))
+            let migrator = try Migrator(migrations, lockTimeout: .milliseconds(20))
             let error = try sqlError { try migrator.migrate(db) }
             #expect(error.code == .busy)
             #expect(error.applied == [])

@@ -48,8 +48,8 @@ import Testing
         throws
     {
         let db = try memory()
-        try Migrator(SQLMigration.ordered([old])).migrate(db)
-        #expect(try Migrator(SQLMigration.ordered([new])).status(db).changed == (isChanged ? [1] : []))
+        try Migrator(SQLMigration.numbered([old])).migrate(db)
+        #expect(try Migrator(SQLMigration.numbered([new])).status(db).changed == (isChanged ? [1] : []))
     }
 
     @Test func `a ledger that FMDBMigrationManager made is adopted as it is`() throws {
@@ -111,7 +111,7 @@ import Testing
             let error = try sqlError {
                 try Migrator(migrations(1)).status(SQLiteConnection(path: folder + "/db"))
             }
-            #expect(error.resultCode == 26)
+            #expect(error.extendedResultCode == 26)
         }
     }
 

@@ -16,7 +16,7 @@ import Testing
             let code = Migration(version: 3) { try $0.query("INSERT INTO log VALUES (3)") }
             let migrator = try Migrator(
                 [Migration(version: 10, sql: "INSERT INTO log VALUES (10)"), code]
-                    + SQLMigration.files(in: folder) + SQLMigration.ordered(["CREATE TABLE log(x)"])
+                    + SQLMigration.files(in: folder) + SQLMigration.numbered(["CREATE TABLE log(x)"])
             )
             let db = try memory()
             #expect(try migrator.migrate(db).applied == [1, 2, 3, 10])
@@ -27,8 +27,8 @@ import Testing
 
     @Test func `an array that grew runs only what is new`() throws {
         let db = try memory()
-        try Migrator(SQLMigration.ordered(["CREATE TABLE a(x)"])).migrate(db)
-        let report = try Migrator(SQLMigration.ordered(["CREATE TABLE a(x)", "CREATE TABLE b(x)"])).migrate(
+        try Migrator(SQLMigration.numbered(["CREATE TABLE a(x)"])).migrate(db)
+        let report = try Migrator(SQLMigration.numbered(["CREATE TABLE a(x)", "CREATE TABLE b(x)"])).migrate(
             db
         )
         #expect(report.applied == [2])

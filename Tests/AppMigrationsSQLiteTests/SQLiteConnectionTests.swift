@@ -42,7 +42,7 @@ import Testing
         try db.query("CREATE TABLE a(x UNIQUE)")
         try db.query("INSERT INTO a VALUES (1)")
         let error = try sqlError { try db.query("INSERT INTO a VALUES (1)") }
-        #expect(error.resultCode == 2067)
+        #expect(error.extendedResultCode == 2067)
         #expect(
             error.description == "UNIQUE constraint failed: a.x (SQLite error 2067)."
                 + " Statement: INSERT INTO a VALUES (1);"
@@ -61,7 +61,7 @@ import Testing
         try withTemporaryDirectory { folder in
             let error = try sqlError { try SQLiteConnection(path: folder + "/none", readOnly: true) }
             #expect(error.code == .cannotOpen)
-            #expect(error.file == folder + "/none")
+            #expect(error.path == folder + "/none")
             let missing = try sqlError { try SQLiteConnection(path: folder + "/none/db") }
             for error in [error, missing] {
                 #expect(
@@ -101,7 +101,7 @@ import Testing
         let error = try sqlError {
             try db.executeAll([("INSERT INTO a VALUES (?)", [3]), ("INSERT INTO a VALUES (?)", [1])])
         }
-        #expect(error.resultCode == 2067)
+        #expect(error.extendedResultCode == 2067)
         #expect(try db.query("SELECT x FROM a ORDER BY x") == [[1], [2]])
     }
 

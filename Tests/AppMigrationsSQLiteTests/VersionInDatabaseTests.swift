@@ -180,7 +180,7 @@ import Testing
                 try library.manager().manager.whenMigrating(
                     toVersion: "1.4",
                     in: library.db,
-                    lockWait: .milliseconds(20)
+                    lockTimeout: .milliseconds(20)
                 ) { _ in Issue.record("ran") }
             }
             #expect((error?.underlyingError as? SQLError)?.code == .busy)

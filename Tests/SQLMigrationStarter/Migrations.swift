@@ -1,6 +1,6 @@
 import AppMigrationsSQLite
 
-func migrator(_ count: Int64, lockWait: Duration = .seconds(60)) throws -> SQLMigrator<SQLiteConnection> {
+func migrator(_ count: Int64, lockTimeout: Duration = .seconds(60)) throws -> SQLMigrator<SQLiteConnection> {
     let tables = (2...count).map { version in
         SQLMigration<SQLiteConnection>(version: version, name: "make_t\(version)") { db in
             say("begin \(version)")
@@ -14,7 +14,7 @@ func migrator(_ count: Int64, lockWait: Duration = .seconds(60)) throws -> SQLMi
         version: 1,
         sql: "CREATE TABLE log(x); INSERT INTO log VALUES (1)"
     )
-    return try SQLMigrator([log] + tables, lockWait: lockWait)
+    return try SQLMigrator([log] + tables, lockTimeout: lockTimeout)
 }
 
 struct Half: Error {

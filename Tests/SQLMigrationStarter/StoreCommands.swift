@@ -123,7 +123,9 @@ struct StoreCommands {
                 count += 1
                 if isNew { countInNew += 1 }
                 if !keepsOpen { db = nil }
-            } catch let error as SQLError where error.resultCode.map({ [5, 8].contains($0 & 0xFF) }) == true {
+            } catch let error as SQLError
+                where error.extendedResultCode.map({ [5, 8].contains($0 & 0xFF) }) == true
+            {
                 // Refused, and so not lost: SQLITE_BUSY, or SQLITE_READONLY_DBMOVED of a file that was replaced.
                 db = nil
             }

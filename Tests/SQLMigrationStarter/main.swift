@@ -44,7 +44,7 @@ do {
     case ("migrate", let gate):
         if let gate { waitForGate(gate) }
         let wait = arguments.dropFirst(5).first.flatMap { Int($0) } ?? 60_000
-        let report = try migrator(count, lockWait: .milliseconds(wait)).migrate(db) {
+        let report = try migrator(count, lockTimeout: .milliseconds(wait)).migrate(db) {
             say("ready \($0.version)")
             return .goOn
         }

@@ -24,7 +24,7 @@ import Testing
         try TableRebuild("t", as: "CREATE TABLE t(a, b, c, d)", dropping: ["gone"]).run(db)
         #expect(try db.query(list) == before)
         #expect(try db.query(parts) == columns)
-        #expect(try sqlError { try db.query("INSERT INTO t(a) VALUES (1)") }.resultCode == 2067)
+        #expect(try sqlError { try db.query("INSERT INTO t(a) VALUES (1)") }.extendedResultCode == 2067)
     }
 
     @Test(
@@ -61,7 +61,7 @@ import Testing
         let error = try refused(db) {
             try TableRebuild("t", as: "CREATE TABLE t(a)", values: ["a": "7"]).run(db)
         }
-        #expect(error.resultCode == 2067)
+        #expect(error.extendedResultCode == 2067)
     }
 
     @Test func `triggers do not fire during the copy, and are there afterwards`() throws {

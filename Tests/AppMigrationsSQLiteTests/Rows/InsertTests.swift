@@ -53,7 +53,7 @@ import Testing
         try db.transaction {
             try db.insert([Note(id: 1, title: "a")], into: "note")
             let error = try sqlError { try db.insert(rows, into: "note") }
-            #expect(error.resultCode == 2067)
+            #expect(error.extendedResultCode == 2067)
         }
         #expect(try db.query("SELECT id FROM note") == [[1]])
         #expect(try sqlError { try db.insert(rows, into: "note") }.code == .statementFailed)

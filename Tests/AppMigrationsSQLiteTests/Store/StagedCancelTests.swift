@@ -160,7 +160,7 @@ import Testing
             )
             let error = try sqlError { try SQLiteStore(path: path).migrateStaged { _ in } }
             #expect(error.code == .fileFailure)
-            #expect(error.file == path + ".migrating")
+            #expect(error.path == path + ".migrating")
             #expect(error.message.hasPrefix("A left-over copy could not be removed: unlink failed: "))
         }
     }

@@ -161,7 +161,7 @@ import Testing
         try Self.withStore("delete") { store in
             try store.migrateStaged { db in
                 let error = try sqlError {
-                    try store.migrateStaged(lockWait: .milliseconds(5)) { _ in Issue.record("run") }
+                    try store.migrateStaged(lockTimeout: .milliseconds(5)) { _ in Issue.record("run") }
                 }
                 #expect(error.code == .busy)
                 #expect(error.message == "Another starter is migrating this store or setting it aside")
@@ -200,7 +200,7 @@ import Testing
             let files = try StoreFiles(of: store.path)
             let writer = try SQLiteConnection(path: store.path)
             var (bodies, gaps) = (0, 0)
-            var migration = StagedMigration(files: files, backup: nil, check: .full, lockWait: .seconds(5))
+            var migration = StagedMigration(files: files, backup: nil, check: .full, lockTimeout: .seconds(5))
             migration.whenUnlocked = { () throws(SQLError) in
                 gaps += 1
                 if gaps < 3 { try writer.query("INSERT INTO note(body) VALUES ('meanwhile')") }
@@ -220,7 +220,7 @@ import Testing
         try Self.withStore("delete") { store in
             let files = try StoreFiles(of: store.path)
             let writer = try SQLiteConnection(path: store.path)
-            var migration = StagedMigration(files: files, backup: nil, check: .none, lockWait: .seconds(5))
+            var migration = StagedMigration(files: files, backup: nil, check: .none, lockTimeout: .seconds(5))
             migration.whenUnlocked = { () throws(SQLError) in
                 try writer.query("INSERT INTO note(body) VALUES ('meanwhile')")
             }

@@ -59,7 +59,8 @@ import Testing
             if journal == "delete" { try other.query("BEGIN") }
             try other.query("SELECT * FROM note")
             let error = try sqlError {
-                try store.migrateStaged(swap: .rename, lockWait: .milliseconds(5)) { _ in Issue.record("run")
+                try store.migrateStaged(swap: .rename, lockTimeout: .milliseconds(5)) { _ in
+                    Issue.record("run")
                 }
             }
             #expect(error.code == .busy)

@@ -36,7 +36,7 @@ import Testing
             #expect(error.code == .notDamaged)
             #expect(
                 error.description
-                    == "\(error.file ?? ""): The store is not damaged. Nothing was renamed."
+                    == "\(error.path ?? ""): The store is not damaged. Nothing was renamed."
             )
         }
     }
@@ -152,12 +152,12 @@ import Testing
             #expect(first.code == .newerSchema)
             #expect(
                 first.description
-                    == "\(first.file ?? ""): The file's format is one of a newer SQLite (read version 3)"
+                    == "\(first.path ?? ""): The file's format is one of a newer SQLite (read version 3)"
                     + " (SQLite error 26). Nothing was changed. Update the app, or use a newer SQLite."
             )
             let second = try sqlError { try SQLiteStore(path: folder).open { _ in } }
             #expect(
-                second.description == "\(second.file ?? ""): It is not a file. Nothing was changed."
+                second.description == "\(second.path ?? ""): It is not a file. Nothing was changed."
                     + " It says nothing about what is in the store."
             )
         }

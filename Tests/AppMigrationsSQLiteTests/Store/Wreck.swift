@@ -136,7 +136,7 @@ struct Wreck: Sendable, CustomTestStringConvertible {
 extension SQLiteStore.Status {
     /// The case, with SQLite's result code.
     var text: String {
-        func code(_ error: SQLError) -> String { error.resultCode.map { "\($0 & 0xFF)" } ?? "nil" }
+        func code(_ error: SQLError) -> String { error.extendedResultCode.map { "\($0 & 0xFF)" } ?? "nil" }
         switch self {
         case .same: return "same"
         case .inferred(let plan): return plan.steps.isEmpty ? "empty" : "inferred"

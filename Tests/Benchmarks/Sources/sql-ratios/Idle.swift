@@ -24,7 +24,7 @@ struct IdleDatabase {
     }
 
     func prepare() throws {
-        try SQLMigrator<Connection>(SQLMigration.ordered(scripts)).migrate(Connection(path: path))
+        try SQLMigrator<Connection>(SQLMigration.numbered(scripts)).migrate(Connection(path: path))
         let queue = try DatabaseQueue(path: path)
         try grdb.migrate(queue)
         try queue.close()
@@ -38,7 +38,7 @@ struct IdleDatabase {
 
     /// The nanoseconds of one check that finds nothing to do, from opening the database to closing it.
     func check(_ kind: String) throws -> Double {
-        let migrations = SQLMigration<Connection>.ordered(scripts)
+        let migrations = SQLMigration<Connection>.numbered(scripts)
         _ = measure_now()
         let began = measure_now()
         switch kind {

@@ -77,7 +77,7 @@ private typealias Connection = AppMigrationsSQLite.SQLiteConnection
     @Test func `both libraries migrate one file, each with its own ledger`() throws {
         try withFolder { folder in
             let pool = try DatabasePool(path: folder + "/db")
-            let ours = try SQLMigrator<Connection>(SQLMigration.ordered(["CREATE TABLE ours(x)"]))
+            let ours = try SQLMigrator<Connection>(SQLMigration.numbered(["CREATE TABLE ours(x)"]))
             for _ in 0..<2 {
                 try grdb.migrate(pool)
                 try ours.migrate(Connection(path: folder + "/db"))
@@ -100,8 +100,8 @@ private typealias Connection = AppMigrationsSQLite.SQLiteConnection
                 try DatabaseQueue(path: folder + "/db", configuration: configuration)
             }
             let scripts = ["CREATE TABLE log(x)"] + (1...10).map { "INSERT INTO log VALUES (\($0))" }
-            let onGRDB = try SQLMigrator<Database>(SQLMigration.ordered(scripts))
-            let onOurs = try SQLMigrator<Connection>(SQLMigration.ordered(scripts))
+            let onGRDB = try SQLMigrator<Database>(SQLMigration.numbered(scripts))
+            let onOurs = try SQLMigrator<Connection>(SQLMigration.numbered(scripts))
             DispatchQueue.concurrentPerform(iterations: 16) { number in
                 #expect(throws: Never.self) { () throws in
                     if number.isMultiple(of: 2) {

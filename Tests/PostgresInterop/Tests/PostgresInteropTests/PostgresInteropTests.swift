@@ -99,11 +99,13 @@ typealias Migrator = SQLMigrator<PostgresConnection>
             try db.query("BEGIN")
             try Migrator([first]).migrate(db, insideTransaction: true)
             let error = try #require(throws: SQLError.self) {
-                try Migrator([first], lockWait: .milliseconds(20)).migrate(other)
+                try Migrator([first], lockTimeout: .milliseconds(20)).migrate(other)
             }
             #expect(error.message.contains("lock timeout"))
             try db.query("COMMIT")
-            #expect(try Migrator([first, second], lockWait: .milliseconds(20)).migrate(other).applied == [2])
+            #expect(
+                try Migrator([first, second], lockTimeout: .milliseconds(20)).migrate(other).applied == [2]
+            )
         }
     }
 

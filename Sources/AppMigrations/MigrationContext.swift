@@ -1,4 +1,4 @@
-/// What a migration's closure can know of itself, and a way to say how far it is.
+/// What a migration's closure can know of itself, and ways to say how far it is and to make its work durable.
 public struct MigrationContext: Sendable {
     /// The version of this migration.
     public let version: AppVersion
@@ -12,7 +12,7 @@ public struct MigrationContext: Sendable {
     /// Whether an earlier attempt may have done a part already.
     public var isRetry: Bool { attempt > 1 }
 
-    let managerName: String
+    let location: StateLocation
     let onEvent: (@Sendable (MigrationEvent) -> Void)?
 
     /// Sends an event of the kind ``MigrationEvent/Kind/progressed``.
@@ -25,7 +25,7 @@ public struct MigrationContext: Sendable {
         onEvent?(
             MigrationEvent(
                 .progressed,
-                managerName,
+                location.name,
                 version: version,
                 previousVersion: previousVersion,
                 attempt: attempt,

@@ -46,29 +46,66 @@ extension MigrationError {
         return protection(path, reason, location, version, .restoring)
     }
 
-    /// The same error, naming what made the restore necessary.
-    func following(_ cause: any Error) -> MigrationError {
+    /// The work of a closure that returned, or what a closure named, is not on the medium.
+    static func notSynchronized(
+        _ path: String,
+        _ cause: any Error,
+        _ location: StateLocation,
+        _ version: AppVersion
+    ) -> MigrationError {
+        unsynchronized(path, underlying: cause, "\(path): \(cause)", location, version)
+    }
+
+    static func unsynchronizable(
+        _ path: String,
+        _ reason: String,
+        _ location: StateLocation,
+        _ version: AppVersion
+    ) -> MigrationError {
+        unsynchronized(path, "\(quoted(path)): \(reason)", location, version)
+    }
+
+    private static func unsynchronized(
+        _ path: String,
+        underlying: (any Error)? = nil,
+        _ reason: String,
+        _ location: StateLocation,
+        _ version: AppVersion
+    ) -> MigrationError {
+        MigrationError(
+            .stateNotSaved,
+            manager: location.name,
+            version: version,
+            path: path,
+            underlying: underlying,
+            "What migration \(version) of manager \(quoted(location.name)) wrote could not be brought to the medium: "
+                + "\(reason). It is not recorded in \(location.state), and will run again with the next manager."
+        )
+    }
+
+    /// The same error, with a sentence more, which begins with a space, or with none.
+    func appending(_ sentence: String, version: AppVersion? = nil) -> MigrationError {
         MigrationError(
             code,
             manager: managerName,
-            version: version,
+            version: version ?? self.version,
             path: path,
             underlying: underlyingError,
-            description + " The migration itself had failed: \(Self.sentence(cause))"
+            description + sentence
         )
+    }
+
+    /// The same error, naming what made the restore necessary.
+    func following(_ cause: any Error) -> MigrationError {
+        appending(" The migration itself had failed: \(Self.sentence(cause))")
     }
 
     /// The same error, of a start that waited for protected files to be put back.
     func beforeRestore(of version: AppVersion?) -> MigrationError {
         let migration = version.map { "migration \($0)" } ?? "a migration"
-        return MigrationError(
-            code,
-            manager: managerName,
-            version: version,
-            path: path,
-            underlying: underlyingError,
-            description
-                + " Don't write to the files that \(migration) protects before: they are being put back."
+        return appending(
+            " Don't write to the files that \(migration) protects before: they are being put back.",
+            version: version
         )
     }
 

@@ -3,6 +3,22 @@ extension MigrationRun {
 }
 
 extension MigrationManager {
+    /// Brings the work of a closure that returned to the medium, or puts the protected files back: a record may not outlive
+    /// what it tells of.
+    func synchronize(_ run: MigrationRun) throws(MigrationError) {
+        do throws(MigrationError) {
+            try run.protection?.synchronize(file.location, run.context.version)
+        } catch let failure {
+            var restored = ""
+            do throws(MigrationError) {
+                restored = try putBack(run, failure: failure.description)
+            } catch {
+                throw error.following(failure)
+            }
+            throw failure.appending(restored)
+        }
+    }
+
     /// After an attempt that isn't recorded: puts the protected files back, saves the intent with the failure
     /// and without the list, and only then removes the snapshot.
     ///

@@ -5,6 +5,7 @@ struct MigrationRun {
     let lock: FileLock
     /// Stands while the closure runs, where files are protected.
     let claim: SnapshotClaim?
+    let protection: FileProtection?
     /// The interruption that the intent took the place of.
     let earlier: Interruption?
     /// The state with the intent, as it stands in the file.
@@ -136,7 +137,7 @@ extension MigrationManager {
             version: version,
             previousVersion: before.marks.lastRun,
             attempt: attempt,
-            managerName: name,
+            location: file.location,
             onEvent: options.onEvent
         )
         let run = MigrationRun(
@@ -144,6 +145,7 @@ extension MigrationManager {
             token: RunToken(stateFile: stateFile, lock: lock.identity),
             lock: lock,
             claim: claim,
+            protection: protection,
             earlier: before.marks.interrupted,
             state: state
         )
@@ -172,6 +174,7 @@ extension MigrationManager {
 
     private func record(_ run: MigrationRun, _ duration: Duration) throws(MigrationError) {
         let version = run.context.version
+        try synchronize(run)
         let state = run.state.recording(
             AppliedMigration(
                 version: version,

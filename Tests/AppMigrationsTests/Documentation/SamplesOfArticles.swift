@@ -19,6 +19,13 @@ private func writingMigrations(oldLibrary: String) throws -> MigrationManager {
     return migrations
 }
 
+private func bringingToTheMedium(_ migrations: MigrationManager, _ libraryFolder: String) throws {
+    try migrations.whenMigrating(toVersion: "1.1") { context in
+        try moveArchiveToFolders()
+        try context.synchronize(libraryFolder)
+    }
+}
+
 private let database = Library.Database()
 private func moveArchiveToFolders() throws {}
 private func renameDrafts() throws {}

@@ -6,6 +6,8 @@ struct Arguments {
     var first = "fresh"
     var declared: [String] = []
     var protecting: Set<String> = []
+    /// The versions whose closures synchronize what they wrote.
+    var synchronizing: Set<String> = []
     var trace: String?
     /// The folder whose files the closures change.
     var data: String?
@@ -23,7 +25,7 @@ struct Arguments {
 
     static let usage = """
         StandInApp --state DIR [--name NAME] [--current 1.4] [--first fresh|everything|1.0] [--declare 1.1,1.2]
-            [--protect 1.1,1.2] [--trace FILE] [--data DIR] [--timeout MILLISECONDS] [--limit N]
+            [--protect 1.1,1.2] [--synchronize 1.1,1.2] [--trace FILE] [--data DIR] [--timeout MILLISECONDS] [--limit N]
             [--die begin|middle|end|EVENT:VERSION] [--throw VERSION] [--throw-once VERSION] [--hold VERSION]
             [--work LINE]
         Ends with 0, 3 (MigrationError: code, path and description are printed), 4 (another error), 64 (usage).
@@ -40,6 +42,7 @@ struct Arguments {
             case "--first": first = value
             case "--declare": declared = Self.list(value)
             case "--protect": protecting = Set(Self.list(value))
+            case "--synchronize": synchronizing = Set(Self.list(value))
             case "--trace": trace = value
             case "--data": data = value
             case "--timeout": timeout = Int(value)

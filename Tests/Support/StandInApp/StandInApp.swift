@@ -76,7 +76,10 @@ struct StandInApp {
         if arguments.throwing == version, !(arguments.throwsOnce && context.isRetry) {
             throw System.Failure(description: "told to throw in \(version)")
         }
-        if let data = arguments.data { try changeSecondHalf(data, version) }
+        if let data = arguments.data {
+            try changeSecondHalf(data, version)
+            if arguments.synchronizing.contains(version) { try context.synchronize(data) }
+        }
         dieIfTold("end", version)
     }
 }

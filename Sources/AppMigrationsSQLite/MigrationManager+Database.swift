@@ -15,6 +15,11 @@ extension MigrationManager {
     /// There is no asynchronous form: whatever used the connection while the closure is suspended would be in
     /// its transaction. In asynchronous code this waits for other starters on the calling thread.
     ///
+    /// The state file is asked first, so that a start which has the version doesn't look at the database. A database
+    /// that comes back from a backup of an earlier version is therefore not migrated: what must follow the database
+    /// and not the state belongs to an ``SQLMigrator``, whose ledger is in it, or call `reset(to:)` after restoring.
+    /// The rows have the name of the manager: one that is renamed finds none of them, and runs everything again.
+    ///
     /// `MigrationManager.reset(to:)` and `forgetState()` know no database. The row stays, and what it stands
     /// for, so that a closure does not run again in a database that has its work; in one that has not, a
     /// restored backup for instance, it runs. To run it again in the same database use
@@ -22,7 +27,8 @@ extension MigrationManager {
     ///
     /// - Parameters:
     ///   - toVersion: The version, as in `whenMigrating(toVersion:run:)`; `1.4` and `1.4.0` are one row.
-    ///   - db: A connection that is not in a transaction.
+    ///   - db: A connection that is not in a transaction. The expression is evaluated only when the closure may have to
+    ///     run: a start that has nothing to do, and a plan, open no database.
     ///   - lockTimeout: How long to wait for another writer: longer than the longest migration.
     ///   - run: What is to be done, with the connection. It must not end the transaction.
     /// - Returns: Whether the closure ran.
@@ -34,11 +40,12 @@ extension MigrationManager {
     @discardableResult
     public func whenMigrating<Connection: SQLConnection>(
         toVersion: String,
-        in db: Connection,
+        in db: @autoclosure () throws -> Connection,
         lockTimeout: Duration = .seconds(60),
         run: (Connection) throws -> Void
     ) throws(MigrationError) -> Bool {
-        try whenMigrating(toVersion: toVersion, in: db, lockTimeout: lockTimeout) { db, _ in try run(db) }
+        try whenMigrating(toVersion: toVersion, in: try db(), lockTimeout: lockTimeout) { db, _ in try run(db)
+        }
     }
 
     /// Runs `run` with its context in a transaction of a database, exactly once in the life of that database.
@@ -49,12 +56,13 @@ extension MigrationManager {
     @discardableResult
     public func whenMigrating<Connection: SQLConnection>(
         toVersion: String,
-        in db: Connection,
+        in db: @autoclosure () throws -> Connection,
         lockTimeout: Duration = .seconds(60),
         run: (Connection, MigrationContext) throws -> Void
     ) throws(MigrationError) -> Bool {
         var ran = false
         try whenMigrating(toVersion: toVersion) { context in
+            let db = try db()
             let marks = SQLVersionMarks(db: db, manager: name)
             ran = try marks.runOnce(context.version, lockTimeout: lockTimeout) { try run(db, context) }
         }

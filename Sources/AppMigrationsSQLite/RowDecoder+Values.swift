@@ -33,8 +33,7 @@ extension RowDecoder {
 
     func float(at column: Int) throws(SQLError) -> Float {
         guard let double = statement.real(at: column) else { throw try misfit(column, "Float") }
-        let value = Float(double)
-        if value.isInfinite, double.isFinite { throw try misfit(column, "Float") }
+        guard let value = Float(exactly: double) else { throw try misfit(column, "Float", RoundedNumber()) }
         return value
     }
 
@@ -111,6 +110,11 @@ extension RowDecoder {
         default: return nil
         }
     }
+}
+
+/// A number has more digits than its type.
+struct RoundedNumber: Error, CustomStringConvertible {
+    var description: String { "it would be rounded; read a Double" }
 }
 
 /// A type asked a column for names or for a list.

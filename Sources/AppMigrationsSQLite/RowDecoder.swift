@@ -112,7 +112,7 @@ final class RowDecoder: Decoder {
         var error = SQLError(.unreadableRow, message)
         error.statement = statement.sql
         error.underlyingError = cause
-        return error
+        return statement.connection.naming(error)
     }
 
     private static func words(of error: any Error) -> String {

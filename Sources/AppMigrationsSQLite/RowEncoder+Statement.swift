@@ -1,6 +1,10 @@
 extension RowEncoder {
     /// The `INSERT` for the columns of the row.
-    func statement(_ table: String, _ rule: SQLConflictRule) throws(SQLError) -> String {
+    func statement(
+        _ table: String,
+        _ rule: SQLConflictRule,
+        key: Set<SQLName>
+    ) throws(SQLError) -> String {
         let columns = names.map { SQLName($0) }
         var seen = Set<SQLName>()
         for column in columns where !seen.insert(column).inserted {
@@ -11,6 +15,7 @@ extension RowEncoder {
         }
         let list = columns.map(\.quoted).joined(separator: ", ")
         let places = repeatElement("?", count: columns.count).joined(separator: ", ")
-        return "INSERT INTO \(SQLName(table).quoted) (\(list)) VALUES (\(places))\(rule.clause(columns))"
+        return
+            "INSERT INTO \(SQLName(table).quoted) (\(list)) VALUES (\(places))\(rule.clause(columns, key: key))"
     }
 }

@@ -131,6 +131,18 @@ final class RowEncoder: Encoder {
         return error
     }
 
+    /// An error of SQLite, with the row that it is about.
+    func counted(_ error: SQLError) -> SQLError { error.counted("Row \(row)") }
+
+    /// The error of a row whose update would have changed the key of the row that is there.
+    func keyFailure() -> SQLError {
+        failure(
+            "it was not written: the row that is there has another primary key, which an update never changes, or a"
+                + " trigger left the row out; give it the key that is there, or nil",
+            at: nil
+        )
+    }
+
     private static func words(of error: any Error) -> String {
         if case EncodingError.invalidValue(_, let context) = error { return context.debugDescription }
         return "\(error)"

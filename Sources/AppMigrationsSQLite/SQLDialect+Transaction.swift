@@ -69,13 +69,26 @@ extension SQLDialect {
         }
     }
 
-    /// Runs `body` with the migrator's wait for locks instead of the connection's.
+    /// Runs `body` with the migrator's wait for locks instead of the connection's, and tells its errors which
+    /// database they are about.
     func waiting<Value>(
         _ time: Duration,
         on db: some SQLConnection,
         _ body: () throws(SQLError) -> Value
     ) throws(SQLError) -> Value {
         guard isSQLite else { return try body() }
+        do throws(SQLError) {
+            return try waitingInSQLite(time, on: db, body)
+        } catch {
+            throw (db as? SQLiteConnection)?.naming(error) ?? error
+        }
+    }
+
+    private func waitingInSQLite<Value>(
+        _ time: Duration,
+        on db: some SQLConnection,
+        _ body: () throws(SQLError) -> Value
+    ) throws(SQLError) -> Value {
         if let db = db as? SQLiteConnection, !db.isBorrowed { return try db.waiting(time, body) }
         let before = try SQLError.wrapping { try db.query("PRAGMA busy_timeout") }
         guard case .integer(let milliseconds) = before.first?.first else {

@@ -15,6 +15,14 @@ extension SQLError {
 
         private init(_ kind: Kind) { self.kind = kind }
 
+        /// Whether an error of this kind is the database's and not the migration's, so that no script is blamed for it.
+        var isOfDatabase: Bool {
+            switch kind {
+            case .busy, .readOnly, .diskFull, .cancelled, .cannotOpen, .closed: true
+            default: false
+            }
+        }
+
         /// The name of the code, as it is written in Swift.
         public var description: String { kind.rawValue }
 

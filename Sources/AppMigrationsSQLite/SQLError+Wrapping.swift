@@ -20,6 +20,14 @@ extension SQLError {
         return wrapped
     }
 
+    /// This error with the number of what it is about in a list, which its other facts don't tell.
+    func counted(_ item: String) -> SQLError {
+        guard code == .statementFailed || code == .invalidQuery else { return self }
+        var error = self
+        error.message = "\(item): \(message)"
+        return error
+    }
+
     /// This error, with the failure of what should have cleaned up after it.
     func adding(_ failure: SQLError, of action: String) -> SQLError {
         var error = self

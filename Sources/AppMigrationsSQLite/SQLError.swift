@@ -17,8 +17,13 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
     /// The statement that failed or was refused.
     public package(set) var statement: String?
 
-    /// The path of the script, of the folder or of the database, where there is one.
+    /// The path of the file that the error is about: a script, a folder of scripts, a database or a store.
+    ///
+    /// `nil` for a database in memory, and for one on a connection of another library, which doesn't tell it.
     public package(set) var path: String?
+
+    /// Whether the line and the column are places in the file at ``path``.
+    package var hasPlaceInFile = false
 
     /// The line in the script, counted from 1.
     public package(set) var line: Int?
@@ -67,7 +72,8 @@ extension SQLError {
 
     private var place: String? {
         guard let line, let column else { return path }
-        return path.map { "\($0):\(line):\(column)" } ?? "line \(line), column \(column)"
+        guard let path else { return "line \(line), column \(column)" }
+        return hasPlaceInFile ? "\(path):\(line):\(column)" : "\(path): line \(line), column \(column)"
     }
 
     /// The first 200 characters: enough to know a statement, and an error stays a line in a log.

@@ -68,7 +68,10 @@ public struct SQLMigration<Connection: SQLConnection>: Sendable {
         var error = error
         error.version = version
         error.migrationName = name
-        error.path = file
+        if let file, !error.code.isOfDatabase {
+            error.path = file
+            error.hasPlaceInFile = true
+        }
         return error
     }
 }

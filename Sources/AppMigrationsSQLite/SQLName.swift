@@ -33,7 +33,7 @@ struct SQLName: Hashable, Sendable {
     /// The name as text, in backticks, which never stand for a string where there is no such column.
     var alwaysName: String { Self.quoted(text, with: "`") }
 
-    private static func quoted(_ text: String, with quote: Unicode.Scalar) -> String {
+    static func quoted(_ text: String, with quote: Unicode.Scalar) -> String {
         var quoted = String.UnicodeScalarView([quote])
         for scalar in text.unicodeScalars {
             quoted.append(scalar)

@@ -94,9 +94,31 @@ extension SQLScript {
             {
                 throw loneCarriageReturn(at: offset)
             }
+            try refuseLineEnd(inCommentAt: offset)
             offset += 1
         }
         return offset
+    }
+
+    /// Refuses what Unicode and editors show as the end of a line, and SQLite reads as a part of the comment.
+    private func refuseLineEnd(inCommentAt offset: Int) throws(SQLError) {
+        let end: (name: String, length: Int)
+        switch (bytes[offset], bytes[offset + 1]) {
+        case (0x0B, _): end = ("U+000B", 1)
+        case (0x0C, _): end = ("U+000C", 1)
+        case (0xC2, 0x85): end = ("U+0085", 2)
+        case (0xE2, 0x80) where bytes[offset + 2] == 0xA8: end = ("U+2028", 3)
+        case (0xE2, 0x80) where bytes[offset + 2] == 0xA9: end = ("U+2029", 3)
+        default: return
+        }
+        let next = offset + end.length
+        if next == count || bytes[next] == UInt8(ascii: "\n") || bytes[next] == UInt8(ascii: "\r") { return }
+        throw error(
+            .invalidScript,
+            "\(end.name) in a comment ends a line for an editor and not for SQLite, which would take the rest of the"
+                + " line for a part of the comment; put a line feed there",
+            at: offset
+        )
     }
 
     private func endOfBlockComment(at start: Int) throws(SQLError) -> Int {

@@ -1,6 +1,7 @@
 /// A value of a column or a parameter: one of the five that SQLite stores ("Datatypes In SQLite").
 ///
-/// Literals stand for values, so that `[1, "draft", nil]` is a list of arguments.
+/// Literals stand for values, so that `[1, "draft", nil]` is a list of arguments; `[SQLValue(id), SQLValue(title)]`
+/// is one of variables.
 public enum SQLValue: Sendable, Hashable {
     /// Nothing: `NULL`.
     case null
@@ -21,6 +22,35 @@ extension SQLValue: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, Expr
     public init(floatLiteral value: Double) { self = .real(value) }
     public init(stringLiteral value: String) { self = .text(value) }
     public init(nilLiteral: ()) { self = .null }
+}
+
+extension SQLValue {
+    /// A whole number, or `NULL` for `nil`.
+    public init(_ value: Int?) { self = value.map { .integer(Int64($0)) } ?? .null }
+    /// A whole number, or `NULL` for `nil`.
+    public init(_ value: Int64?) { self = value.map { .integer($0) } ?? .null }
+    /// A number with a fraction, or `NULL` for `nil`.
+    public init(_ value: Double?) { self = value.map { .real($0) } ?? .null }
+    /// 1 for `true` and 0 for `false`, or `NULL` for `nil`.
+    public init(_ value: Bool?) { self = value.map { .integer($0 ? 1 : 0) } ?? .null }
+    /// A text, or `NULL` for `nil`.
+    public init(_ value: String?) { self = value.map { .text($0) } ?? .null }
+    /// Bytes, or `NULL` for `nil`.
+    public init(_ value: [UInt8]?) { self = value.map { .blob($0) } ?? .null }
+}
+
+extension SQLValue: CustomStringConvertible {
+    /// The value as it is written in SQL: `7`, `1.5`, `'It''s'`, `x'00ff'`, `NULL`.
+    public var description: String {
+        switch self {
+        case .null: "NULL"
+        case .integer(let value): "\(value)"
+        case .real(let value): "\(value)"
+        case .text(let text): SQLName.quoted(text, with: "'")
+        case .blob(let bytes):
+            "x'" + bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "'"
+        }
+    }
 }
 
 extension SQLValue {

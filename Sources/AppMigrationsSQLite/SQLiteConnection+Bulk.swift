@@ -3,11 +3,12 @@ extension SQLiteConnection {
     ///
     /// A statement that comes several times in a row is compiled once.
     ///
-    /// - Throws: ``SQLError`` of the first statement that fails; nothing of the others was changed.
+    /// - Throws: ``SQLError`` of the first statement that fails, with its number, counted from 1; nothing of the
+    ///   others was changed.
     public func executeAll(_ statements: [(sql: String, arguments: [SQLValue])]) throws {
         try transaction {
             var last: (sql: String, statement: Statement)?
-            for (sql, arguments) in statements {
+            for (number, (sql, arguments)) in zip(1..., statements) {
                 let statement: Statement
                 if let last, last.sql == sql {
                     statement = last.statement
@@ -15,8 +16,12 @@ extension SQLiteConnection {
                     statement = try prepare(sql)
                 }
                 last = (sql, statement)
-                try statement.bind(arguments)
-                while try statement.step() {}
+                do throws(SQLError) {
+                    try statement.bind(arguments)
+                    while try statement.step() {}
+                } catch {
+                    throw error.counted("Statement \(number)")
+                }
             }
         }
     }

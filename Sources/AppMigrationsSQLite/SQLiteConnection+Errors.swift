@@ -11,7 +11,7 @@ extension SQLiteConnection {
             String(cString: isOfThisCall ? sqlite3_errmsg(handle) : sqlite3_errstr(result))
         )
         error.extendedResultCode = isOfThisCall ? extended : result
-        return error
+        return naming(error)
     }
 
     private static func code(of result: Int32) -> SQLError.Code {
@@ -28,15 +28,15 @@ extension SQLiteConnection {
     /// Compiles one statement.
     func prepare(_ sql: String) throws(SQLError) -> Statement {
         let script = SQLScript(sql)
-        if sql.utf8.contains(0) { throw Self.invalid("A query must not hold a zero byte", sql) }
+        if sql.utf8.contains(0) { throw invalid("A query must not hold a zero byte", sql) }
         let (statement, end) = try prepare(script, from: 0)
-        guard let statement else { throw Self.invalid("A query must have a statement", sql) }
+        guard let statement else { throw invalid("A query must have a statement", sql) }
         var offset = end
         while offset < script.count {
             // What SQLite compiles to nothing is a blank, a comment or a semicolon.
             let (further, end) = try prepare(script, from: offset)
             if further != nil {
-                throw Self.invalid("A query must be one statement; execute(script:) takes several", sql)
+                throw invalid("A query must be one statement; execute(script:) takes several", sql)
             }
             offset = end
         }
@@ -74,9 +74,9 @@ extension SQLiteConnection {
         return (pointer.map { Statement($0, of: self) }, end)
     }
 
-    private static func invalid(_ message: String, _ sql: String) -> SQLError {
+    private func invalid(_ message: String, _ sql: String) -> SQLError {
         var error = SQLError(.invalidQuery, message)
         error.statement = sql
-        return error
+        return naming(error)
     }
 }

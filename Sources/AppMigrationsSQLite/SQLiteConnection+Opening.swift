@@ -48,12 +48,19 @@ extension SQLiteConnection {
         return handle
     }
 
-    static var closedError: SQLError { SQLError(.closed, "The connection was closed before") }
+    var closedError: SQLError { naming(SQLError(.closed, "The connection was closed before")) }
 
-    /// The path of the database's file, empty for one in memory.
-    var path: String {
+    static func path(of handle: OpaquePointer) -> String {
         guard let name = sqlite3_db_filename(handle, "main") else { return "" }
         return String(cString: name)
+    }
+
+    /// Tells an error which database it is about, unless it knows its file.
+    func naming(_ error: SQLError) -> SQLError {
+        guard error.path == nil, !path.isEmpty else { return error }
+        var error = error
+        error.path = path
+        return error
     }
 
     /// The number that an app or another library keeps in the file's header ("PRAGMA user_version").
@@ -61,7 +68,7 @@ extension SQLiteConnection {
         get throws(SQLError) {
             let rows = try query("PRAGMA user_version")
             guard case .integer(let version) = rows.first?.first else {
-                throw SQLError(.statementFailed, "PRAGMA user_version gave no number")
+                throw naming(SQLError(.statementFailed, "PRAGMA user_version gave no number"))
             }
             return version
         }

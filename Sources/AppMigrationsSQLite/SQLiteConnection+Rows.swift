@@ -1,3 +1,5 @@
+internal import CAppMigrationsSQLite
+
 extension SQLiteConnection {
     /// Runs one statement and reads each of its rows into a value.
     ///
@@ -37,30 +39,63 @@ extension SQLiteConnection {
     ///   - rows: The values, of which each encodes the same columns or some of its own.
     ///   - table: The name of the table, without quotes.
     ///   - rule: What to do where a key is taken.
-    /// - Throws: ``SQLError`` with the code ``SQLError/Code/unwritableRow`` and the row, counted from 1, for a
-    ///   value that a column can't hold; what SQLite says of a row otherwise.
+    /// - Throws: ``SQLError`` with the row, counted from 1: with the code ``SQLError/Code/unwritableRow`` for a
+    ///   value that a column can't hold, and for a primary key that ``SQLConflictRule/update(keepingIfNull:)`` would
+    ///   have to change; what SQLite says of a row otherwise.
     public func insert<Row: Encodable>(
         _ rows: [Row],
         into table: String,
         onConflict rule: SQLConflictRule = .abort
     ) throws(SQLError) {
-        try SQLError.wrapping {
-            try transaction {
-                let encoder = RowEncoder()
-                var statement: Statement?
-                for row in rows {
-                    let hasSameColumns = try encoder.encode(row)
-                    let insertion: Statement
-                    if hasSameColumns, let statement {
-                        insertion = statement
-                    } else {
-                        insertion = try prepare(encoder.statement(table, rule))
-                        statement = insertion
-                    }
-                    for (index, value) in encoder.values.enumerated() { try insertion.bind(value, at: index) }
-                    while try insertion.step() {}
-                }
+        do throws(SQLError) {
+            try SQLError.wrapping {
+                try transaction { try insertAll(rows, into: table, rule) }
             }
+        } catch {
+            throw naming(error)
         }
+    }
+
+    private func insertAll<Row: Encodable>(
+        _ rows: [Row],
+        into table: String,
+        _ rule: SQLConflictRule
+    ) throws(SQLError) {
+        let key = rule.isUpdate ? try primaryKey(of: table) : []
+        let encoder = RowEncoder()
+        var statement: Statement?
+        for row in rows {
+            let hasSameColumns = try encoder.encode(row)
+            let insertion: Statement
+            if hasSameColumns, let statement {
+                insertion = statement
+            } else {
+                insertion = try prepare(encoder.statement(table, rule, key: key))
+                statement = insertion
+            }
+            do throws(SQLError) {
+                for (index, value) in encoder.values.enumerated() { try insertion.bind(value, at: index) }
+                while try insertion.step() {}
+            } catch {
+                throw encoder.counted(error)
+            }
+            if rule.isUpdate, sqlite3_changes(handle) == 0 { throw encoder.keyFailure() }
+        }
+    }
+
+    /// The columns of a table's primary key, and every name by which its row ids can be written ("Rowid Tables").
+    private func primaryKey(of table: String) throws(SQLError) -> Set<SQLName> {
+        var key = Set<SQLName>()
+        var columns = Set<SQLName>()
+        for row in try query("SELECT name, pk FROM pragma_table_info(?)", [.text(table)]) {
+            guard case .text(let name) = row[0] else { continue }
+            columns.insert(SQLName(name))
+            if row[1] != 0 { key.insert(SQLName(name)) }
+        }
+        // A column of such a name hides the row id.
+        for name in ["rowid", "oid", "_rowid_"].map(SQLName.init) where !columns.contains(name) {
+            key.insert(name)
+        }
+        return key
     }
 }

@@ -16,7 +16,14 @@ extension SQLiteConnection {
     ///
     /// - Throws: ``SQLError`` with the line and the column.
     public func execute(script: String) throws(SQLError) {
-        let script = SQLScript(script)
+        do throws(SQLError) {
+            try run(SQLScript(script))
+        } catch {
+            throw naming(error)
+        }
+    }
+
+    private func run(_ script: SQLScript) throws(SQLError) {
         try script.check(for: .sqlite)
         try checkUsable()
         if hasTransaction {

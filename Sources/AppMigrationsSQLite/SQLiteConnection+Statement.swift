@@ -59,7 +59,7 @@ extension SQLiteConnection {
                     "The statement has \(parameterCount) parameters, and \(values.count) arguments were given"
                 )
                 error.statement = sql
-                throw error
+                throw connection.naming(error)
             }
             for (index, value) in values.enumerated() { try bind(value, at: index) }
         }

@@ -19,7 +19,7 @@ extension SQLiteConnection {
         do {
             value = try body()
             try checkUsable()
-            if !hasTransaction { throw Self.ended(by: "a statement in it") }
+            if !hasTransaction { throw ended(by: "a statement in it") }
             try query(isOuter ? "COMMIT" : "RELEASE app_migrations_transaction")
         } catch {
             try undo(isOuter: isOuter)
@@ -48,8 +48,8 @@ extension SQLiteConnection {
     /// be gone: each statement would be committed by itself.
     func checkUsable() throws(SQLError) {
         let (isClosed, cause) = state.withLock { ($0.isClosed, $0.endedBy) }
-        if isClosed { throw Self.closedError }
-        if let cause { throw Self.ended(by: cause) }
+        if isClosed { throw closedError }
+        if let cause { throw ended(by: cause) }
     }
 
     /// Remembers that a failed statement took its transaction with it.
@@ -66,7 +66,9 @@ extension SQLiteConnection {
         return true
     }
 
-    static func ended(by cause: String) -> SQLError {
-        SQLError(.transactionEnded, "SQLite had rolled the transaction back or ended it after: \(cause)")
+    private func ended(by cause: String) -> SQLError {
+        naming(
+            SQLError(.transactionEnded, "SQLite had rolled the transaction back or ended it after: \(cause)")
+        )
     }
 }

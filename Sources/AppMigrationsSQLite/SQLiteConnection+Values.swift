@@ -42,7 +42,7 @@ extension SQLiteConnection.Statement {
                 "A text in the column \(columnName(Int(column))) is not UTF-8; CAST it AS BLOB to read its bytes"
             )
             error.statement = sql
-            throw error
+            throw connection.naming(error)
         }
         return text
     }

@@ -15,6 +15,10 @@ public final class SQLiteConnection: SQLConnection, Sendable {
     // owner allows.
     nonisolated(unsafe) let handle: OpaquePointer
     let isBorrowed: Bool
+
+    /// The path of the database's file as SQLite opened it, empty for one in memory.
+    let path: String
+
     let state: Mutex<State>
 
     struct State {
@@ -46,6 +50,7 @@ public final class SQLiteConnection: SQLConnection, Sendable {
     init(path: String, _ access: Access, _ busyTimeout: Duration) throws(SQLError) {
         handle = try Self.open(path, access)
         isBorrowed = false
+        self.path = Self.path(of: handle)
         state = Mutex(State(busyTimeout: busyTimeout))
         sqlite3_extended_result_codes(handle, 1)
         installHandlers()
@@ -58,6 +63,7 @@ public final class SQLiteConnection: SQLConnection, Sendable {
     public init(borrowing handle: OpaquePointer) {
         self.handle = handle
         isBorrowed = true
+        path = Self.path(of: handle)
         state = Mutex(State(busyTimeout: .zero))
     }
 
@@ -90,7 +96,7 @@ public final class SQLiteConnection: SQLConnection, Sendable {
     /// Whether a transaction is open.
     public var isInTransaction: Bool {
         get throws(SQLError) {
-            if state.withLock({ $0.isClosed }) { throw Self.closedError }
+            if state.withLock({ $0.isClosed }) { throw closedError }
             return hasTransaction
         }
     }

@@ -21,7 +21,7 @@ import Testing
                     #expect(error.code == .busy)
                     #expect(
                         error.description
-                            == "Migration 1: database is locked (SQLite error 5). Statement: BEGIN IMMEDIATE;"
+                            == "Migration 1: \(db.path): database is locked (SQLite error 5). Statement: BEGIN IMMEDIATE;"
                             + " Nothing of it was changed. Try again, or wait longer (lockTimeout:, busyTimeout:)."
                     )
                 }

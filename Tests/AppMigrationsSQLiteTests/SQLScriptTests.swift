@@ -30,6 +30,41 @@ struct ScriptCase: CustomTestStringConvertible, Sendable {
         ScriptCase("a closed block comment", "/* ; */ CREATE TABLE a(x); /**/", .tables(["a"])),
         ScriptCase("a byte order mark", "\u{FEFF}CREATE TABLE a(x);", .tables(["a"])),
         ScriptCase("CRLF", "CREATE TABLE a(x); -- one\r\nCREATE TABLE b(x);\r\n", .tables(["a", "b"])),
+        ScriptCase(
+            "line ends of Unicode outside of comments",
+            "CREATE TABLE a(x DEFAULT '\u{2028}\u{2029}\u{85}\u{0B}\u{0C}'); CREATE TABLE b(x)",
+            .tables(["a", "b"])
+        ),
+        ScriptCase(
+            "a line end of Unicode at the end of a comment",
+            "CREATE TABLE a(x); -- one\u{2028}\nCREATE TABLE b(x); -- two\u{85}\r\n-- three\u{2029}",
+            .tables(["a", "b"])
+        ),
+        ScriptCase(
+            "a line separator in a comment",
+            "CREATE TABLE a(x);\n-- one\u{2028}CREATE TABLE b(x);",
+            .refused(.invalidScript, line: 2, column: 7)
+        ),
+        ScriptCase(
+            "a paragraph separator in a comment",
+            "-- é\u{2029}CREATE TABLE b(x);",
+            .refused(.invalidScript, line: 1, column: 5)
+        ),
+        ScriptCase(
+            "a next line in a comment",
+            "-- one\u{85}CREATE TABLE b(x);",
+            .refused(.invalidScript, line: 1, column: 7)
+        ),
+        ScriptCase(
+            "a vertical tab in a comment",
+            "-- one\u{0B}CREATE TABLE b(x);",
+            .refused(.invalidScript, line: 1, column: 7)
+        ),
+        ScriptCase(
+            "a form feed in a comment",
+            "-- one\u{0C}CREATE TABLE b(x);",
+            .refused(.invalidScript, line: 1, column: 7)
+        ),
         ScriptCase("CRLF at the end of a comment", "CREATE TABLE a(x); -- one\r\n", .tables(["a"])),
         ScriptCase(
             "a semicolon in a text",
@@ -198,6 +233,16 @@ struct ScriptCase: CustomTestStringConvertible, Sendable {
             #expect([error.line, error.column] == [line, column], "\(error)")
             #expect(try owner.query("SELECT name FROM sqlite_master").isEmpty)
         }
+    }
+
+    @Test func `a line end that SQLite does not see is named`() throws {
+        let error = try sqlError { try memory().execute(script: "-- one\u{2028}DELETE FROM a") }
+        #expect(
+            error.description
+                == "line 1, column 7: U+2028 in a comment ends a line for an editor and not for SQLite, which would"
+                + " take the rest of the line for a part of the comment; put a line feed there."
+                + " Nothing of the script was run. Correct its text."
+        )
     }
 
     @Test func `outside of a transaction a script may begin and end its own`() throws {

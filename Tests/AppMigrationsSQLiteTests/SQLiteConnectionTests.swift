@@ -55,6 +55,52 @@ import Testing
         #expect(error.message.contains("column body"))
     }
 
+    @Test(arguments: [false, true]) func `an error names the file of its database`(isBorrowed: Bool) throws {
+        try withTemporaryDirectory { folder in
+            let path = folder + "/db"
+            let owner = try SQLiteConnection(path: path)
+            let db = isBorrowed ? owner.borrowed : owner
+            try db.query("CREATE TABLE a(x UNIQUE)")
+            let failing: [() throws -> Void] = [
+                { try db.query("SELECT nothing") },
+                { try db.query("") },
+                { try db.query("SELECT ?") },
+                { try db.query("SELECT CAST(x'ff' AS TEXT)") },
+                { try db.execute(script: "/*") },
+                { try db.execute(script: "SELECT nothing") },
+                { _ = try db.fetch(Int.self, "SELECT 'a'") },
+                { try db.insert([["x": Double.nan]], into: "a") },
+                { try db.insert([["y": 1]], into: "a") },
+                { try db.executeAll([("INSERT INTO a VALUES (1)", []), ("INSERT INTO a VALUES (1)", [])]) },
+                { try Migrator([Migration(version: 1, sql: "SELECT nothing")]).migrate(db) },
+                { try Migrator([Migration(version: 1, sql: "")]).migrate(db, insideTransaction: true) },
+            ]
+            for body in failing { #expect(try sqlError { try body() }.path == path) }
+            let error = try sqlError { try db.query("SELECT absent") }
+            #expect(
+                error.description == "\(path): line 1, column 8: no such column: absent (SQLite error 1)."
+            )
+            try db.query("BEGIN")
+            try db.query("INSERT OR ROLLBACK INTO a VALUES (1)")
+            #expect(throws: SQLError.self) { try db.query("INSERT OR ROLLBACK INTO a VALUES (1)") }
+            let ended = try sqlError { try db.query("SELECT 1") }
+            #expect(ended.code == .transactionEnded)
+            #expect(ended.path == path)
+            db.close()
+            #expect(try sqlError { try db.query("SELECT 1") }.path == path)
+        }
+    }
+
+    @Test func `values are made of variables, and written as in SQL`() {
+        let (number, text, nothing): (Int, String, String?) = (7, "It's", nil)
+        let values = [
+            SQLValue(number), SQLValue(Int64.min), SQLValue(1.5 as Double), SQLValue(true), SQLValue(text),
+            SQLValue(nothing), SQLValue([0, 255] as [UInt8]),
+        ]
+        #expect(values == [7, .integer(.min), 1.5, 1, "It's", nil, .blob([0, 255])])
+        #expect("\(values)" == "[7, -9223372036854775808, 1.5, 1, 'It''s', NULL, x'00ff']")
+    }
+
     @Test func `a path that is empty, cut off or not there is refused`() throws {
         #expect(try sqlError { try SQLiteConnection(path: "") }.code == .cannotOpen)
         #expect(try sqlError { try SQLiteConnection(path: "a\0b") }.code == .cannotOpen)

@@ -91,7 +91,7 @@ import Testing
             let error = try sqlError { try manager.manager.reset(to: "1.0", in: library.db) }
             #expect(
                 error.description
-                    == #"The table app_migrations has a version that can't be read: [AppMigrationsSQLite.SQLValue.text("x")]."#
+                    == "\(library.db.path): The table app_migrations has a version that can't be read: ['x']."
                     + " Nothing was run. Rename that table, or mend it by hand."
             )
             #expect(try library.rows.count == 2)

@@ -116,7 +116,7 @@ import Testing
                 }
                 let cause = error?.underlyingError as? SQLError
                 #expect(
-                    cause?.description == "The connection is in a transaction already."
+                    cause?.description == "\(library.db.path): The connection is in a transaction already."
                         + " Nothing was run. Commit first, or pass insideTransaction: true."
                 )
                 try library.db.query("ROLLBACK")
@@ -172,6 +172,39 @@ import Testing
         }
     }
 
+    @Test func `a start that has nothing to do, and a plan, open no database`() throws {
+        try withLibrary { library throws in
+            func opened() throws -> SQLiteConnection {
+                Issue.record("opened")
+                return library.db
+            }
+            let plan = try library.manager().manager.plan { manager in
+                try manager.whenMigrating(toVersion: "1.4", in: try opened()) { _ in Issue.record("ran") }
+            }
+            #expect(plan.map(\.kind) == [.willRun])
+            #expect(try library.manager().add("1.4"))
+            let ran = try library.manager().manager.whenMigrating(toVersion: "1.4", in: try opened()) { _ in
+                Issue.record("ran")
+            }
+            #expect(!ran)
+        }
+    }
+
+    @Test func `a database that can't be opened is the error behind the manager's`() throws {
+        try withLibrary { library throws in
+            let path = library.folder + "/none/db"
+            let error = #expect(throws: MigrationError.self) {
+                let manager = try library.manager().manager
+                try manager.whenMigrating(toVersion: "1.4", in: try SQLiteConnection(path: path)) { _, _ in
+                    Issue.record("ran")
+                }
+            }
+            #expect((error?.underlyingError as? SQLError)?.code == .cannotOpen)
+            #expect((error?.underlyingError as? SQLError)?.path == path)
+            #expect(try library.manager().add("1.4"))
+        }
+    }
+
     @Test func `a lock held for longer than the wait is an error, and the next start runs it`() throws {
         try withLibrary { library throws in
             let holder = try SQLiteConnection(path: library.folder + "/db")
@@ -195,7 +228,7 @@ import Testing
             let error = #expect(throws: MigrationError.self) { try library.manager().add("1.4") }
             #expect(
                 (error?.underlyingError as? SQLError)?.description
-                    == "The table app_migrations has not the columns manager and version."
+                    == "\(library.db.path): The table app_migrations has not the columns manager and version."
                     + " Nothing was run. Rename that table, or mend it by hand."
             )
             #expect(try library.log.isEmpty)

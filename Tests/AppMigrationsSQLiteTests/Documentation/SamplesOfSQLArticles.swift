@@ -30,8 +30,10 @@ private func textsAndClosures(folder: String) throws -> SQLMigrator<SQLiteConnec
             SQLMigration(version: 41, name: "fold_titles") { db in
                 for row in try db.query("SELECT id, title FROM note") {
                     guard case .text(let title) = row[1] else { continue }
-                    let folded = SQLValue.text(title.lowercased())
-                    try db.query("UPDATE note SET folded = ? WHERE id = ?", [folded, row[0]])
+                    try db.query(
+                        "UPDATE note SET folded = ? WHERE id = ?",
+                        [SQLValue(title.lowercased()), row[0]]
+                    )
                 }
             },
         ]

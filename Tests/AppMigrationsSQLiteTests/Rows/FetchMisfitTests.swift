@@ -48,7 +48,21 @@ struct Misfit: Sendable, CustomTestStringConvertible {
             "SELECT 9007199254740993 AS a",
             "column a: 9007199254740993 does not fit Double"
         ),
-        Misfit(Of<Float>.self, "SELECT 1e300 AS a", "column a: 1e+300 does not fit Float"),
+        Misfit(
+            Of<Float>.self,
+            "SELECT 1e300 AS a",
+            "column a: 1e+300 does not fit Float: it would be rounded; read a Double"
+        ),
+        Misfit(
+            Of<Float>.self,
+            "SELECT 0.1 AS a",
+            "column a: 0.1 does not fit Float: it would be rounded; read a Double"
+        ),
+        Misfit(
+            Of<Float>.self,
+            "SELECT 16777217 AS a",
+            "column a: 16777217 does not fit Float: it would be rounded; read a Double"
+        ),
         Misfit(Of<String>.self, "SELECT 1 AS a", "column a: 1 does not fit String"),
         Misfit(Of<String>.self, "SELECT x'61' AS a", "column a: a blob of 1 bytes does not fit String"),
         Misfit(Of<Data>.self, "SELECT 'a' AS a", "column a: the text \"a\" does not fit Data"),

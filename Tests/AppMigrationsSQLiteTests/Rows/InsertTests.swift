@@ -54,6 +54,7 @@ import Testing
             try db.insert([Note(id: 1, title: "a")], into: "note")
             let error = try sqlError { try db.insert(rows, into: "note") }
             #expect(error.extendedResultCode == 2067)
+            #expect(error.message == "Row 2: UNIQUE constraint failed: note.title")
         }
         #expect(try db.query("SELECT id FROM note") == [[1]])
         #expect(try sqlError { try db.insert(rows, into: "note") }.code == .statementFailed)
@@ -71,7 +72,7 @@ import Testing
         )
         #expect(try db.query("SELECT * FROM note") == [[1, "a", 1], [3, "c", nil]])
         let error = try sqlError { try db.insert([Note(id: 4)], into: "note", onConflict: .ignore) }
-        #expect(error.message == "NOT NULL constraint failed: note.title")
+        #expect(error.message == "Row 1: NOT NULL constraint failed: note.title")
     }
 
     @Test func `a row that is there is updated, keeps its other columns and the rows that refer to it`()

@@ -42,6 +42,40 @@ enum DefaultLocation {
         return isPlain ? directory : try completed(directory, manager: manager)
     }
 
+    /// Refuses the path of a `URL` that still has its escapes: the folders of those names would be made, and another start
+    /// that gives the plain path would be a fresh install.
+    ///
+    /// Asked only where there is no state. A folder that stands there under the escaped name is meant.
+    static func refuseEncoded(_ location: StateLocation) throws(MigrationError) {
+        var above = "/"
+        for component in location.directory.split(separator: "/") {
+            if let decoded = PercentEncoding.decoded(String(component)),
+                try !stands(above + component, location)
+            {
+                guard try stands(above, location) else { return }
+                throw .unusableDirectory(
+                    location.directory,
+                    manager: location.name,
+                    "it is percent-encoded, and \(above)\(component) isn't there: where \(decoded) is meant, take "
+                        + "path(percentEncoded: false) of the URL, else make the folder first"
+                )
+            }
+            above += component + "/"
+        }
+    }
+
+    private static func stands(_ path: String, _ location: StateLocation) throws(MigrationError) -> Bool {
+        do throws(SystemCallError) {
+            _ = try FileStatus(ofEntry: path)
+            return true
+        } catch {
+            if error.errorNumber == Platform.noEntry || error.errorNumber == Platform.notADirectory {
+                return false
+            }
+            throw .unusableDirectory(location.directory, manager: location.name, "\(error)")
+        }
+    }
+
     @inline(never)
     private static func completed(_ directory: String, manager: String) throws(MigrationError) -> String {
         if directory.isEmpty { throw .unusableDirectory(directory, manager: manager, "it is empty") }
@@ -53,6 +87,13 @@ enum DefaultLocation {
                 directory,
                 manager: manager,
                 "it is a URL; give its path(percentEncoded: false)"
+            )
+        }
+        if directory.utf8.first == 0x7E {
+            throw .unusableDirectory(
+                directory,
+                manager: manager,
+                "~ at its beginning means the home folder to a shell only; give the whole path, or ./~ for that name"
             )
         }
         do throws(SystemCallError) {

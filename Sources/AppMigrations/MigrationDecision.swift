@@ -7,8 +7,12 @@ enum MigrationDecision: Equatable {
     case alreadyRun
     /// Belongs to the state that a fresh install begins with, as its release does.
     case joinsBaseline
-    /// A newer app was here: its data isn't touched by this one.
+    /// A newer app was here when the manager was made, whose `launch` says so: its data isn't touched by this one.
     case heldByDowngrade
+    /// A newer app was here since the manager was made, whose `launch` doesn't say so.
+    case overtaken(by: AppVersion)
+    /// The mark was lowered since the manager was made: what is pending again may have been declared before.
+    case setBack
     case outOfOrder(after: AppVersion)
     case newerThanCurrent
     case attemptLimitReached(deaths: Int)
@@ -17,13 +21,15 @@ enum MigrationDecision: Equatable {
     ///   - version: The version declared.
     ///   - previous: The version declared before it; zero when it is the first.
     ///   - current: The app's version.
-    ///   - marks: What the state says.
+    ///   - known: What the manager knew of the state before this declaration.
+    ///   - marks: What the state says; the same as `known` until the lock is held.
     ///   - isFresh: Whether this manager made the state, for a fresh install.
     ///   - attemptLimit: How many processes may die in one migration.
     init(
         _ version: AppVersion,
         after previous: AppVersion,
         current: AppVersion,
+        known: StateMarks,
         marks: StateMarks,
         isFresh: Bool,
         attemptLimit: Int?
@@ -32,39 +38,28 @@ enum MigrationDecision: Equatable {
             self = .outOfOrder(after: previous)
         } else if version.exceeds(current) {
             self = .newerThanCurrent
+        } else if version <= known.lastRun {
+            self = .alreadyRun
+        } else if known.isDowngrade(to: current) {
+            self = .heldByDowngrade
+        } else if marks.isDowngrade(to: current) {
+            self = .overtaken(by: marks.newest(above: current))
+        } else if marks.lastRun < known.lastRun {
+            self = .setBack
         } else if version <= marks.lastRun {
             self = .alreadyRun
-        } else if marks.isDowngrade(to: current) {
-            self = .heldByDowngrade
-        } else if isFresh, marks.interrupted?.version != version {
-            self = .joinsBaseline
         } else {
-            self.init(
-                attempting: version,
-                current: current,
-                interrupted: marks.interrupted,
-                limit: attemptLimit
-            )
+            let attempts = marks.attempts(at: version)
+            self =
+                isFresh && attempts == nil
+                ? .joinsBaseline : Self.attempting(attempts, current: current, limit: attemptLimit)
         }
     }
 
-    // A state edited by hand may hold a number that has no next one.
-    private static var mostAttempts: Int { 999_999_999 }
-
-    private init(attempting version: AppVersion, current: AppVersion, interrupted: Interruption?, limit: Int?)
-    {
-        guard let interrupted, interrupted.version == version else {
-            self = .run(attempt: 1, deaths: 0)
-            return
-        }
-        var deaths = 0
-        if interrupted.appVersion == current {
-            deaths = min(interrupted.deaths, Self.mostAttempts) + (interrupted.failure == nil ? 1 : 0)
-        }
-        if let limit, deaths >= max(1, limit) {
-            self = .attemptLimitReached(deaths: deaths)
-        } else {
-            self = .run(attempt: min(interrupted.attempts, Self.mostAttempts) + 1, deaths: deaths)
-        }
+    private static func attempting(_ known: AttemptedMigration?, current: AppVersion, limit: Int?) -> Self {
+        guard let known else { return .run(attempt: 1, deaths: 0) }
+        let deaths = known.appVersion == current ? known.deaths : 0
+        if let limit, deaths >= max(1, limit) { return .attemptLimitReached(deaths: deaths) }
+        return .run(attempt: known.attempts + 1, deaths: deaths)
     }
 }

@@ -1,7 +1,6 @@
 extension MigrationError {
     static func unreadable(_ cause: SystemCallError, _ location: StateLocation) -> MigrationError {
-        if Platform.saysNotRegular(cause) { return notRegular(location) }
-        return MigrationError(
+        MigrationError(
             .stateUnreadable,
             manager: location.name,
             path: location.state,
@@ -34,7 +33,15 @@ extension MigrationError {
     }
 
     static func notRegular(_ location: StateLocation) -> MigrationError {
-        corrupted(location, "it is not a regular file of at most 1 MiB")
+        MigrationError(
+            .stateCorrupted,
+            manager: location.name,
+            path: location.state,
+            "The state of manager \(quoted(location.name)), \(location.state), is not a regular file of at most 1 MiB. Nothing "
+                + "was run, and what stands there was left as it is. Put the state's file itself at this path: a link isn't "
+                + "followed, since a save would replace it. Where the state is lost, move away what stands there: the next "
+                + "manager is a first run then."
+        )
     }
 
     static func notOurs(_ problem: StateProblem, _ location: StateLocation) -> MigrationError {
@@ -73,7 +80,7 @@ extension MigrationError {
     }
 
     static func lockUnavailable(_ cause: SystemCallError?, _ location: StateLocation) -> MigrationError {
-        let reason = cause.map { Platform.saysNotRegular($0) ? nil : $0.description } ?? nil
+        let reason = Platform.isOtherThanFile(location.lock) ? nil : cause?.description
         return MigrationError(
             .stateNotSaved,
             manager: location.name,
@@ -125,6 +132,17 @@ extension MigrationError {
             path: location.state,
             underlying: failure.cause,
             description + consequence + remedy
+        )
+    }
+
+    static func launchOwed(_ current: AppVersion, _ location: StateLocation) -> MigrationError {
+        MigrationError(
+            .stateNotSaved,
+            manager: location.name,
+            path: location.state,
+            "That version \(current) was launched could not be saved in the state of manager \(quoted(location.name)), "
+                + "\(location.state): the lock is held for a migration. Each later declaration and the next start try again; "
+                + "until then an older version of the app doesn't see that it is one."
         )
     }
 

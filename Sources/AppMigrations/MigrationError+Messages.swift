@@ -1,25 +1,4 @@
 extension MigrationError {
-    static func invalidVersion(
-        _ text: String,
-        _ problem: AppVersion.TextProblem,
-        manager: String? = nil
-    ) -> MigrationError {
-        let grammar =
-            "A version is numbers divided by dots, then at most one hyphen and sub-number: 2, 1.4, 1.1-2."
-        let subject = "The version \(quoted(text)) can't be read"
-        let reason =
-            switch problem.kind {
-            case .empty: "it is empty"
-            case .digitExpected: "a digit is missing at character \(problem.offset + 1)"
-            case .unexpectedCharacter:
-                "character \(problem.offset + 1) is not a digit, a dot or a hyphen that may stand there"
-            case .secondSubNumber: "character \(problem.offset + 1) begins a second sub-number"
-            case .tooLarge: "the number at character \(problem.offset + 1) is over \(UInt64.max)"
-            }
-        let end = manager.map { " Nothing was run by manager \(quoted($0))." } ?? ""
-        return MigrationError(.invalidVersion, manager: manager, "\(subject): \(reason). \(grammar)\(end)")
-    }
-
     static func unknownCurrentVersion(_ manager: String) -> MigrationError {
         MigrationError(
             .unknownCurrentVersion,
@@ -36,36 +15,6 @@ extension MigrationError {
             : "The manager's name \(quoted(name)) takes \(length) bytes in a file name; "
                 + "\(StateLocation.nameLimit) are possible."
         return MigrationError(.invalidName, manager: name, "\(reason) Nothing was run. Pass another name.")
-    }
-
-    static func newer(_ version: AppVersion, current: AppVersion, _ location: StateLocation) -> MigrationError
-    {
-        MigrationError(
-            .newerThanCurrentVersion,
-            manager: location.name,
-            version: version,
-            path: location.state,
-            "Version \(version) is newer than the app (\(current)) in manager \(quoted(location.name)), "
-                + "\(location.state). Raise the app's version or remove the migration. It was not run."
-        )
-    }
-
-    /// The same for a version that isn't a migration's; `door` is what it was given to.
-    static func tooNew(
-        _ version: AppVersion,
-        current: AppVersion,
-        _ location: StateLocation,
-        givenTo door: StaticString
-    ) -> MigrationError {
-        MigrationError(
-            .newerThanCurrentVersion,
-            manager: location.name,
-            version: version,
-            path: location.state,
-            "The version \(version) of \(door) is newer than the app (\(current)) in manager "
-                + "\(quoted(location.name)), \(location.state). Pass the version that the data is at. "
-                + "Nothing was run or changed."
-        )
     }
 
     static func outOfOrder(_ version: AppVersion, after: AppVersion, _ location: StateLocation)
@@ -93,6 +42,23 @@ extension MigrationError {
             path: location.state,
             "Migration \(version) was not run: the state of manager \(quoted(location.name)), \(location.state), was set back "
                 + "after this manager was made, and what is pending again was declared before. Make a new manager."
+        )
+    }
+
+    static func overtaken(
+        _ version: AppVersion,
+        by newer: AppVersion,
+        current: AppVersion,
+        _ location: StateLocation
+    ) -> MigrationError {
+        MigrationError(
+            .overtaken,
+            manager: location.name,
+            version: version,
+            path: location.state,
+            "Migration \(version) was not run: version \(newer) of the app was started on the data of manager "
+                + "\(quoted(location.name)), \(location.state), after this manager of version \(current) was made. Nothing was "
+                + "changed by this call. Write nothing to the data, and start version \(newer) or a later one."
         )
     }
 

@@ -72,6 +72,7 @@ extension MigrationError {
                 blocked
             case nested, migrationFailed, cancelled, attemptLimitReached, lockTimeout, stateUnreadable
             case stateCorrupted, stateFromNewerFormat, stateNotSaved, protectionFailed, firstRunFailed
+            case overtaken
 
             // Not its raw value: the conformance would be looked up when a program is loaded, and is used by nobody.
             var name: String {
@@ -93,6 +94,7 @@ extension MigrationError {
                 case .stateNotSaved: "stateNotSaved"
                 case .protectionFailed: "protectionFailed"
                 case .firstRunFailed: "firstRunFailed"
+                case .overtaken: "overtaken"
                 }
             }
         }
@@ -123,6 +125,11 @@ extension MigrationError {
 
         /// The manager is closed since an earlier call of it threw.
         public static var blocked: Code { Code(.blocked) }
+
+        /// A newer version of the app was started on the same data after the manager was made.
+        ///
+        /// The data is that version's: a new manager's ``MigrationManager/launch-property`` is `downgrade(from:)`.
+        public static var overtaken: Code { Code(.overtaken) }
 
         /// A closure of a manager used a manager with the same state.
         public static var nested: Code { Code(.nested) }

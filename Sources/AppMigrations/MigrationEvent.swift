@@ -99,7 +99,8 @@ extension MigrationEvent {
 
         /// The version launched could not be saved.
         ///
-        /// Nothing depends on it but the recognition of a later downgrade.
+        /// Nothing depends on it but the recognition of a later downgrade. Where another process held the lock, each later
+        /// declaration tries again.
         public static var launchNotSaved: Kind { Kind(.launchNotSaved) }
 
         /// A snapshot that is no longer needed could not be removed.

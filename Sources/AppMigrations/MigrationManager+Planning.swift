@@ -61,6 +61,7 @@ public struct PlannedMigration: Sendable, CustomStringConvertible {
 /// Writes down what a manager would do.
 final class PlanRecorder: Sendable {
     let state: MigrationState
+    private let known: StateMarks
     private let isFresh: Bool
     private let progress = Guarded(Progress())
 
@@ -70,8 +71,10 @@ final class PlanRecorder: Sendable {
         var firstRefusal: MigrationError?
     }
 
-    init(_ state: MigrationState, isFresh: Bool) {
+    /// `known` is what the manager that is asked knows of the state: a declaration up to its mark looks no further.
+    init(_ state: MigrationState, _ known: StateMarks, isFresh: Bool) {
         self.state = state
+        self.known = known
         self.isFresh = isFresh
     }
 
@@ -81,7 +84,14 @@ final class PlanRecorder: Sendable {
 
     func record(_ version: AppVersion, by manager: MigrationManager) {
         progress.withLock { progress in
-            let decision = manager.decide(version, after: progress.previous, state.marks, isFresh: isFresh)
+            let decision = manager.decide(
+                version,
+                after: progress.previous,
+                known,
+                state.marks,
+                isFresh: isFresh,
+                limit: manager.options.attemptLimit
+            )
             var refusal = manager.refusal(of: decision, version)
             if let first = progress.firstRefusal {
                 refusal = .blocked(version, by: first, manager.file.location)
@@ -105,10 +115,7 @@ final class PlanRecorder: Sendable {
     private func pastKind(of version: AppVersion) -> PlannedMigration.Kind {
         if state.history.contains(where: { $0.version == version }) { return .alreadyRun }
         if version <= state.marks.baseline { return .baseline }
-        // The oldest rows of a full history are gone; what lies before the first that is left may have run.
-        let isCut = state.history.count >= MigrationState.historyLimit
-        if isCut, let oldest = state.history.first, version < oldest.version { return .alreadyRun }
-        return .missed
+        return state.mayHaveForgotten(version) ? .alreadyRun : .missed
     }
 }
 
@@ -135,13 +142,19 @@ extension MigrationManager {
     }
 
     func beginPlan() throws(MigrationError) -> (PlanRecorder, MigrationManager, RunToken) {
-        guard let state = try file.readState() else { throw .gone(file.location) }
-        let isFresh = core.withLock { core in
+        guard var state = try file.readState() else { throw .gone(file.location) }
+        // Only the lock tells an attempt that is under way from one whose process died.
+        if options.attemptLimit != nil, let interrupted = state.marks.interrupted, interrupted.failure == nil,
+            try file.isLocked()
+        {
+            state.marks.interrupted?.failure = "It is under way."
+        }
+        let (known, isFresh) = core.withLock { core in
             core.plansUnderWay += 1
             core.settle(currentVersion)
-            return core.isFresh
+            return (core.marks, core.isFresh)
         }
-        let recorder = PlanRecorder(state, isFresh: isFresh)
+        let recorder = PlanRecorder(state, known, isFresh: isFresh)
         let manager = MigrationManager(planning: self, for: recorder)
         return (recorder, manager, RunToken(stateFile: stateFile, lock: nil))
     }

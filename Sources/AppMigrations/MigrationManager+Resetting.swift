@@ -11,7 +11,7 @@ extension MigrationManager {
     public func reset(to version: String) throws(MigrationError) {
         let version = try Self.version(version, name)
         if version.exceeds(currentVersion) {
-            throw .tooNew(version, current: currentVersion, file.location, givenTo: "reset(to:)")
+            throw .tooNewReset(version, current: currentVersion, file.location)
         }
         try underLock { lock throws(MigrationError) in
             guard var state = try file.readState() else { throw .gone(file.location) }
@@ -26,6 +26,7 @@ extension MigrationManager {
         }
         core.withLock { core in
             core.isFresh = false
+            core.owesLaunch = false
             core.previous = .zero
             core.standing = .open
             core.settle(currentVersion)

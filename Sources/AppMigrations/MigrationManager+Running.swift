@@ -6,8 +6,6 @@ struct MigrationRun {
     /// Stands while the closure runs, where files are protected.
     let claim: SnapshotClaim?
     let protection: FileProtection?
-    /// The interruption that the intent took the place of.
-    let earlier: Interruption?
     /// The state with the intent, as it stands in the file.
     var state: MigrationState
     let began = Platform.uptime
@@ -74,19 +72,23 @@ extension MigrationManager {
         }
         guard var state = try file.readState() else { throw .gone(location) }
         try file.recover(&state, lock, options: options)
-        let known = core.withLock { core in (lastRun: core.marks.lastRun, isFresh: core.isFresh) }
-        // What was pending again then has been declared before: to go on would jump over it.
-        if state.marks.lastRun < known.lastRun { throw .setBack(version, location) }
-        core.withLock { $0.marks = state.marks }
-        let isFresh = known.isFresh
-        let decision = decide(version, after: .zero, state.marks, isFresh: isFresh)
+        let (known, isFresh) = core.withLock { ($0.marks, $0.isFresh) }
+        let decision = decide(
+            version,
+            after: .zero,
+            known,
+            state.marks,
+            isFresh: isFresh,
+            limit: options.attemptLimit
+        )
         if let error = refusal(of: decision, version) { throw error }
+        core.withLock { $0.marks = state.marks }
         switch decision {
         case .run(let attempt, let deaths):
             return try begin(version, attempt, deaths, protecting: paths, state, lock)
         case .joinsBaseline:
             state.marks.baseline = version
-            state.marks.lastRun = version
+            state.marks.pass(version)
             try save(state, version, "Nothing was run; the next start declares it again.")
             return nil
         default:
@@ -108,14 +110,16 @@ extension MigrationManager {
         let isProtecting = protection != nil
         let claim = isProtecting ? try snapshot.claim(version) : nil
         state.marks.launched = max(state.marks.launched, currentVersion)
-        state.marks.interrupted = Interruption(
-            version: version,
-            attempts: attempt,
-            deaths: deaths,
-            protected: protection?.relatives ?? [],
-            appVersion: currentVersion,
-            startedAt: Platform.now,
-            failure: nil
+        state.marks.begin(
+            Interruption(
+                version: version,
+                attempts: attempt,
+                deaths: deaths,
+                protected: protection?.relatives ?? [],
+                appVersion: currentVersion,
+                startedAt: Platform.now,
+                failure: nil
+            )
         )
         reach(.beforeIntent, version, isProtecting: isProtecting)
         do throws(SaveFailure) {
@@ -146,7 +150,6 @@ extension MigrationManager {
             lock: lock,
             claim: claim,
             protection: protection,
-            earlier: before.marks.interrupted,
             state: state
         )
         send(.started, run)
@@ -155,7 +158,8 @@ extension MigrationManager {
 
     /// Records that the closure returned, or that it threw.
     func finish(_ run: inout MigrationRun, _ failure: (any Error)?) throws(MigrationError) {
-        let duration = Platform.uptime - run.began
+        // The clock of a machine whose time is set back, or that was moved to another host, can go backwards.
+        let duration = max(.zero, Platform.uptime - run.began)
         run.duration = duration
         run.claim?.end()
         if let failure = failure ?? rehearsal?.returned(run.context.version) { throw undo(run, failure) }
@@ -183,8 +187,7 @@ extension MigrationManager {
                 finishedAt: Platform.now,
                 duration: duration,
                 attempts: run.context.attempt
-            ),
-            after: run.earlier
+            )
         )
         reach(.beforeRecord, version, isProtecting: run.isProtecting)
         do throws(SaveFailure) {

@@ -2,10 +2,26 @@
 struct StartOutcome {
     var marks: StateMarks
     var launch: MigrationManager.Launch
-    var isFresh: Bool
+    var isFresh = false
+    /// Why the version launched could not be saved.
+    var launchFailure: MigrationError?
+    /// Whether it could not be because another process, or a task of this one, holds the lock: declarations try again.
+    var owesLaunch = false
 
     /// The first run: under the lock, and only if nobody made the state meanwhile.
     static func first(
+        _ file: StateFile,
+        current: AppVersion,
+        options: MigrationManager.Options,
+        _ firstRun: () throws -> MigrationManager.FirstRun
+    ) throws(MigrationError) -> StartOutcome {
+        try DefaultLocation.refuseEncoded(file.location)
+        let outcome = try firstUnderLock(file, current: current, options: options, firstRun)
+        outcome.report(file, current, options)
+        return outcome
+    }
+
+    private static func firstUnderLock(
         _ file: StateFile,
         current: AppVersion,
         options: MigrationManager.Options,
@@ -18,16 +34,13 @@ struct StartOutcome {
         } catch {
             // A task of this process made the state since it was missed, and is migrating: there is nothing to wait for.
             if error.code == .nested, case .marks(let marks) = try file.readMarks() {
-                return found(marks, current)
+                return held(marks, file, current)
             }
             throw error
         }
         defer { lock.unlock() }
-        if var state = try file.readState() {
-            // Whoever was first may have died in a migration already.
-            try file.recover(&state, lock, options: options)
-            return found(state.marks, current)
-        }
+        // Whoever was first may have died in a migration already.
+        if let state = try file.readState() { return try found(state, file, lock, current, options) }
         let answer = try ask(firstRun, location, lock)
         let baseline = try baseline(answer, current, location)
         let isFresh = if case .freshInstall = answer { true } else { false }
@@ -45,8 +58,37 @@ struct StartOutcome {
         return StartOutcome(marks: marks, launch: .first, isFresh: isFresh)
     }
 
-    private static func found(_ marks: StateMarks, _ current: AppVersion) -> StartOutcome {
-        StartOutcome(marks: marks, launch: marks.launch(of: current), isFresh: false)
+    /// What a start finds under the lock: files are put back, and the version launched is raised.
+    ///
+    /// `launch` says what is true then: a newer version may have been started since the state was read without the lock.
+    static func found(
+        _ state: MigrationState,
+        _ file: StateFile,
+        _ lock: FileLock,
+        _ current: AppVersion,
+        _ options: MigrationManager.Options
+    ) throws(MigrationError) -> StartOutcome {
+        var state = state
+        try file.recover(&state, lock, options: options)
+        var outcome = StartOutcome(marks: state.marks, launch: state.marks.launch(of: current))
+        outcome.launchFailure = file.raiseLaunched(&state, to: current)
+        outcome.marks = state.marks
+        return outcome
+    }
+
+    /// What a start finds while somebody else holds the lock.
+    static func held(_ marks: StateMarks, _ file: StateFile, _ current: AppVersion) -> StartOutcome {
+        var outcome = StartOutcome(marks: marks, launch: marks.launch(of: current))
+        outcome.owesLaunch = marks.launched < current
+        if outcome.owesLaunch { outcome.launchFailure = .launchOwed(current, file.location) }
+        return outcome
+    }
+
+    /// Without the lock, so that a handler may wait for another thread.
+    func report(_ file: StateFile, _ current: AppVersion, _ options: MigrationManager.Options) {
+        guard let launchFailure else { return }
+        let name = file.location.name
+        options.onEvent?(MigrationEvent(.launchNotSaved, name, version: current, error: launchFailure))
     }
 
     private static func ask(
@@ -72,9 +114,13 @@ struct StartOutcome {
         case .freshInstall: return current
         case .everything: return .zero
         case .upgrading(let text):
-            let version = try MigrationManager.version(text, location.name)
+            let version: AppVersion
+            switch AppVersion.read(text) {
+            case .version(let read): version = read
+            case .problem(let problem): throw .invalidFirstRun(text, problem, location)
+            }
             if version.exceeds(current) {
-                throw .tooNew(version, current: current, location, givenTo: "firstRun:")
+                throw .tooNewFirstRun(version, current: current, location)
             }
             return version
         }
@@ -84,38 +130,24 @@ struct StartOutcome {
 extension StateMarks {
     /// Puts back what a killed process left protected, and raises the version launched, if the lock is free.
     ///
-    /// If it is held, a live process is migrating: nothing is touched, and that process's save raises its own version. Or it
-    /// is putting those files back: then the start waits.
+    /// If it is held, a live process is migrating, and nothing is touched. Or it is putting those files back: then the start
+    /// waits.
     mutating func catchUp(
         _ file: StateFile,
         current: AppVersion,
         options: MigrationManager.Options
-    ) throws(MigrationError) {
+    ) throws(MigrationError) -> StartOutcome {
         let location = file.location
-        var hasLeftover = self.hasLeftover
-        guard hasLeftover || launched < current else { return }
+        guard hasLeftover || launched < current else {
+            return StartOutcome(marks: self, launch: launch(of: current))
+        }
         do throws(MigrationError) {
-            guard let lock = try lock(file, options) else { return }
-            defer { lock.unlock() }
-            guard var state = try file.readState() else { throw .gone(location) }
-            try file.recover(&state, lock, options: options)
-            hasLeftover = false
-            if state.marks.launched < current {
-                state.marks.launched = current
-                do throws(SaveFailure) {
-                    try file.save(state)
-                } catch {
-                    throw .notSaved(
-                        error,
-                        nil,
-                        location,
-                        consequence: "Nothing depends on it but \"launch\"."
-                    )
-                }
-            }
-            self = state.marks
+            let outcome = try catchUpUnderLock(file, current: current, options: options)
+            outcome.report(file, current, options)
+            return outcome
         } catch {
-            // Without the lock or the state the files can't be put back: the code must forbid writing to them.
+            // Without the lock or the state the files can't be put back, so the error has to be one that forbids writing to
+            // them.
             if hasLeftover, error.code == .stateNotSaved || error.code == .stateUnreadable {
                 let cause = error.underlyingError ?? error
                 let path = error.path ?? location.state
@@ -125,8 +157,22 @@ extension StateMarks {
                 throw error.beforeRestore(of: interrupted?.version)
             }
             guard error.code == .stateNotSaved else { throw error }
-            options.onEvent?(MigrationEvent(.launchNotSaved, location.name, version: current, error: error))
+            var outcome = StartOutcome(marks: self, launch: launch(of: current))
+            outcome.launchFailure = error
+            outcome.report(file, current, options)
+            return outcome
         }
+    }
+
+    private mutating func catchUpUnderLock(
+        _ file: StateFile,
+        current: AppVersion,
+        options: MigrationManager.Options
+    ) throws(MigrationError) -> StartOutcome {
+        guard let lock = try lock(file, options) else { return StartOutcome.held(self, file, current) }
+        defer { lock.unlock() }
+        guard let state = try file.readState() else { throw .gone(file.location) }
+        return try StartOutcome.found(state, file, lock, current, options)
     }
 
     private mutating func lock(

@@ -13,9 +13,10 @@ extension MigrationManager {
     ///   - run: What is to be done. It can be run again after a death or a throw, so make it repeatable, or name in
     ///     `protecting:` what it changes. A closure that writes to other files synchronizes them before it returns, with
     ///     ``MigrationContext/synchronize(_:)``: otherwise a power cut can leave the record and take the work.
-    /// - Returns: Whether the closure ran.
+    /// - Returns: Whether the closure ran. `false` means that the version has run already, or belongs to the baseline; in a start
+    ///   whose ``launch-property`` is `downgrade(from:)`, that nothing runs.
     /// - Throws: ``MigrationError`` with the code `invalidVersion`, `newerThanCurrentVersion`, `outOfOrder`, `blocked`,
-    ///   `nested`, `attemptLimitReached`, `lockTimeout`, `cancelled`, `stateUnreadable`, `stateCorrupted`,
+    ///   `nested`, `overtaken`, `attemptLimitReached`, `lockTimeout`, `cancelled`, `stateUnreadable`, `stateCorrupted`,
     ///   `stateFromNewerFormat`, `protectionFailed`, `stateNotSaved`, or `migrationFailed` with the closure's error as
     ///   ``MigrationError/underlyingError``. The manager is closed then.
     @discardableResult
@@ -90,11 +91,21 @@ extension MigrationManager {
             return nil
         }
         guard try isRehearsed(version) else { return nil }
+        if core.withLock({ $0.owesLaunch }) { saveOwedLaunch() }
         return try core.withLock { core throws(MigrationError) in
             if case .closed(let first) = core.standing { throw .blocked(version, by: first, file.location) }
             do throws(MigrationError) {
                 if enclosing != nil { throw .nested(file.location, version) }
-                let decision = decide(version, after: core.previous, core.marks, isFresh: core.isFresh)
+                // Without the limit: whether it is reached is decided under the lock, since another process may have
+                // succeeded meanwhile.
+                let decision = decide(
+                    version,
+                    after: core.previous,
+                    core.marks,
+                    core.marks,
+                    isFresh: core.isFresh,
+                    limit: nil
+                )
                 if let error = refusal(of: decision, version) { throw error }
                 core.previous = version
                 if decision == .alreadyRun || decision == .heldByDowngrade { return nil }
@@ -110,16 +121,22 @@ extension MigrationManager {
         }
     }
 
-    func decide(_ version: AppVersion, after previous: AppVersion, _ marks: StateMarks, isFresh: Bool)
-        -> MigrationDecision
-    {
+    func decide(
+        _ version: AppVersion,
+        after previous: AppVersion,
+        _ known: StateMarks,
+        _ marks: StateMarks,
+        isFresh: Bool,
+        limit: Int?
+    ) -> MigrationDecision {
         MigrationDecision(
             version,
             after: previous,
             current: currentVersion,
+            known: known,
             marks: marks,
             isFresh: isFresh,
-            attemptLimit: options.attemptLimit
+            attemptLimit: limit
         )
     }
 
@@ -128,6 +145,8 @@ extension MigrationManager {
         switch decision {
         case .outOfOrder(let previous): .outOfOrder(version, after: previous, file.location)
         case .newerThanCurrent: .newer(version, current: currentVersion, file.location)
+        case .overtaken(let newer): .overtaken(version, by: newer, current: currentVersion, file.location)
+        case .setBack: .setBack(version, file.location)
         case .attemptLimitReached(let deaths): .attemptLimitReached(version, deaths: deaths, file.location)
         case .run, .alreadyRun, .joinsBaseline, .heldByDowngrade: nil
         }
@@ -154,6 +173,6 @@ extension MigrationManager.Core {
     /// Lets declarations that have nothing to run pass quickly again, if nothing stands against it.
     mutating func settle(_ current: AppVersion) {
         guard case .open = standing else { return fastLimit = .zero }
-        fastLimit = queue.isEmpty && plansUnderWay == 0 ? marks.idleLimit(of: current) : .zero
+        fastLimit = queue.isEmpty && plansUnderWay == 0 && !owesLaunch ? marks.idleLimit(of: current) : .zero
     }
 }

@@ -39,6 +39,8 @@ public final class MigrationManager: Sendable {
     struct Core {
         var marks: StateMarks
         var isFresh: Bool
+        /// Whether the version launched is still to be saved, since the lock was held when the manager was made.
+        var owesLaunch = false
         var previous = AppVersion.zero
         /// Declarations up to here need no closer look; zero when all of them do.
         var fastLimit: AppVersion
@@ -60,7 +62,8 @@ public final class MigrationManager: Sendable {
     ///   - currentVersion: The app's version; `nil` asks the main bundle for `CFBundleShortVersionString`.
     ///   - firstRun: What data there is when there is no state; asked only then, and under the lock.
     ///   - stateDirectory: The path of the folder for the state, which is made where there is none; `nil` is the user's
-    ///     application data, `<app>/Migrations` in it. Of a `URL` take `path(percentEncoded: false)`.
+    ///     application data, `<app>/Migrations` in it. Of a `URL` take `path(percentEncoded: false)`: a path that isn't there
+    ///     and has escapes is refused, and so is one that begins with `~`.
     ///   - options: Time-out of the lock, limit of attempts, events.
     /// - Throws: ``MigrationError`` with the code `invalidName`, `invalidVersion`, `unknownCurrentVersion`,
     ///   `stateUnreadable` (try again later: a locked device before its first unlock, for instance), `stateCorrupted`,
@@ -87,26 +90,32 @@ public final class MigrationManager: Sendable {
         let file = StateFile(location: StateLocation(name: name, directory: directory))
         var marks: StateMarks
         var isFresh = false
+        var owesLaunch = false
         // `consume`, here and below: the code of a copy would lie pages away from everything else that a start runs.
         let found = try file.readMarks()
         switch consume found {
         case .marks(let found):
             marks = consume found
-            launch = marks.launch(of: current)
             if marks.isInterrupted || marks.launched < current {
-                try marks.catchUp(file, current: current, options: options)
+                let start = try marks.catchUp(file, current: current, options: options)
+                (marks, launch, owesLaunch) = (start.marks, start.launch, start.owesLaunch)
+            } else {
+                launch = marks.launch(of: current)
             }
         case .absent:
             let start = try StartOutcome.first(file, current: current, options: options, firstRun)
             (marks, launch, isFresh) = (start.marks, start.launch, start.isFresh)
+            owesLaunch = start.owesLaunch
         }
-        let fastLimit = marks.idleLimit(of: current)
+        let fastLimit = owesLaunch ? .zero : marks.idleLimit(of: current)
         self.name = name
         self.currentVersion = current
         self.file = file
         self.options = consume options
         witness = nil
-        core = Guarded(Core(marks: consume marks, isFresh: isFresh, fastLimit: fastLimit))
+        core = Guarded(
+            Core(marks: consume marks, isFresh: isFresh, owesLaunch: owesLaunch, fastLimit: fastLimit)
+        )
     }
 
     /// A manager of the same start as `manager`, for a plan or a rehearsal.

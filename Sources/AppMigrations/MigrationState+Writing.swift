@@ -1,18 +1,26 @@
 extension MigrationState {
-    /// The text of the state file in at most `limit` bytes, for which the oldest rows of the history go if they must;
-    /// `nil` when even that doesn't do.
+    /// The text of the state file in at most `limit` bytes; `nil` when it doesn't fit.
+    ///
+    /// Half of them are for the history, whose oldest rows go when it takes more: a thousand rows do with versions of more
+    /// than a hundred characters. What else a state holds never makes them go, since a row that is gone for good would be
+    /// missed long after a list of protected paths.
     func document(limit: Int) -> [UInt8]? {
-        var state = self
-        while true {
-            let document = state.document
-            if document.count <= limit { return document }
-            if state.history.isEmpty { return nil }
-            state.history.removeFirst((state.history.count + 1) / 2)
+        var rows = history.map(Self.text)[...]
+        var size = rows.reduce(0) { $0 + $1.utf8.count + Self.separator.utf8.count }
+        while size > limit / 2, let oldest = rows.popFirst() {
+            size -= oldest.utf8.count + Self.separator.utf8.count
         }
+        let document = document(rows)
+        return document.count <= limit ? document : nil
     }
 
+    /// The text of the state file with its whole history.
+    var document: [UInt8] { document(history.map(Self.text)[...]) }
+
+    private static var separator: String { ",\n    " }
+
     /// The text of the state file, in the one form that this library writes.
-    var document: [UInt8] {
+    private func document(_ rows: ArraySlice<String>) -> [UInt8] {
         var text = "{\n"
         text += "  \"format\" : \(Self.format),\n"
         text += "  \"name\" : \(Self.quoted(name)),\n"
@@ -22,21 +30,27 @@ extension MigrationState {
         if let interrupted = marks.interrupted {
             text += "  \"interrupted\" : \(Self.text(interrupted)),\n"
         }
-        text += "  \"history\" : ["
-        var separator = "\n    "
-        for row in history {
-            text += separator + Self.text(row)
-            separator = ",\n    "
+        if !marks.attempted.isEmpty {
+            text += "  \"attempted\" : [ \(marks.attempted.map(Self.text).joined(separator: ", ")) ],\n"
         }
-        text += history.isEmpty ? "]\n}\n" : "\n  ]\n}\n"
+        let history = rows.isEmpty ? "" : "\n    " + rows.joined(separator: Self.separator) + "\n  "
+        text += "  \"history\" : [\(history)]\n}\n"
         return Array(text.utf8)
     }
+
+    private static func text(_ attempted: AttemptedMigration) -> String {
+        "{ \"version\" : \"\(attempted.version)\", \"attempts\" : \(count(attempted.attempts)), "
+            + "\"deaths\" : \(count(attempted.deaths)), \"appVersion\" : \"\(attempted.appVersion)\" }"
+    }
+
+    /// A number of at most eighteen digits, which is what the reader takes.
+    private static func count(_ number: Int) -> Int { min(max(number, 0), 999_999_999_999_999_999) }
 
     private static func text(_ interrupted: Interruption) -> String {
         let protected = interrupted.protected.map(quoted).joined(separator: ", ")
         let failure = interrupted.failure.map(quoted) ?? "null"
-        return "{ \"version\" : \"\(interrupted.version)\", \"attempts\" : \(interrupted.attempts), "
-            + "\"deaths\" : \(interrupted.deaths), \"protected\" : [\(protected)], "
+        return "{ \"version\" : \"\(interrupted.version)\", \"attempts\" : \(count(interrupted.attempts)), "
+            + "\"deaths\" : \(count(interrupted.deaths)), \"protected\" : [\(protected)], "
             + "\"appVersion\" : \"\(interrupted.appVersion)\", "
             + "\"startedAt\" : \"\(Timestamp.text(interrupted.startedAt))\", \"failure\" : \(failure) }"
     }
@@ -45,12 +59,13 @@ extension MigrationState {
         "{ \"version\" : \"\(row.version)\", \"from\" : \"\(row.previousVersion)\", "
             + "\"appVersion\" : \"\(row.appVersion)\", "
             + "\"finishedAt\" : \"\(Timestamp.text(row.finishedAt))\", \"seconds\" : \(seconds(row.duration)), "
-            + "\"attempts\" : \(row.attempts) }"
+            + "\"attempts\" : \(count(row.attempts)) }"
     }
 
-    /// A duration in decimal seconds, to the nanosecond, without zeros at the end.
+    /// A duration in decimal seconds, to the nanosecond, without zeros at the end; within what the reader takes, whatever a
+    /// clock said.
     static func seconds(_ duration: Duration) -> String {
-        let (seconds, attoseconds) = duration.components
+        let (seconds, attoseconds) = min(max(duration, .zero), .seconds(999_999_999_999)).components
         var digits = String(attoseconds / 1_000_000_000)
         guard attoseconds >= 1_000_000_000 else { return String(seconds) }
         digits = String(repeating: "0", count: 9 - digits.count) + digits

@@ -9,19 +9,27 @@ struct MigrationState: Equatable {
     var history: [AppliedMigration] = []
 
     /// The state after `row` was applied: the only way in which the mark rises by a migration.
-    ///
-    /// `earlier` is the interruption that this migration's own took the place of: its attempts still count when it has its
-    /// turn again.
-    func recording(_ row: AppliedMigration, after earlier: Interruption? = nil) -> MigrationState {
+    func recording(_ row: AppliedMigration) -> MigrationState {
         var next = self
-        next.marks.lastRun = max(marks.lastRun, row.version)
+        next.marks.pass(row.version)
         next.marks.launched = max(marks.launched, row.appVersion)
-        next.marks.interrupted = earlier.flatMap { $0.version > row.version ? $0 : nil }
         next.history.append(row)
         if next.history.count > Self.historyLimit {
             next.history.removeFirst(next.history.count - Self.historyLimit)
         }
         return next
+    }
+
+    /// Whether `version`, which lies between the baseline and the mark and isn't in the history, may have had a row that was
+    /// cut off.
+    ///
+    /// Each row begins where the one before it ended, and the first of all begins at the baseline. After a reset they begin
+    /// anew in the middle: then no row since the reset is missing.
+    func mayHaveForgotten(_ version: AppVersion) -> Bool {
+        guard version <= marks.lastRun, let oldest = history.first, version <= oldest.previousVersion else {
+            return false
+        }
+        return zip(history, history.dropFirst()).allSatisfy { $0.version == $1.previousVersion }
     }
 }
 
@@ -38,6 +46,32 @@ struct Interruption: Equatable, Sendable {
     var startedAt: Int64
     /// The error that ended the attempt; `nil` while the closure runs, or when its process died.
     var failure: String?
+}
+
+/// A pending version that was begun before, and isn't the interrupted one.
+struct AttemptedMigration: Equatable, Sendable {
+    var version: AppVersion
+    /// How often its closure was begun.
+    var attempts: Int
+    /// How many processes of `appVersion` died in it.
+    var deaths: Int
+    var appVersion: AppVersion
+}
+
+extension AttemptedMigration {
+    // A state edited by hand may hold a number that has no next one.
+    private static var mostAttempts: Int { 999_999_999 }
+
+    /// What an attempt that ended comes to: without a failure its process died.
+    init(_ interrupted: Interruption) {
+        let deaths = min(interrupted.deaths, Self.mostAttempts) + (interrupted.failure == nil ? 1 : 0)
+        self.init(
+            version: interrupted.version,
+            attempts: min(interrupted.attempts, Self.mostAttempts),
+            deaths: deaths,
+            appVersion: interrupted.appVersion
+        )
+    }
 }
 
 /// A migration that ran and was recorded.

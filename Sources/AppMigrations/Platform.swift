@@ -26,9 +26,14 @@ enum Platform {
 
     static var wouldBlock: SystemCallError { SystemCallError(call: "flock", errorNumber: EWOULDBLOCK) }
 
-    /// Whether an error says that the name stands for a link, a folder, a socket or a FIFO instead of a file.
-    static func saysNotRegular(_ error: SystemCallError) -> Bool {
-        [EISDIR, ELOOP, ENXIO, EAGAIN].contains(error.errorNumber)
+    /// Whether a link, a folder, a socket, a FIFO or a device is what stands at a path that could not be opened.
+    static func isOtherThanFile(_ path: String) -> Bool {
+        do throws(SystemCallError) {
+            return try FileStatus(ofEntry: path).kind != .file
+        } catch {
+            // What can't be looked at either leaves the first error the one to tell.
+            return false
+        }
     }
 
     static func text(ofError number: Int32) -> String { String(cString: strerror(number)) }

@@ -89,6 +89,7 @@ private struct StateDocument {
         static var launchedVersion: UInt8 { 16 }
         static var interrupted: UInt8 { 32 }
         static var history: UInt8 { 64 }
+        static var attempted: UInt8 { 128 }
         static var needed: UInt8 { format | name | lastRunVersion }
     }
 
@@ -102,6 +103,7 @@ private struct StateDocument {
     private var baseline = AppVersion.zero
     private var launched = AppVersion.zero
     private var interrupted = StateMarks.Interrupted.no
+    private var attempted = StateMarks.Attempted.none
     private(set) var history: [AppliedMigration] = []
 
     init(_ bytes: UnsafeBufferPointer<UInt8>, name: String) {
@@ -142,6 +144,9 @@ private struct StateDocument {
             } else if key.equals("interrupted") {
                 try note(Bit.interrupted, key)
                 if try !reader.isNull() { interrupted = .during(try reader.interruption()) }
+            } else if key.equals("attempted") {
+                try note(Bit.attempted, key)
+                attempted = try reader.attempted()
             } else if key.equals("history") {
                 try note(Bit.history, key)
                 if keys & Bit.needed == Bit.needed, passes(way) { return }
@@ -186,7 +191,8 @@ private struct StateDocument {
             lastRun: lastRun,
             baseline: has(Bit.baseline) ? baseline : lastRun,
             launched: has(Bit.launchedVersion) ? launched : lastRun,
-            interruption: interrupted
+            interrupted,
+            attempted
         )
     }
 

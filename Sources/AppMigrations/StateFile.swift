@@ -39,7 +39,7 @@ struct StateFile: Sendable {
         case .found(let found): return found
         case .pathTooLong:
             throw .unreadable(SystemCallError(call: "open", errorNumber: Platform.nameTooLong), location)
-        case .unreadable(let error): throw .unreadable(error, location)
+        case .unreadable(let error): throw refusal(error)
         case .problem:
             // A file system of the network may give less than there is in one call: nothing is refused before the
             // whole was read.
@@ -109,7 +109,7 @@ struct StateFile: Sendable {
             content = try Platform.contents(ofFile: location.state, limit: Self.sizeLimit)
         } catch {
             if error.errorNumber == Platform.noEntry { return nil }
-            throw .unreadable(error, location)
+            throw refusal(error)
         }
         guard let content else { throw .notRegular(location) }
         do throws(StateProblem) {
@@ -119,6 +119,14 @@ struct StateFile: Sendable {
         } catch {
             throw .notOurs(error, location)
         }
+    }
+
+    /// Why the state could not be opened or read.
+    ///
+    /// The error's number doesn't tell a link, a folder or a FIFO at the path from a file that can't be had at the moment:
+    /// `open` gives `EAGAIN` for a file with a lease too (fcntl(2)), and `ELOOP` for a loop of links above it.
+    private func refusal(_ error: SystemCallError) -> MigrationError {
+        Platform.isOtherThanFile(location.state) ? .notRegular(location) : .unreadable(error, location)
     }
 
     /// Replaces the state in one step: a temporary file, written and synchronized, renamed, the directory
@@ -147,6 +155,27 @@ struct StateFile: Sendable {
             try Platform.synchronizeDirectory(location.directory)
         } catch {
             throw SaveFailure(cause: error, isRenamed: true, leftover: nil)
+        }
+    }
+
+    /// Whether somebody has the lock; makes no file, and waits for nobody.
+    ///
+    /// A shared lock is asked for, since NFS gives an exclusive one to those who may write only (flock(2)).
+    func isLocked() throws(MigrationError) -> Bool {
+        do throws(SystemCallError) {
+            let descriptor = try Platform.openToRead(location.lock)
+            let isFree: Bool
+            do throws(SystemCallError) {
+                isFree = try Platform.tryLock(descriptor, sharing: true)
+            } catch {
+                Platform.closeAfterReading(descriptor)
+                throw error
+            }
+            if isFree { Platform.unlock(descriptor) } else { Platform.closeAfterReading(descriptor) }
+            return !isFree
+        } catch {
+            if error.errorNumber == Platform.noEntry { return false }
+            throw .lockUnavailable(error, location)
         }
     }
 

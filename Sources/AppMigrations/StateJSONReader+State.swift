@@ -72,6 +72,44 @@ extension StateJSONReader {
     }
 
     @inline(never)
+    mutating func attempted() throws(Problem) -> StateMarks.Attempted {
+        var versions: [AttemptedMigration] = []
+        try expect(0x5B, .array)
+        if pass(0x5D) { return .none }
+        repeat { versions.append(try attemptedMigration()) } while try continues(until: 0x5D)
+        return .versions(versions)
+    }
+
+    private mutating func attemptedMigration() throws(Problem) -> AttemptedMigration {
+        var version, appVersion: AppVersion?
+        var attempts, deaths: Int?
+        let start = index
+        try object { (reader, key) throws(Problem) in
+            if key.equals("version") {
+                try reader.set(&version, key) { reader throws(Problem) in try reader.version() }
+            } else if key.equals("appVersion") {
+                try reader.set(&appVersion, key) { reader throws(Problem) in try reader.version() }
+            } else if key.equals("attempts") {
+                try reader.set(&attempts, key) { reader throws(Problem) in try reader.count() }
+            } else if key.equals("deaths") {
+                try reader.set(&deaths, key) { reader throws(Problem) in try reader.count() }
+            } else {
+                return false
+            }
+            return true
+        }
+        guard let version, let appVersion, let attempts, let deaths else {
+            throw problem(.present, at: start)
+        }
+        return AttemptedMigration(
+            version: version,
+            attempts: attempts,
+            deaths: deaths,
+            appVersion: appVersion
+        )
+    }
+
+    @inline(never)
     mutating func history() throws(Problem) -> [AppliedMigration] {
         var rows: [AppliedMigration] = []
         try expect(0x5B, .array)

@@ -4,6 +4,7 @@ struct StateMarks: Equatable, Sendable {
     var baseline: AppVersion
     var launched: AppVersion
     private var interruption: Interrupted
+    private var attempts: Attempted
 
     /// An interruption, or none.
     ///
@@ -14,21 +15,39 @@ struct StateMarks: Equatable, Sendable {
         case during(Interruption)
     }
 
+    /// What is known of pending versions besides the interrupted one; boxed for the same reason.
+    indirect enum Attempted: Equatable {
+        case none
+        case versions([AttemptedMigration])
+    }
+
     init(lastRun: AppVersion, baseline: AppVersion, launched: AppVersion, interrupted: Interruption?) {
-        self.init(lastRun: lastRun, baseline: baseline, launched: launched, interruption: .no)
+        self.init(lastRun: lastRun, baseline: baseline, launched: launched, .no, .none)
         self.interrupted = interrupted
     }
 
-    init(lastRun: AppVersion, baseline: AppVersion, launched: AppVersion, interruption: Interrupted) {
+    init(
+        lastRun: AppVersion,
+        baseline: AppVersion,
+        launched: AppVersion,
+        _ interruption: Interrupted,
+        _ attempts: Attempted
+    ) {
         self.lastRun = lastRun
         self.baseline = baseline
         self.launched = launched
         self.interruption = interruption
+        self.attempts = attempts
     }
 
     var interrupted: Interruption? {
         get { if case .during(let interruption) = interruption { interruption } else { nil } }
         set { interruption = newValue.map(Interrupted.during) ?? .no }
+    }
+
+    var attempted: [AttemptedMigration] {
+        get { if case .versions(let versions) = attempts { versions } else { [] } }
+        set { attempts = newValue.isEmpty ? .none : .versions(newValue) }
     }
 
     /// Whether files wait to be put back, or may have to be.
@@ -42,12 +61,47 @@ extension StateMarks {
     /// Whether a newer release than `current` ran migrations here or was launched.
     func isDowngrade(to current: AppVersion) -> Bool { lastRun.exceeds(current) || launched.exceeds(current) }
 
+    /// The newest version of what ran and was launched here: the release, where that lies above `current`.
+    func newest(above current: AppVersion) -> AppVersion {
+        let release = max(lastRun.release, launched)
+        return release > current ? release : lastRun
+    }
+
     /// How a start of `current` relates to the last one.
     func launch(of current: AppVersion) -> MigrationManager.Launch {
-        if isDowngrade(to: current) { return .downgrade(from: max(lastRun.release, launched)) }
+        if isDowngrade(to: current) { return .downgrade(from: newest(above: current)) }
         return current > launched ? .upgrade(from: launched) : .same
     }
 
     /// The version up to which a declaration has nothing to do; what lies above is looked at closely.
     func idleLimit(of current: AppVersion) -> AppVersion { min(lastRun, current) }
+}
+
+extension StateMarks {
+    /// What is known of the attempts at a pending version; the process that was interrupted in it counts as dead.
+    func attempts(at version: AppVersion) -> AttemptedMigration? {
+        if let interrupted, interrupted.version == version { return AttemptedMigration(interrupted) }
+        return attempted.first { $0.version == version }
+    }
+
+    /// Notes a new attempt.
+    ///
+    /// The version interrupted before is still pending, so what is known of it is kept.
+    mutating func begin(_ attempt: Interruption) {
+        var known = attempted.filter { $0.version != attempt.version }
+        if let interrupted, interrupted.version != attempt.version {
+            known.removeAll { $0.version == interrupted.version }
+            known.append(AttemptedMigration(interrupted))
+        }
+        attempted = known
+        interrupted = attempt
+    }
+
+    /// Raises the mark to `version`; what is known of attempts at versions up to the mark goes.
+    mutating func pass(_ version: AppVersion) {
+        lastRun = max(lastRun, version)
+        if let interrupted, interrupted.version <= lastRun { self.interrupted = nil }
+        let mark = lastRun
+        attempted = attempted.filter { $0.version > mark }
+    }
 }

@@ -5,8 +5,14 @@ enum Timestamp {
     private static let daysTo1970 = 719_468
     private static let daysIn400Years = 146_097
 
+    /// The years 0000 to 9999, which are what four digits hold.
+    private static let years: ClosedRange<Int64> = -62_167_219_200...253_402_300_799
+
+    /// A moment outside ``years`` becomes the nearer end of them.
     static func text(_ seconds: Int64) -> String {
-        let (days, second) = Int(seconds).flooredDivision(by: 86_400)
+        let (days, second) = Int(min(max(seconds, years.lowerBound), years.upperBound)).flooredDivision(
+            by: 86_400
+        )
         let (year, month, day) = date(days)
         let time = "\(padded(second / 3_600)):\(padded(second / 60 % 60)):\(padded(second % 60))"
         return "\(padded(year, 4))-\(padded(month))-\(padded(day))T\(time)Z"

@@ -11,9 +11,12 @@ struct MigrationDecisionTests {
         var current = "1.4"
         var lastRun = "1.1"
         var launched = "1.1"
+        /// What the manager knew before, where that isn't what the state says: the last run, and the version launched.
+        var known: (lastRun: String, launched: String)?
         var isFresh = false
         var limit: Int?
         var interrupted: Attempt?
+        var attempted: [Attempt] = []
         let decision: MigrationDecision
 
         var testDescription: String { situation }
@@ -125,6 +128,55 @@ struct MigrationDecisionTests {
         Row(situation: "a newer release migrated", version: "1.4-1", lastRun: "1.5", decision: .alreadyRun),
         Row(situation: "a newer sub-migration ran", version: "1.4", lastRun: "1.4-1", decision: .alreadyRun),
         Row(
+            situation: "a newer app was launched since",
+            version: "1.2",
+            launched: "1.5",
+            known: ("1.1", "1.1"),
+            decision: .overtaken(by: version("1.5"))
+        ),
+        Row(
+            situation: "a newer app ran it since",
+            version: "1.2",
+            lastRun: "1.5-2",
+            known: ("1.1", "1.1"),
+            decision: .overtaken(by: version("1.5"))
+        ),
+        Row(
+            situation: "a newer sub-migration ran since than the app may run",
+            version: "1.4-2",
+            current: "1.4-2",
+            lastRun: "1.4-3",
+            known: ("1.1", "1.4"),
+            decision: .overtaken(by: version("1.4-3"))
+        ),
+        Row(
+            situation: "a newer app was here since, and the version is known to have run",
+            version: "1.1",
+            lastRun: "1.5",
+            known: ("1.1", "1.1"),
+            decision: .alreadyRun
+        ),
+        Row(
+            situation: "a downgrade, and the newer app's mark was lowered since",
+            version: "1.2",
+            known: ("1.1", "1.5"),
+            decision: .heldByDowngrade
+        ),
+        Row(
+            situation: "another process of this version ran it since",
+            version: "1.2",
+            lastRun: "1.2",
+            launched: "1.4",
+            known: ("1.1", "1.1"),
+            decision: .alreadyRun
+        ),
+        Row(
+            situation: "the mark was lowered since",
+            version: "1.3",
+            known: ("1.2", "1.4"),
+            decision: .setBack
+        ),
+        Row(
             situation: "the process died once",
             version: "1.2",
             interrupted: Attempt(),
@@ -148,6 +200,39 @@ struct MigrationDecisionTests {
             limit: 1,
             interrupted: Attempt(version: "1.3", deaths: 9),
             decision: .run(attempt: 1, deaths: 0)
+        ),
+        Row(
+            situation: "it died, and another migration was begun since",
+            version: "1.3",
+            interrupted: Attempt(failure: "full"),
+            attempted: [
+                Attempt(version: "1.4", attempts: 7, deaths: 5),
+                Attempt(version: "1.3", attempts: 3, deaths: 2),
+            ],
+            decision: .run(attempt: 4, deaths: 2)
+        ),
+        Row(
+            situation: "it died as often as the limit says, and another migration was begun since",
+            version: "1.3",
+            limit: 2,
+            interrupted: Attempt(failure: "full"),
+            attempted: [Attempt(version: "1.3", attempts: 3, deaths: 2)],
+            decision: .attemptLimitReached(deaths: 2)
+        ),
+        Row(
+            situation: "a new app version starts the count of every pending version again",
+            version: "1.3",
+            limit: 2,
+            attempted: [Attempt(version: "1.3", attempts: 3, deaths: 2, appVersion: "1.3")],
+            decision: .run(attempt: 4, deaths: 0)
+        ),
+        Row(
+            situation: "a fresh install's sub-migration that another process began",
+            version: "1.4-1",
+            lastRun: "1.4",
+            isFresh: true,
+            attempted: [Attempt(version: "1.4-1", failure: "full")],
+            decision: .run(attempt: 2, deaths: 0)
         ),
         Row(
             situation: "below the limit of attempts",
@@ -195,7 +280,7 @@ struct MigrationDecisionTests {
 
     @Test(arguments: rows)
     func `each situation has its decision`(row: Row) {
-        let marks = StateMarks(
+        var marks = StateMarks(
             lastRun: version(row.lastRun),
             baseline: version(row.lastRun),
             launched: version(row.launched),
@@ -211,10 +296,27 @@ struct MigrationDecisionTests {
                 )
             }
         )
+        marks.attempted = row.attempted.map {
+            AttemptedMigration(
+                version: version($0.version),
+                attempts: $0.attempts,
+                deaths: $0.deaths,
+                appVersion: version($0.appVersion)
+            )
+        }
+        let known = row.known.map {
+            StateMarks(
+                lastRun: version($0.lastRun),
+                baseline: version($0.lastRun),
+                launched: version($0.launched),
+                interrupted: nil
+            )
+        }
         let decision = MigrationDecision(
             version(row.version),
             after: version(row.after),
             current: version(row.current),
+            known: known ?? marks,
             marks: marks,
             isFresh: row.isFresh,
             attemptLimit: row.limit
@@ -231,7 +333,9 @@ struct MigrationDecisionTests {
             ("1.1", "1.5", "1.4", .downgrade(from: version("1.5"))),
             ("1.5", "1.4", "1.4", .downgrade(from: version("1.5"))),
             ("1.5-2", "1.5", "1.4", .downgrade(from: version("1.5"))),
-            ("1.4-3", "1.4", "1.4-2", .downgrade(from: version("1.4"))),
+            ("1.4-3", "1.4", "1.4-2", .downgrade(from: version("1.4-3"))),
+            ("1.4-3", "1.4-3", "1.4", .same), ("1.4-1", "1.4-3", "1.4-2", .downgrade(from: version("1.4-3"))),
+            ("1.4-3", "1.4", "1.3-9", .downgrade(from: version("1.4"))),
         ] as [(String, String, String, MigrationManager.Launch)]
     )
     func `a start is compared with what ran and what was launched`(

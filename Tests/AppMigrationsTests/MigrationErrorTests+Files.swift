@@ -43,6 +43,14 @@ extension MigrationErrorTests {
         Row(
             .stateNotSaved,
             "stateNotSaved",
+            .launchOwed(version("1.5"), location),
+            "That version 1.5 was launched could not be saved in the state of manager \"Library\", "
+                + "/d/Library.migrations.json: the lock is held for a migration. Each later declaration and the next start "
+                + "try again; until then an older version of the app doesn't see that it is one."
+        ),
+        Row(
+            .stateNotSaved,
+            "stateNotSaved",
             .notRemoved(full, location),
             "\(state) could not be removed for good: No space left on device (write, errno 28). Make the folder writable "
                 + "for this process and try again."
@@ -84,9 +92,9 @@ extension MigrationErrorTests {
             .stateCorrupted,
             "stateCorrupted",
             .notRegular(location),
-            "\(state) is damaged, or not a state of this manager: it is not a regular file of at most 1 MiB. Nothing was run, and "
-                + "every byte of it was left as it is. Repair the file, restore it from a backup, or move it away: the "
-                + "next manager is a first run then."
+            "\(state) is not a regular file of at most 1 MiB. Nothing was run, and what stands there was left as it is. Put "
+                + "the state's file itself at this path: a link isn't followed, since a save would replace it. Where the "
+                + "state is lost, move away what stands there: the next manager is a first run then."
         ),
     ]
 }

@@ -78,13 +78,14 @@ struct MigrationManagerFailureTests {
             _ = try folder.manager("1.4").failure(of: "1.3")
             let manager = try folder.manager("1.4")
             try manager.declare("1.2")
-            let interrupted = "\"interrupted\" : { \"version\" : \"1.3\", \"attempts\" : 1"
-            #expect(try folder.stateText().contains(interrupted))
+            let attempted = "\"attempted\" : [ { \"version\" : \"1.3\", \"attempts\" : 1"
+            #expect(try folder.stateText().contains(attempted))
             try manager.whenMigrating(toVersion: "1.3") { context in #expect(context.attempt == 2) }
-            #expect(try !folder.stateText().contains("interrupted"))
+            #expect(try !folder.stateText().contains("attempted"))
             _ = try folder.manager("1.4").failure(of: "1.3-1")
             try folder.manager("1.4").declare("1.4")
             #expect(try !folder.stateText().contains("interrupted"))
+            #expect(try !folder.stateText().contains("attempted"))
         }
     }
 

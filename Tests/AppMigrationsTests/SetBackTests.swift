@@ -60,24 +60,26 @@ struct SetBackTests {
     }
 
     @Test func `numbers of attempts that have no next one stay readable`() {
+        let marks = StateMarks(
+            lastRun: version("1.1"),
+            baseline: version("1.1"),
+            launched: version("1.4"),
+            interrupted: Interruption(
+                version: version("1.2"),
+                attempts: .max,
+                deaths: .max,
+                protected: [],
+                appVersion: version("1.4"),
+                startedAt: 0,
+                failure: nil
+            )
+        )
         let decision = MigrationDecision(
             version("1.2"),
             after: .zero,
             current: version("1.4"),
-            marks: StateMarks(
-                lastRun: version("1.1"),
-                baseline: version("1.1"),
-                launched: version("1.4"),
-                interrupted: Interruption(
-                    version: version("1.2"),
-                    attempts: .max,
-                    deaths: .max,
-                    protected: [],
-                    appVersion: version("1.4"),
-                    startedAt: 0,
-                    failure: nil
-                )
-            ),
+            known: marks,
+            marks: marks,
             isFresh: false,
             attemptLimit: nil
         )

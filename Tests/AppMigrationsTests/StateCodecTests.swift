@@ -46,6 +46,25 @@ struct StateCodecTests {
         }
     }
 
+    @Test func `what we write into a limit of bytes, we read again, whatever was counted and clocks said`() {
+        var random = RandomState(generator: SeededGenerator(seed: 8))
+        var isCut = 0
+        for round in 0..<3_000 {
+            let state = random.extremeState(named: Self.name)
+            let limit = random.generator.element(of: [400, 1_200, 2_000, 1 << 20])
+            guard let bytes = state.document(limit: limit) else { continue }
+            guard let again = Self.read(bytes), bytes.count <= limit, Self.read(again.document) == again,
+                Self.readMarks(bytes) == again.marks, again.marks.lastRun == state.marks.lastRun,
+                state.history.suffix(again.history.count).map(\.version) == again.history.map(\.version)
+            else {
+                Issue.record("Round \(round): \(String(decoding: bytes, as: UTF8.self))")
+                return
+            }
+            if again.history.count < state.history.count { isCut += 1 }
+        }
+        #expect(isCut > 50, "Too few histories were cut to say something.")
+    }
+
     @Test func `what Foundation writes, we read with the same values`() throws {
         var random = RandomState(generator: SeededGenerator(seed: 2))
         let encoder = JSONEncoder()
@@ -143,6 +162,8 @@ struct StateCodecTests {
             (.nanoseconds(1), "0.000000001"),
             (.microseconds(12_300), "0.0123"),
             (Duration(secondsComponent: 0, attosecondsComponent: 999_999_999), "0"),
+            (.seconds(-4), "0"), (.nanoseconds(-1), "0"), (.seconds(Int64.min), "0"),
+            (.seconds(Int64.max), "999999999999"), (.seconds(999_999_999_998.5), "999999999998.5"),
         ] as [(Duration, String)]
     )
     func `a duration is decimal seconds, to the nanosecond`(duration: Duration, text: String) {

@@ -82,3 +82,50 @@ struct StateFileCorruptionTests {
         }
     }
 }
+
+/// A state file that is fine and can't be had at the moment.
+struct StateFileUnreadableTests {
+    @Test func `a loop of links above the state is no damage`() throws {
+        try withTemporaryDirectory { folder in
+            try FileManager.default.createSymbolicLink(
+                atPath: folder.path + "/loop",
+                withDestinationPath: folder.path + "/loop"
+            )
+            let error = try #require(throws: MigrationError.self) {
+                try MigrationManager(
+                    named: "Library",
+                    currentVersion: "1",
+                    stateDirectory: folder.path + "/loop/x"
+                )
+            }
+            #expect(error.code == .stateUnreadable)
+            #expect((error.underlyingError as? SystemCallError)?.errorNumber == ELOOP)
+        }
+    }
+
+    #if os(Linux)
+    @Test func `a file on which another program has a lease is no damage`() throws {
+        try withTemporaryDirectory { folder in
+            try folder.writeState(lastRun: "1.1", launched: "1.4")
+            let manager = try folder.manager()
+            let descriptor = open(folder.stateFile, O_RDWR)
+            try #require(descriptor >= 0)
+            defer { close(descriptor) }
+            // fcntl(2): the holder of a lease is told by SIGIO when somebody opens the file, and has its time to answer.
+            signal(SIGIO, SIG_IGN)
+            let setLease: Int32 = 1_024
+            try #require(fcntl(descriptor, setLease, F_WRLCK) == 0)
+            let errors = [
+                try #require(throws: MigrationError.self) { try folder.manager() },
+                try manager.refusal(of: "1.2"),
+            ]
+            for error in errors {
+                #expect(error.code == .stateUnreadable)
+                #expect((error.underlyingError as? SystemCallError)?.errorNumber == EAGAIN)
+            }
+            _ = fcntl(descriptor, setLease, F_UNLCK)
+            #expect(try folder.manager().declare("1.2") == ["1.2"])
+        }
+    }
+    #endif
+}

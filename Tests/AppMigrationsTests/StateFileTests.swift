@@ -174,7 +174,7 @@ struct StateFileTests {
         }
     }
 
-    @Test func `a state that would be over 1 MiB loses the oldest rows of its history`() throws {
+    @Test func `a history of half a MiB loses its oldest rows`() throws {
         try withTemporaryDirectory { folder in
             var state = Self.state
             let long = version(String(repeating: "9999999999.", count: 300) + "1")
@@ -189,7 +189,44 @@ struct StateFileTests {
             state.history = Array(repeating: row, count: 200)
             try file(folder).save(state)
             let history = try #require(try file(folder).readState()).history
-            #expect(history.count == 100)
+            #expect(history.count == 52)
+        }
+    }
+
+    @Test
+    func `a list of protected paths takes no row from the history, and is refused where it doesn't fit`()
+        throws
+    {
+        try withTemporaryDirectory { folder in
+            var state = Self.state
+            state.history = (1...1_000).map {
+                AppliedMigration(
+                    version: version("0.\($0)"),
+                    previousVersion: version("0.\($0 - 1)"),
+                    appVersion: version("1"),
+                    finishedAt: 0,
+                    duration: .zero,
+                    attempts: 1
+                )
+            }
+            state.marks.interrupted = Interruption(
+                version: version("1.4"),
+                attempts: 1,
+                deaths: 0,
+                protected: Array(repeating: String(repeating: "p", count: 100), count: 8_000),
+                appVersion: version("1.4"),
+                startedAt: 0,
+                failure: nil
+            )
+            try file(folder).save(state)
+            #expect(try file(folder).readState() == state)
+            state.marks.interrupted?.protected += Array(
+                repeating: String(repeating: "q", count: 100),
+                count: 2_000
+            )
+            let failure = #expect(throws: SaveFailure.self) { try file(folder).save(state) }
+            #expect(failure?.cause == Platform.tooLarge)
+            #expect(try file(folder).readState()?.history.count == 1_000)
         }
     }
 }

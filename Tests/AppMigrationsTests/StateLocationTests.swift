@@ -100,3 +100,79 @@ struct StateLocationTests {
         }
     }
 }
+
+/// Paths that are given by mistake: the folder would be made, and the next release's start would be a fresh install.
+struct MistakenDirectoryTests {
+    private func refusal(_ directory: String) throws -> MigrationError {
+        try #require(throws: MigrationError.self) {
+            try MigrationManager(named: "Library", currentVersion: "1", stateDirectory: directory)
+        }
+    }
+
+    @Test(arguments: ["~", "~/Library/Migrations", "~root/Migrations"])
+    func `a directory that begins with a tilde is refused`(directory: String) throws {
+        let error = try refusal(directory)
+        #expect(error.code == .stateUnreadable)
+        #expect(
+            error.description
+                == "The state directory \"\(directory)\" of manager \"Library\" can't be used: ~ at its beginning means the "
+                + "home folder to a shell only; give the whole path, or ./~ for that name. Nothing was run or written. "
+                + "Pass the path of a folder as stateDirectory:."
+        )
+    }
+
+    @Test(arguments: [
+        ("Application%20Support", "Application%20Support", "Application Support"),
+        ("Application%20Support/App/Migrations", "Application%20Support", "Application Support"),
+        ("Application%20Support/", "Application%20Support", "Application Support"),
+        ("new%20folder", "new%20folder", "new folder"), ("Zo%C3%AB/a", "Zo%C3%AB", "Zoë"),
+    ])
+    func `a directory with the escapes of a URL is refused before it is made`(
+        path: String,
+        component: String,
+        decoded: String
+    ) throws {
+        try withTemporaryDirectory { folder in
+            try folder.makeFolder(folder.path + "/Application Support")
+            let error = try refusal(folder.path + "/" + path)
+            #expect(error.code == .stateUnreadable)
+            #expect(
+                error.description
+                    == "The state directory \"\(folder.path)/\(path)\" of manager \"Library\" can't be used: it is "
+                    + "percent-encoded, and \(folder.path)/\(component) isn't there: where \(decoded) is meant, take "
+                    + "path(percentEncoded: false) of the URL, else make the folder first. Nothing was run or written. "
+                    + "Pass the path of a folder as stateDirectory:."
+            )
+            #expect(try folder.names() == ["Application Support"])
+        }
+    }
+
+    @Test func `a folder that stands there under the name with escapes is meant`() throws {
+        try withTemporaryDirectory { folder in
+            try folder.makeFolder(folder.path + "/a%20b")
+            try folder.makeFolder(folder.path + "/a b")
+            for directory in ["/a%20b", "/a%20b/Migrations", "/100%", "/50%_", "/a%zzb"] {
+                let path = folder.path + directory
+                for launch in [MigrationManager.Launch.first, .same] {
+                    let manager = try MigrationManager(
+                        named: "Library",
+                        currentVersion: "1",
+                        stateDirectory: path
+                    )
+                    #expect(manager.launch == launch)
+                }
+            }
+        }
+    }
+
+    @Test func `a folder that can't be looked at is named`() throws {
+        try withTemporaryDirectory { folder in
+            let long = folder.path + "/a%20" + String(repeating: "b", count: 300)
+            let location = StateLocation(name: "Library", directory: long)
+            let error = try #require(throws: MigrationError.self) {
+                try DefaultLocation.refuseEncoded(location)
+            }
+            #expect(error.description.contains("File name too long (lstat, errno "))
+        }
+    }
+}

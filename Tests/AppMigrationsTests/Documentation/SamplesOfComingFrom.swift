@@ -3,21 +3,41 @@ import Foundation
 
 // The samples of "Coming from another migration library", as they stand there.
 
-func versionLeftInDefaults(_ name: String) -> MigrationManager.FirstRun {
-    let defaults = UserDefaults.standard
-    let version =
-        defaults.string(forKey: "MFMigrationManagerLastVersionKey-\(name)")
-        ?? defaults.string(forKey: "MFMigrationManagerInitialVersionKey-\(name)")
-        ?? defaults.string(forKey: "MTMigration.lastMigrationVersion")
-    guard let version else { return .freshInstall }
-    return .upgrading(from: version)
+func versionLeft(
+    in defaults: UserDefaults,
+    by name: String?,
+    appVersion: AppVersion,
+    oldest: AppVersion,
+    report: (String) -> Void
+) -> MigrationManager.FirstRun {
+    let names = name.map { [$0] } ?? ["(null)", "default"]
+    let keys =
+        names.map { "MFMigrationManagerLastVersionKey-\($0)" }
+        + names.map { "MFMigrationManagerInitialVersionKey-\($0)" }
+        + ["MTMigration.lastMigrationVersion"]
+    guard let left = keys.compactMap({ defaults.string(forKey: $0) }).first else { return .freshInstall }
+    let release = AppVersion(String(left.prefix { "0123456789.".contains($0) }))
+    if let release, release <= appVersion, AppVersion(left) != nil { return .upgrading(from: left) }
+    let version = min(release ?? oldest, appVersion)
+    report("\"\(left)\" in the user defaults is taken for \(version).")
+    return .upgrading(from: version.description)
 }
 
-func startAfterMFMigrationManager(appVersion: String, stateDirectory: String) throws -> MigrationManager {
+func startAfterMFMigrationManager(
+    appVersion: String,
+    stateDirectory: String,
+    report: (String) -> Void
+) throws -> MigrationManager {
     let migrations = try MigrationManager(
         named: "Library",
         currentVersion: appVersion,
-        firstRun: versionLeftInDefaults("Library"),
+        firstRun: try versionLeft(
+            in: .standard,
+            by: "Library",
+            appVersion: AppVersion(parsing: appVersion),
+            oldest: AppVersion(parsing: "1.0"),
+            report: report
+        ),
         stateDirectory: stateDirectory
     )
     try migrations.whenMigrating(toVersion: "1.1") { try moveArchiveToFolders() }

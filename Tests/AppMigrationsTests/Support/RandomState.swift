@@ -24,12 +24,15 @@ struct RandomState {
     }
 
     mutating func state(named name: String) -> MigrationState {
-        let marks = StateMarks(
+        var marks = StateMarks(
             lastRun: version(),
             baseline: version(),
             launched: version(),
             interrupted: generator.hits(oneIn: 2) ? interruption() : nil
         )
+        if generator.hits(oneIn: 2) {
+            marks.attempted = (0..<Int.random(in: 1...3, using: &generator)).map { _ in attempted() }
+        }
         let rows = (0..<Int.random(in: 0...3, using: &generator)).map { _ in row() }
         return MigrationState(name: name, marks: marks, history: rows)
     }
@@ -46,6 +49,15 @@ struct RandomState {
         )
     }
 
+    private mutating func attempted() -> AttemptedMigration {
+        AttemptedMigration(
+            version: version(),
+            attempts: Int.random(in: 0...99, using: &generator),
+            deaths: Int.random(in: 0...99, using: &generator),
+            appVersion: version()
+        )
+    }
+
     private mutating func row() -> AppliedMigration {
         AppliedMigration(
             version: version(),
@@ -55,6 +67,34 @@ struct RandomState {
             duration: .nanoseconds(Int64.random(in: 0...4_000_000_000_000, using: &generator) >> 4),
             attempts: Int.random(in: 0...999_999, using: &generator)
         )
+    }
+
+    /// A state whose numbers and times are what a broken clock or an editor can make of them.
+    mutating func extremeState(named name: String) -> MigrationState {
+        var state = state(named: name)
+        let numbers = [Int.min, -1, 0, 1, 999_999_999_999_999_999, 1_000_000_000_000_000_000, .max]
+        let times: [Int64] = [.min, -62_167_219_201, -1, 0, 253_402_300_800, .max]
+        state.marks.interrupted?.attempts = generator.element(of: numbers)
+        state.marks.interrupted?.deaths = generator.element(of: numbers)
+        state.marks.interrupted?.startedAt = generator.element(of: times)
+        state.marks.attempted = state.marks.attempted.map {
+            var attempted = $0
+            attempted.attempts = generator.element(of: numbers)
+            attempted.deaths = generator.element(of: numbers)
+            return attempted
+        }
+        state.history = (0..<Int.random(in: 0...12, using: &generator)).map { _ in
+            AppliedMigration(
+                version: version(),
+                previousVersion: version(),
+                appVersion: version(),
+                finishedAt: generator.element(of: times),
+                duration: .seconds(generator.element(of: times))
+                    + .nanoseconds(generator.element(of: [0, 1, -1])),
+                attempts: generator.element(of: numbers)
+            )
+        }
+        return state
     }
 
     /// Any JSON value.

@@ -14,6 +14,13 @@ struct StateOracle: Codable {
         var failure: String?
     }
 
+    struct Attempted: Codable {
+        var version: String
+        var attempts: Int
+        var deaths: Int
+        var appVersion: String
+    }
+
     struct Row: Codable {
         var version: String
         var from: String
@@ -29,6 +36,7 @@ struct StateOracle: Codable {
     var baseline: String?
     var launchedVersion: String?
     var interrupted: Attempt?
+    var attempted: [Attempted]?
     var history: [Row]?
 
     init(_ state: MigrationState) {
@@ -46,6 +54,14 @@ struct StateOracle: Codable {
                 appVersion: $0.appVersion.description,
                 startedAt: Self.text($0.startedAt),
                 failure: $0.failure
+            )
+        }
+        attempted = state.marks.attempted.map {
+            Attempted(
+                version: $0.version.description,
+                attempts: $0.attempts,
+                deaths: $0.deaths,
+                appVersion: $0.appVersion.description
             )
         }
         history = state.history.map {
@@ -78,6 +94,12 @@ struct StateOracle: Codable {
                 && theirs.failure.map { Array($0.utf8) } == ours.failure.map { Array($0.utf8) }
             if !isSame { return "interrupted" }
         }
+        let (known, pending) = (attempted ?? [], ours.attempted ?? [])
+        let isKnown = known.elementsEqual(pending) {
+            same($0.version, $1.version) && $0.attempts == $1.attempts && $0.deaths == $1.deaths
+                && same($0.appVersion, $1.appVersion)
+        }
+        if !isKnown { return "attempted" }
         let (theirs, rows) = (history ?? [], ours.history ?? [])
         if theirs.count != rows.count { return "history" }
         for (index, (theirs, ours)) in zip(theirs, rows).enumerated() {

@@ -1,0 +1,44 @@
+extension StateFile {
+    /// Saves that `current` was launched, if that is new; gives the error of a save that failed.
+    ///
+    /// Only under the lock.
+    func raiseLaunched(_ state: inout MigrationState, to current: AppVersion) -> MigrationError? {
+        guard state.marks.launched < current else { return nil }
+        var raised = state
+        raised.marks.launched = current
+        do throws(SaveFailure) {
+            try save(raised)
+            state = raised
+            return nil
+        } catch {
+            if error.isRenamed { state = raised }
+            let consequence = "Nothing depends on it but \"launch\"."
+            return .notSaved(error, nil, location, consequence: consequence)
+        }
+    }
+}
+
+extension MigrationManager {
+    /// Saves the version launched where the lock was held when the manager was made, if the lock is free.
+    func saveOwedLaunch() {
+        do throws(MigrationError) {
+            guard let lock = try FileLock.ifFree(file.location) else { return }
+            defer { lock.unlock() }
+            // A state that is gone is the next declaration's matter, which needs one.
+            guard var state = try file.readState() else { return }
+            let failure = file.raiseLaunched(&state, to: currentVersion)
+            settleLaunch()
+            if let failure { throw failure }
+        } catch {
+            settleLaunch()
+            options.onEvent?(MigrationEvent(.launchNotSaved, name, version: currentVersion, error: error))
+        }
+    }
+
+    private func settleLaunch() {
+        core.withLock { core in
+            core.owesLaunch = false
+            core.settle(currentVersion)
+        }
+    }
+}

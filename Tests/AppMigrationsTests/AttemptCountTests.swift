@@ -1,0 +1,112 @@
+import Foundation
+import Testing
+
+@testable import AppMigrations
+
+/// Attempts and deaths of each pending version, whatever is begun in between.
+struct AttemptCountTests {
+    private func die(in folder: TemporaryDirectory, _ ran: [String], _ migration: String, app: String) async {
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            [
+                path = folder.path as String, ran = ran as [String], migration = migration as String,
+                app = app as String
+            ] in
+            let manager = try MigrationManager(named: "Library", currentVersion: app, stateDirectory: path)
+            for version in ran { try manager.whenMigrating(toVersion: version) {} }
+            try manager.whenMigrating(toVersion: migration) { kill(getpid(), SIGKILL) }
+        }
+    }
+
+    private func attempt(_ manager: MigrationManager, _ text: String) throws -> Int? {
+        var attempt: Int?
+        try manager.whenMigrating(toVersion: text) { context in attempt = context.attempt }
+        return attempt
+    }
+
+    @Test func `a death is remembered while an earlier migration fails`() async throws {
+        try await withTemporaryDirectory { folder in
+            try folder.writeState(lastRun: "1.3", launched: "1.5")
+            await die(in: folder, ["1.4"], "1.5", app: "1.5")
+            let failing = try folder.manager("1.5.1")
+            try failing.declare("1.4")
+            _ = try failing.failure(of: "1.4-1")
+            let manager = try folder.manager("1.5.1")
+            #expect(try attempt(manager, "1.4-1") == 2)
+            #expect(try attempt(manager, "1.5") == 2)
+            #expect(try manager.history.map(\.attempts) == [1, 2, 2])
+            #expect(try !folder.stateText().contains("attempted"))
+        }
+    }
+
+    @Test func `deaths up to the limit count while an earlier migration fails`() async throws {
+        try await withTemporaryDirectory { folder in
+            try folder.writeState(lastRun: "1.4", launched: "1.5")
+            for _ in 1...2 { await die(in: folder, [], "1.5", app: "1.5") }
+            _ = try folder.manager("1.5").failure(of: "1.4-1")
+            let options = MigrationManager.Options(attemptLimit: 2)
+            #expect(
+                try folder.manager("1.5", options: options).refusal(of: "1.5").code == .attemptLimitReached
+            )
+            let newer = try folder.manager("1.5.1", options: options)
+            #expect(try attempt(newer, "1.4-1") == 2)
+            #expect(try attempt(newer, "1.5") == 3)
+        }
+    }
+
+    @Test func `each pending version has counts of its own`() {
+        func attempt(_ text: String, _ attempts: Int, failure: String? = nil) -> Interruption {
+            Interruption(
+                version: version(text),
+                attempts: attempts,
+                deaths: attempts - 1,
+                protected: [],
+                appVersion: version("1.4"),
+                startedAt: 0,
+                failure: failure
+            )
+        }
+        var marks = StateMarks(lastRun: .zero, baseline: .zero, launched: .zero, interrupted: nil)
+        marks.begin(attempt("1.3", 3))
+        marks.begin(attempt("1.2", 1))
+        marks.begin(attempt("1.1", 5, failure: "full"))
+        marks.begin(attempt("1.2", 2))
+        #expect(marks.attempted.map(\.version) == [version("1.3"), version("1.1")])
+        #expect(marks.attempts(at: version("1.1"))?.deaths == 4)
+        #expect(marks.attempts(at: version("1.2"))?.deaths == 2)
+        #expect(marks.attempts(at: version("1.3"))?.attempts == 3)
+        #expect(marks.attempts(at: version("1.4")) == nil)
+        marks.pass(version("1.1"))
+        #expect(marks.isInterrupted)
+        marks.pass(version("1.2"))
+        #expect(!marks.isInterrupted)
+        #expect(marks.attempted.map(\.version) == [version("1.3")])
+        marks.pass(version("1.3"))
+        #expect(marks.attempted.isEmpty)
+    }
+
+    @Test func `a reset forgets the counts of every version`() throws {
+        try withTemporaryDirectory { folder in
+            try folder.writeState(lastRun: "1.1", launched: "1.4")
+            _ = try folder.manager().failure(of: "1.3")
+            _ = try folder.manager().failure(of: "1.2")
+            #expect(try folder.stateText().contains("attempted"))
+            try folder.manager().reset(to: "1.1")
+            #expect(try !folder.stateText().contains("attempted"))
+            #expect(try attempt(folder.manager(), "1.3") == 1)
+        }
+    }
+
+    @Test(arguments: [
+        (#"[ { "version" : "1.3", "attempts" : 1, "deaths" : 0 } ]"#, "an object with all its keys"),
+        (#"{ }"#, "an array"), (#"[ { "version" : "x", "attempts" : 1 } ]"#, "a version"),
+        (#"[ { "deaths" : -1 } ]"#, "a number that isn't negative"),
+    ])
+    func `counts that can't be read are damage, and not none`(attempted: String, expected: String) throws {
+        try withTemporaryDirectory { folder in
+            try folder.writeState(lastRun: "1.1", more: "\"attempted\": \(attempted),")
+            let error = try #require(throws: MigrationError.self) { try folder.manager() }
+            #expect(error.code == .stateCorrupted)
+            #expect(error.description.contains("expected \(expected) at byte"))
+        }
+    }
+}

@@ -28,6 +28,7 @@ struct Arguments {
             [--protect 1.1,1.2] [--synchronize 1.1,1.2] [--trace FILE] [--data DIR] [--timeout MILLISECONDS] [--limit N]
             [--die begin|middle|end|EVENT:VERSION] [--throw VERSION] [--throw-once VERSION] [--hold VERSION]
             [--work LINE]
+        StandInApp --serve
         Ends with 0, 3 (MigrationError: code, path and description are printed), 4 (another error), 64 (usage).
         """
 

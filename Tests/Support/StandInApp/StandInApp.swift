@@ -7,6 +7,7 @@ struct StandInApp {
     let arguments: Arguments
 
     static func main() {
+        if CommandLine.arguments.dropFirst().elementsEqual(["--serve"]) { serve() }
         guard let arguments = Arguments(Array(CommandLine.arguments.dropFirst())) else {
             System.say(Arguments.usage)
             System.leave(64)
@@ -21,6 +22,14 @@ struct StandInApp {
             System.say("other\t-\t\(error)")
             System.leave(4)
         }
+    }
+
+    private static func serve() -> Never {
+        Task {
+            await Server().run()
+            System.leave(0)
+        }
+        System.rest()
     }
 
     private func start() throws -> String {

@@ -35,6 +35,10 @@ enum System {
         while true { pause() }
     }
 
+    static func rest() -> Never {
+        while true { pause() }
+    }
+
     /// Waits until nobody is left who has the standard input open for writing.
     static func waitForEndOfInput() {
         var byte: UInt8 = 0

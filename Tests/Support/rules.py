@@ -1,0 +1,257 @@
+"""What the README and the documentation promise of starts, versions and counts, as a model: `model` plays lives against it.
+
+It is written from those pages alone, in another language than the library, and shares nothing with it.
+"""
+
+import re
+
+GRAMMAR = re.compile(r"[0-9]+(\.[0-9]+)*(-[0-9]+)?")
+
+
+def version(text):
+    """The order of versions: the release without zeros at its end, then the sub-number, none first; None if unreadable."""
+    if not GRAMMAR.fullmatch(text):
+        return None
+    release, _, sub = text.partition("-")
+    parts = [int(part) for part in release.split(".")]
+    if max(parts + [int(sub or 0)]) >= 1 << 64:
+        return None
+    while parts and parts[-1] == 0:
+        parts.pop()
+    return (tuple(parts), int(sub) if sub else -1)
+
+
+ZERO = version("0")
+
+
+def is_above(migration, app):
+    """A sub-migration counts by its release, unless the app's own version has a sub-number."""
+    if migration <= app:
+        return False
+    return not (migration[1] >= 0 and app[1] < 0 and migration[0] == app[0])
+
+
+class Problem(Exception):
+    def __init__(self, code):
+        self.code = code
+
+
+class State:
+    """What is kept of one subsystem between starts."""
+
+    def __init__(self, mark, app):
+        self.last_run = self.baseline = mark
+        self.launched = app
+        self.history = []
+        # For each version that was begun and isn't recorded: starts of its closure, deaths of one app version.
+        self.counts = {}
+
+    def is_newer_than(self, app):
+        return is_above(self.last_run, app) or is_above(self.launched, app)
+
+    def newest(self, app):
+        release = max((self.last_run[0], -1), self.launched)
+        return release if release > app else self.last_run
+
+    def pass_mark(self, mark):
+        self.last_run = max(self.last_run, mark)
+        self.counts = {key: count for key, count in self.counts.items() if key > self.last_run}
+
+
+class World:
+    """One folder: the state, if there is one, and whether a closure under way holds its lock."""
+
+    def __init__(self):
+        self.state = None
+        self.holder = None
+        self.is_asked = False
+
+    def lock(self):
+        if self.holder is not None:
+            raise Problem("lockTimeout")
+
+
+class Manager:
+    def __init__(self, world, text, first, limit):
+        self.world = world
+        self.limit = limit
+        self.is_fresh = self.owes_launch = False
+        self.closed = None
+        self.previous = ZERO
+        app = version(text)
+        if app is None:
+            raise Problem("invalidVersion")
+        self.app = app
+        if world.state is None:
+            self.make(first)
+        else:
+            state = world.state
+            if state.is_newer_than(app):
+                self.launch = ("downgrade", state.newest(app))
+            else:
+                self.launch = ("upgrade", state.launched) if app > state.launched else ("same",)
+            self.owes_launch = state.launched < app
+            self.raise_launch()
+        self.look()
+
+    def make(self, first):
+        self.world.is_asked = True
+        if first == "throw":
+            raise Problem("firstRunFailed")
+        mark = {"fresh": self.app, "everything": ZERO}.get(first, version(first))
+        if mark is None:
+            raise Problem("invalidVersion")
+        if is_above(mark, self.app):
+            raise Problem("newerThanCurrentVersion")
+        self.world.state = State(mark, self.app)
+        self.is_fresh = first == "fresh"
+        self.launch = ("first",)
+
+    def look(self):
+        state = self.world.state
+        self.known = state.last_run
+        self.is_held = state.is_newer_than(self.app)
+
+    def raise_launch(self):
+        state = self.world.state
+        if self.owes_launch and self.world.holder is None:
+            self.owes_launch = False
+            if state:
+                state.launched = max(state.launched, self.app)
+
+    def close(self, problem):
+        if self.closed is None:
+            self.closed = problem.code
+        raise problem
+
+    def existing(self):
+        if self.world.state is None:
+            raise Problem("stateUnreadable")
+        return self.world.state
+
+    def refuse(self, migration, previous):
+        if migration <= previous:
+            raise Problem("outOfOrder")
+        if is_above(migration, self.app):
+            raise Problem("newerThanCurrentVersion")
+
+    def refuse_changed(self, state):
+        """What became of the state since the manager looked."""
+        if state.is_newer_than(self.app):
+            raise Problem("overtaken")
+        if state.last_run < self.known:
+            raise Problem("blocked")
+
+    def refuse_deaths(self, state, migration):
+        starts, deaths, app = state.counts.get(migration, (0, 0, None))
+        if self.limit is not None and app == self.app and deaths >= max(1, self.limit):
+            raise Problem("attemptLimitReached")
+
+    def admit(self, text):
+        """Whether the migration runs; a closed manager runs nothing, whatever it is asked."""
+        migration = version(text)
+        if migration is not None:
+            self.raise_launch()
+        if self.closed:
+            raise Problem("blocked")
+        try:
+            if migration is None:
+                raise Problem("invalidVersion")
+            self.refuse(migration, self.previous)
+            self.previous = migration
+            if migration <= self.known or self.is_held:
+                return None
+            self.world.lock()
+            state = self.existing()
+            self.refuse_changed(state)
+            self.begin(state, migration)
+        except Problem as problem:
+            self.close(problem)
+        return self.attempt
+
+    def begin(self, state, migration):
+        self.attempt = None
+        if migration > state.last_run:
+            if self.is_fresh and migration not in state.counts:
+                state.pass_mark(migration)
+                state.baseline = migration
+            else:
+                self.refuse_deaths(state, migration)
+                starts, deaths, app = state.counts.get(migration, (0, 0, None))
+                state.counts[migration] = (starts + 1, deaths if app == self.app else 0, self.app)
+                state.launched = max(state.launched, self.app)
+                self.attempt = (migration, starts + 1, state.last_run)
+                self.world.holder = self
+        self.look()
+
+    def end(self, action):
+        """The closure's end; gives what the declaration answers."""
+        migration, attempt, before = self.attempt
+        state = self.world.state
+        self.world.holder = None
+        if action == "ok":
+            state.pass_mark(migration)
+            state.history.append((migration, before, self.app, attempt))
+            self.look()
+            return ("returned", "true")
+        if action == "die":
+            starts, deaths, app = state.counts[migration]
+            state.counts[migration] = (starts, deaths + 1, app)
+            return None
+        code = {"throw": "migrationFailed", "cancel": "cancelled"}[action]
+        self.closed = self.closed or code
+        return ("error", code)
+
+    def plan(self, texts):
+        state = self.existing()
+        rows, previous, refused = [], ZERO, False
+        for text in texts:
+            migration = version(text)
+            if migration is None:
+                raise Problem("invalidVersion")
+            try:
+                kind = self.kind(state, migration, previous)
+                code = None
+            except Problem as problem:
+                kind, code = "refused", problem.code
+            if refused:
+                kind, code = "refused", "blocked"
+            refused = refused or kind == "refused"
+            rows.append(("row", migration, kind, code or "-"))
+            previous = max(previous, migration)
+        return rows
+
+    def kind(self, state, migration, previous):
+        self.refuse(migration, previous)
+        if migration > self.known:
+            if self.is_held:
+                return "heldByDowngrade"
+            self.refuse_changed(state)
+            if migration > state.last_run:
+                if self.is_fresh and migration not in state.counts:
+                    return "baseline"
+                self.refuse_deaths(state, migration)
+                return "willRun"
+        if any(row[0] == migration for row in state.history):
+            return "alreadyRun"
+        return "baseline" if migration <= state.baseline else "missed"
+
+    def reset(self, text):
+        mark = version(text)
+        if mark is None:
+            raise Problem("invalidVersion")
+        if is_above(mark, self.app):
+            raise Problem("newerThanCurrentVersion")
+        self.world.lock()
+        state = self.existing()
+        state.last_run = state.baseline = mark
+        state.launched = self.app
+        state.counts = {}
+        self.look()
+        self.previous, self.closed = ZERO, None
+        self.is_fresh = self.owes_launch = False
+
+    def forget(self):
+        self.world.lock()
+        self.world.state = None
+        self.closed = "blocked"

@@ -23,7 +23,8 @@ let package = Package(
                 .target(
                     name: "AppMigrationsPrivacy",
                     condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])
-                )
+                ),
+                .target(name: "CAppMigrationsLinux", condition: .when(platforms: [.linux, .android])),
             ],
             swiftSettings: settings
         ),
@@ -32,6 +33,7 @@ let package = Package(
             resources: [.copy("PrivacyInfo.xcprivacy")],
             swiftSettings: settings
         ),
+        .systemLibrary(name: "CAppMigrationsLinux"),
         .systemLibrary(
             name: "CAppMigrationsSQLite",
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]

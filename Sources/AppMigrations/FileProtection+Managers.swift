@@ -58,7 +58,7 @@ extension FileProtection {
         let suffix = StateLocation.snapshotSuffix
         let names: [String]
         do throws(SystemCallError) {
-            names = try Platform.names(in: location.directory, passingOthers: true)
+            names = try Platform.names(in: location.directory)
         } catch {
             throw .protection(error, location.directory, location, version, .taking)
         }

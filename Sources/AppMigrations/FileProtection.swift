@@ -117,7 +117,7 @@ struct FileProtection {
         return parent.isEmpty ? "/" : String(decoding: parent, as: UTF8.self)
     }
 
-    private static func last(_ path: String) -> String {
+    static func last(_ path: String) -> String {
         guard let slash = path.utf8.lastIndex(of: 0x2F) else { return path }
         return String(decoding: path.utf8[path.utf8.index(after: slash)...], as: UTF8.self)
     }

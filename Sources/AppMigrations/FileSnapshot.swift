@@ -89,16 +89,7 @@ struct FileSnapshot {
             for (index, path) in paths.enumerated() {
                 let saved = "\(folder(index))/item"
                 let isFolder = try FileTree.status(saved)?.kind == .directory
-                for companion in isFolder ? [""] : Self.companions {
-                    try FileTree.replace(path + companion, with: saved + companion)
-                    try FileTree.synchronize(path + companion)
-                }
-                let parent = FileProtection.parent(path)
-                if try FileTree.status(parent) != nil {
-                    try FileTree.at(parent) { () throws(SystemCallError) in
-                        try Platform.synchronizeDirectory(parent)
-                    }
-                }
+                try FileTree.replace(path, with: saved, suffixes: isFolder ? [""] : Self.companions)
             }
         }
     }
@@ -130,16 +121,13 @@ struct FileSnapshot {
         var size: UInt64 = 0
         for companion in try companions(of: path) {
             let top = path + companion
-            try FileTree.walk(top) { entry in
-                let place = top + entry.place
-                switch entry.status.kind {
-                case .other: throw FileTree.SpecialFile(path: place)
-                case .file:
-                    try FileProtection.refuseState(place, in: path, location, version)
-                    let (sum, isTooMuch) = size.addingReportingOverflow(UInt64(entry.status.size))
-                    size = isTooMuch ? .max : sum
-                case .directory, .link: break
-                }
+            try FileTree.survey(top) { status, place in
+                guard status.kind == .file else { return }
+                try FileProtection.refuseState(place(), in: path, location, version)
+                // Holes stay holes.
+                let needed = UInt64(min(status.size, status.allocated))
+                let (sum, isTooMuch) = size.addingReportingOverflow(needed)
+                size = isTooMuch ? .max : sum
             }
         }
         return size
@@ -165,6 +153,10 @@ struct FileSnapshot {
             throw .protection(failure.cause, failure.path, location, version, stage)
         } catch let special as FileTree.SpecialFile {
             throw .special(special.path, location, version, stage)
+        } catch let mount as FileTree.MountPoint {
+            throw .mountPoint(mount.path, location, version, stage)
+        } catch let link as FileParent.ForeignLink {
+            throw .foreignLink(link.path, location, version, stage)
         } catch {
             throw .protection(error, location.snapshot, location, version, stage)
         }

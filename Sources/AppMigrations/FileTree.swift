@@ -1,6 +1,7 @@
-/// Files and folders as wholes: copied, made durable, measured, removed.
+/// Files and folders as wholes: copied, put back, made durable, removed.
 ///
-/// Links are never followed, and no tree is too deep for a thread's stack.
+/// Names are bytes, links are never followed, and no tree is too deep for a path or a thread's stack. The path of a top is
+/// taken as it is: with the links of the folders that it leads through.
 enum FileTree {
     /// A call of the system that failed, and on which file.
     struct Failure: Error {
@@ -13,164 +14,116 @@ enum FileTree {
         let path: String
     }
 
-    /// Something in a tree, and where it is as seen from the tree's top: nothing for the top, else with a leading slash.
-    struct Entry {
-        let place: String
-        let status: FileStatus
+    /// A folder in a tree at which a file system is mounted: what is on it was not the tree's, or won't be.
+    struct MountPoint: Error {
+        let path: String
     }
 
     /// What stands at `path`; `nil` when nothing does.
     static func status(_ path: String) throws -> FileStatus? {
-        do {
-            return try FileStatus(ofEntry: path)
-        } catch {
-            if error.errorNumber == Platform.noEntry || error.errorNumber == Platform.notADirectory {
-                return nil
-            }
-            throw Failure(cause: error, path: path)
-        }
+        try FolderTrail(path).find(FileName(path.utf8CString))
     }
 
-    /// Visits what stands at `path` and in it, each folder before what it holds; nothing where nothing stands.
-    static func walk(_ path: String, _ visit: (Entry) throws -> Void) throws {
-        var waiting = [""]
-        while let place = waiting.popLast() {
-            let here = path + place
-            guard let status = try status(here) else { continue }
-            try visit(Entry(place: place, status: status))
-            guard status.kind == .directory else { continue }
-            let names = try at(here) { () throws(SystemCallError) in try Platform.names(in: here) }
-            waiting += names.map { "\(place)/\($0)" }
-        }
-    }
-
-    /// Copies what stands at `source`, if anything does, to `target`, where nothing stands, with permissions and times.
+    /// Visits what stands at `path` and in it, as far as it can be copied and put back; nothing where nothing stands.
     ///
-    /// `beforeCopying` is called before each file whose blocks can't be shared.
-    static func copy(_ source: String, to target: String, beforeCopying: () throws -> Void = {}) throws {
-        var folders: [Entry] = []
-        var isPresent = false
-        try walk(source) { entry in
-            let (old, new) = (source + entry.place, target + entry.place)
-            switch entry.status.kind {
-            case .other: throw SpecialFile(path: old)
-            case .link:
-                try at(old) { () throws(SystemCallError) in
-                    try Platform.copyLink(old, to: new)
-                    try Platform.setTimes(new, as: entry.status)
-                }
-            case .file:
-                try copyFile(old, to: new, beforeCopying)
-                try at(new) { () throws(SystemCallError) in
-                    try Platform.setAttributes(new, as: entry.status)
-                }
-            case .directory:
-                folders.append(entry)
-                if entry.place.isEmpty, try status(new) != nil { return isPresent = true }
-                try at(new) { () throws(SystemCallError) in try Platform.makeDirectory(new) }
+    /// `visit` gets the path of each thing as far as it is text.
+    static func survey(_ path: String, _ visit: (FileStatus, _ path: () -> String) throws -> Void) throws {
+        let walk = FileWalk(path)
+        while let step = try walk.next() {
+            guard case .entry(let name, let status) = step else { continue }
+            let place = walk.trail.place(name)
+            if status.kind == .other { throw SpecialFile(path: place.path) }
+            try visit(status) { place.path }
+            if status.kind == .directory {
+                try walk.enter(name)
+                if walk.isAtMountPoint { throw MountPoint(path: place.path) }
             }
         }
-        // Last and from within: what a folder gets changes its time, and one without rights takes nothing more.
-        for folder in folders.reversed() {
-            let path = target + folder.place
-            try at(path) { () throws(SystemCallError) in
-                if isPresent, folder.place.isEmpty {
-                    try Platform.setAttributes(ofPresent: path, as: folder.status)
-                } else {
-                    try Platform.setAttributes(path, as: folder.status)
-                }
-            }
-        }
-    }
-
-    /// Makes `target` what `source` is.
-    ///
-    /// A folder stays the one it was, since the one above it may not be this user's, or be another file
-    /// system's; what holds the target is made again if it went with it.
-    static func replace(_ target: String, with source: String) throws {
-        guard let model = try status(source) else { return try remove(target) }
-        let parent = FileProtection.parent(target)
-        if try status(parent) == nil {
-            try at(parent) { () throws(SystemCallError) in try Platform.makeDirectories(parent) }
-        }
-        let isFolder = try model.kind == .directory && status(target)?.kind == .directory
-        try remove(target, keepingTop: isFolder)
-        try copy(source, to: target)
-    }
-
-    private static func copyFile(_ source: String, to target: String, _ beforeCopying: () throws -> Void)
-        throws
-    {
-        let isShared = try at(source) { () throws(SystemCallError) in
-            try Platform.cloneFile(source, to: target)
-        }
-        if isShared { return }
-        let reader = try at(source) { () throws(SystemCallError) in try Platform.openToRead(source) }
-        defer { Platform.closeAfterReading(reader) }
-        let writer = try at(target) { () throws(SystemCallError) in try Platform.createExclusively(target) }
-        do {
-            let isCloned = try at(target) { () throws(SystemCallError) in
-                try Platform.clone(reader, to: writer)
-            }
-            if !isCloned {
-                try beforeCopying()
-                try at(target) { () throws(SystemCallError) in try Platform.copyContent(reader, to: writer) }
-            }
-        } catch {
-            Platform.closeAfterReading(writer)
-            throw error
-        }
-        try at(target) { () throws(SystemCallError) in try Platform.closeAfterWriting(writer) }
     }
 
     /// Brings a tree to the medium.
-    ///
-    /// The whole of it is written first, so that one journal commit serves many files.
     static func synchronize(_ path: String) throws {
-        var entries: [Entry] = []
-        try walk(path) { entries.append($0) }
-        for entry in entries.reversed() {
-            let path = path + entry.place
-            switch entry.status.kind {
-            case .link, .other: continue
-            case .directory:
-                try at(path) { () throws(SystemCallError) in try Platform.synchronizeDirectory(path) }
-            case .file:
-                try at(path) { () throws(SystemCallError) in
-                    let descriptor = try Platform.openToRead(path)
+        try synchronize(FileWalk(path))
+    }
+
+    static func synchronize(_ walk: FileWalk) throws {
+        while let step = try walk.next() {
+            switch step {
+            case .entry(let name, let status) where status.kind == .directory: try walk.enter(name)
+            case .entry(let name, let status) where status.kind == .file:
+                try walk.trail.at(name) { folder throws(SystemCallError) in
+                    let descriptor = try Platform.openToSynchronize(name, in: folder)
                     defer { Platform.closeAfterReading(descriptor) }
                     try Platform.synchronize(descriptor)
                 }
+            case .end: try walk.trail.at(nil, Platform.synchronizeFolder(opened:))
+            default: continue
             }
         }
     }
 
-    /// Removes what stands at `path`, if anything does, or only what is in it.
-    static func remove(_ path: String, keepingTop: Bool = false) throws {
-        var folders: [String] = []
-        try walk(path) { entry in
-            let path = path + entry.place
-            if entry.status.kind == .directory {
-                try at(path) { () throws(SystemCallError) in
-                    try Platform.makeAccessible(path, entry.status)
-                    try Platform.renameOthers(in: path)
-                }
-                folders.append(path)
-            } else {
-                try removing(path) { () throws(SystemCallError) in try Platform.removeFile(path) }
+    /// Removes what stands at `path`, if anything does.
+    static func remove(_ path: String) throws {
+        let mounted = try remove(FileName(path.utf8CString), in: Platform.anyFolder, path)
+        if let first = mounted.first { throw MountPoint(path: first) }
+    }
+
+    /// Removes what has a name in an open folder, if anything does, but for file systems mounted in it, whose paths it
+    /// gives.
+    static func remove(
+        _ name: FileName,
+        in folder: Int32,
+        _ path: String,
+        above: FileIdentity? = nil
+    ) throws -> [String] {
+        // Another process may put something into a folder that has just been emptied.
+        for _ in 0..<FileTree.patience {
+            do {
+                return try remove(FileWalk(path, name, in: folder, above: above))
+            } catch let failure as Failure where failure.cause.isNotEmpty {
+                continue
             }
         }
-        for folder in folders.dropFirst(keepingTop ? 1 : 0).reversed() {
-            try removing(folder) { () throws(SystemCallError) in try Platform.removeDirectory(folder) }
+        return try remove(FileWalk(path, name, in: folder, above: above))
+    }
+
+    /// How often something is tried again that other processes can spoil by chance.
+    static var patience: Int { 100 }
+
+    private static func remove(_ walk: FileWalk) throws -> [String] {
+        var mounted: [String] = []
+        while let step = try walk.next() {
+            switch step {
+            case .entry(let name, let status) where status.kind == .directory:
+                if try !walk.enterToChange(name, status) { mounted.append(walk.trail.path(name)) }
+            case .entry(let name, _):
+                try removing(walk.trail, name) { folder throws(SystemCallError) in
+                    try Platform.removeFile(name, in: folder)
+                }
+            case .left(let name):
+                if !mounted.isEmpty {
+                    let path = walk.trail.path(name)
+                    if mounted.contains(where: { FileProtection.contains(path, $0) }) { continue }
+                }
+                try removing(walk.trail, name) { folder throws(SystemCallError) in
+                    try Platform.removeFolder(name, in: folder)
+                }
+            case .end: continue
+            }
         }
+        return mounted
     }
 
     /// Somebody else may have removed it meanwhile, as a connection to a database does with the files beside it.
-    private static func removing(_ path: String, _ body: () throws(SystemCallError) -> Void) throws {
-        do throws(SystemCallError) {
-            try body()
+    private static func removing(
+        _ trail: FolderTrail,
+        _ name: FileName,
+        _ body: (Int32) throws(SystemCallError) -> Void
+    ) throws {
+        do {
+            try trail.at(name, body)
         } catch {
-            if error.errorNumber != Platform.noEntry { throw Failure(cause: error, path: path) }
+            if !error.cause.isAbsent { throw error }
         }
     }
 

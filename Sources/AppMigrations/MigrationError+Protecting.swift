@@ -18,6 +18,30 @@ extension MigrationError {
         protection(path, "\(path) is neither a file, a folder nor a link", location, version, stage)
     }
 
+    static func mountPoint(
+        _ path: String,
+        _ location: StateLocation,
+        _ version: AppVersion?,
+        _ stage: SnapshotStage
+    ) -> MigrationError {
+        let advice =
+            stage == .taking
+            ? "name what is on it, and what is beside it, by paths of their own"
+            : "it was not there when the copy was made: unmount it"
+        let reason = "a file system is mounted at \(path), inside of what is protected; \(advice)"
+        return protection(path, reason, location, version, stage)
+    }
+
+    static func foreignLink(
+        _ path: String,
+        _ location: StateLocation,
+        _ version: AppVersion?,
+        _ stage: SnapshotStage
+    ) -> MigrationError {
+        let reason = "\(path) is a link that another user has put there since; remove it"
+        return protection(path, reason, location, version, stage)
+    }
+
     static func unprotectable(
         _ path: String,
         _ reason: String,

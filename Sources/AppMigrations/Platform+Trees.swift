@@ -8,7 +8,7 @@ import Musl
 import Android
 #endif
 
-/// The calls that making, copying, restoring and removing whole folders need.
+/// The calls on whole paths that a snapshot and the state's folder need.
 extension Platform {
     /// Makes a directory, whose path is absolute, and those above it, for this user alone, each durable in the one above.
     static func makeDirectories(_ path: String) throws(SystemCallError) {
@@ -40,55 +40,13 @@ extension Platform {
         return true
     }
 
-    /// The names in a directory, in no order; one that is no text is an error, or passed over.
-    static func names(
-        in directory: String,
-        passingOthers: Bool = false
-    ) throws(SystemCallError) -> [String] {
-        guard let stream = opendir(directory) else { throw failure("opendir") }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while true {
-            errno = 0
-            guard let entry = readdir(stream) else { break }
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) {
-                    String(validatingCString: $0)
-                }
-            }
-            guard let name else {
-                if passingOthers { continue }
-                // Under a repaired name it would not be found again.
-                throw SystemCallError(call: "readdir", errorNumber: EILSEQ)
-            }
-            if name != ".", name != ".." { names.append(name) }
+    /// The names in a directory that are text, in no order.
+    static func names(in directory: String) throws(SystemCallError) -> [String] {
+        let descriptor = try openDirectory(directory)
+        defer { closeAfterReading(descriptor) }
+        return try names(inOpen: descriptor).compactMap {
+            String(validating: $0.dropLast().lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         }
-        if errno != 0 { throw failure("readdir") }
-        return names
-    }
-
-    /// Gives what has a name that is no text a plain one, in a folder that is to go.
-    static func renameOthers(in directory: String) throws(SystemCallError) {
-        guard let stream = opendir(directory) else { throw failure("opendir") }
-        defer { closedir(stream) }
-        var number = 0
-        while true {
-            errno = 0
-            guard let entry = readdir(stream) else { break }
-            let result = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { name -> Int32 in
-                    if String(validatingCString: name) != nil { return 0 }
-                    number += 1
-                    return renameat(dirfd(stream), name, dirfd(stream), "\(entry.pointee.d_ino)-\(number)")
-                }
-            }
-            if result != 0 { throw failure("renameat") }
-        }
-        if errno != 0 { throw failure("readdir") }
-    }
-
-    static func removeDirectory(_ path: String) throws(SystemCallError) {
-        _ = try retrying("rmdir") { rmdir(path) }
     }
 
     /// The path without links, of something that exists.
@@ -102,84 +60,12 @@ extension Platform {
     static func freeSpace(_ directory: String) throws(SystemCallError) -> UInt64 {
         var status = statvfs()
         _ = try retrying("statvfs") { statvfs(directory, &status) }
+        // A file system in a user's process may not know how large it is.
+        if status.f_blocks == 0 { return .max }
         let (bytes, isTooMuch) = UInt64(status.f_bavail).multipliedReportingOverflow(
             by: UInt64(status.f_frsize)
         )
         return isTooMuch ? .max : bytes
-    }
-
-    static func copyLink(_ source: String, to target: String) throws(SystemCallError) {
-        var content = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
-        _ = try retrying("readlink") { readlink(source, &content, Int(PATH_MAX)) }
-        _ = try retrying("symlink") { symlink(content, target) }
-    }
-
-    /// Makes `target` share all of the source's blocks where the system does that by name; `false` where it can't.
-    static func cloneFile(_ source: String, to target: String) throws(SystemCallError) -> Bool {
-        #if canImport(Darwin)
-        if clonefile(source, target, UInt32(CLONE_NOFOLLOW)) == 0 { return true }
-        // clonefile(2): ENOTSUP when the file system has no clones, EXDEV when the paths are on two of them.
-        if [ENOTSUP, EXDEV].contains(errno) { return false }
-        throw failure("clonefile")
-        #else
-        return false
-        #endif
-    }
-
-    /// Shares the blocks of an open file where the file system can; `false` where it can't.
-    static func clone(_ source: Int32, to target: Int32) throws(SystemCallError) -> Bool {
-        #if os(Linux) || os(Android)
-        // ioctl_ficlone(2); _IOW(0x94, 9, int), which the C library's headers don't carry.
-        let ficlone: UInt = 0x4004_9409
-        if ioctl(target, ficlone, source) == 0 { return true }
-        if [EOPNOTSUPP, EXDEV, EINVAL, ENOTTY, ENOSYS, EPERM, EBADF].contains(errno) { return false }
-        throw failure("ioctl")
-        #else
-        return false
-        #endif
-    }
-
-    /// Copies what is left to read.
-    static func copyContent(_ source: Int32, to target: Int32) throws(SystemCallError) {
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
-        defer { buffer.deallocate() }
-        while true {
-            let count = try fill(buffer, from: source)
-            if count == 0 { return }
-            try writeAll(target, UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-        }
-    }
-
-    /// Lets the owner list and empty a folder that is about to be removed.
-    static func makeAccessible(_ directory: String, _ status: FileStatus) throws(SystemCallError) {
-        if status.permissions & 0o700 == 0o700 { return }
-        _ = try retrying("chmod") { chmod(directory, mode_t(status.permissions | 0o700)) }
-    }
-
-    /// Gives a copied file or folder its model's permissions and times.
-    static func setAttributes(_ path: String, as status: FileStatus) throws(SystemCallError) {
-        _ = try retrying("chmod") { chmod(path, mode_t(status.permissions)) }
-        try setTimes(path, as: status)
-    }
-
-    /// The same for a folder that stayed, and may be somebody else's whom this user may only write to.
-    static func setAttributes(ofPresent path: String, as status: FileStatus) throws(SystemCallError) {
-        if try FileStatus(ofEntry: path).permissions != status.permissions {
-            _ = try retrying("chmod") { chmod(path, mode_t(status.permissions)) }
-        }
-        do throws(SystemCallError) {
-            try setTimes(path, as: status)
-        } catch {
-            // utimensat(2): only the owner may set other times than now's.
-            if error.errorNumber != EPERM { throw error }
-        }
-    }
-
-    static func setTimes(_ path: String, as status: FileStatus) throws(SystemCallError) {
-        let times = [status.accessed, status.modified].map {
-            timespec(tv_sec: $0.seconds, tv_nsec: $0.nanoseconds)
-        }
-        _ = try retrying("utimensat") { utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW) }
     }
 }
 
@@ -189,8 +75,12 @@ struct FileStatus {
 
     let kind: Kind
     let size: Int
+    /// The bytes that the file takes; fewer than its size where it has holes, or is compressed.
+    let allocated: Int
     let links: Int
     let permissions: UInt32
+    let owner: uid_t
+    let group: gid_t
     let identity: FileIdentity
     let accessed: (seconds: Int, nanoseconds: Int)
     let modified: (seconds: Int, nanoseconds: Int)
@@ -208,6 +98,13 @@ struct FileStatus {
         self.init(status)
     }
 
+    /// Asks about a name in an open folder.
+    init(_ name: FileName, in folder: Int32) throws(SystemCallError) {
+        var status = stat()
+        _ = try Platform.retrying("fstatat") { fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) }
+        self.init(status)
+    }
+
     private init(_ status: stat) {
         switch status.st_mode & S_IFMT {
         case S_IFREG: kind = .file
@@ -216,8 +113,11 @@ struct FileStatus {
         default: kind = .other
         }
         size = Int(status.st_size)
+        // stat(2): in units of 512 bytes, whatever st_blksize is.
+        allocated = max(0, Int(truncatingIfNeeded: status.st_blocks) &* 512)
         links = Int(status.st_nlink)
         permissions = UInt32(status.st_mode & 0o7777)
+        (owner, group) = (status.st_uid, status.st_gid)
         identity = FileIdentity(
             device: UInt64(truncatingIfNeeded: status.st_dev),
             file: UInt64(status.st_ino)

@@ -17,6 +17,7 @@ import Android
 /// Each call is tried again on `EINTR` but `close`, whose descriptor is gone on Linux by then.
 enum Platform {
     static var noEntry: Int32 { ENOENT }
+    static var noPermission: Int32 { EACCES }
     static var exists: Int32 { EEXIST }
     static var nameTooLong: Int32 { ENAMETOOLONG }
     static var notADirectory: Int32 { ENOTDIR }

@@ -33,21 +33,6 @@ import Testing
     }
 
     #if os(Linux)
-    @Test func `a name that is not UTF-8 is refused before the closure runs`() throws {
-        try Scratch.with { scratch throws in
-            try scratch.write("a", to: "docs/a")
-            let strange = Array(scratch.file("docs/caf").utf8CString.dropLast()) + [-23, 0]
-            let descriptor = open(strange, O_CREAT | O_WRONLY, 0o600)
-            try #require(descriptor >= 0)
-            close(descriptor)
-            let error = try FileSnapshotTests.fail(scratch, protecting: [scratch.file("docs")]) {
-                Issue.record("The closure ran.")
-            }
-            #expect(error.code == .protectionFailed)
-            #expect(try scratch.read("docs/a") == "a")
-        }
-    }
-
     @Test func `two names that are equal as strings are two files`() throws {
         try Scratch.with { scratch throws in
             let names = ["caf\u{E9}", "cafe\u{301}"]

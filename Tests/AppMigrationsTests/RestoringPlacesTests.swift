@@ -76,18 +76,25 @@ import Testing
         }
     }
 
-    @Test func `a folder that became a link to nowhere keeps the copy`() throws {
+    @Test(arguments: ["file", "link to nowhere", "link to a file", "link to a folder"])
+    func `what took the place of the folder that holds a file`(kind: String) throws {
         try Scratch.with { scratch throws in
             try scratch.write("old", to: "data/inner/file")
+            try scratch.write("other", to: "other/one")
             let error = try FileSnapshotTests.fail(scratch, protecting: [scratch.file("data/inner/file")]) {
-                try scratch.delete("data")
-                try scratch.link("data", to: scratch.file("nowhere"))
+                try scratch.delete("data/inner")
+                switch kind {
+                case "file": try scratch.write("new", to: "data/inner")
+                case "link to nowhere": try scratch.link("data/inner", to: scratch.file("nowhere"))
+                case "link to a file": try scratch.link("data/inner", to: scratch.file("other/one"))
+                default: try scratch.link("data/inner", to: scratch.file("other"))
+                }
             }
-            #expect(error.code == .protectionFailed)
-            #expect(throws: MigrationError.self) { try scratch.manager("1.1") }
-            try scratch.delete("data")
-            _ = try scratch.manager("1.1")
+            try FileSnapshotTests.expectPutBack(error, scratch)
             #expect(try scratch.read("data/inner/file") == "old")
+            // A link of this user's that leads to a folder is where the app keeps its files now.
+            #expect(scratch.exists("other/file") == (kind == "link to a folder"))
+            #expect(try scratch.read("other/one") == "other")
         }
     }
 
@@ -127,17 +134,26 @@ import Testing
         }
     }
 
-    @Test func `files too large to be added up are too large for the disk`() throws {
+    @Test func `files that are larger than any disk come back with their holes`() throws {
         try Scratch.with(in: Scratch.memory) { scratch throws in
             for name in ["a", "b", "c"] {
-                let path = try scratch.write("", to: "data/" + name)
-                // Where a file can't be so long, three short ones have room.
-                guard truncate(path, .max) == 0 else { return }
+                let path = try scratch.write("old", to: "data/" + name)
+                // Where a file can't be so long, a long one does.
+                if truncate(path, .max) != 0 { try #require(truncate(path, 1 << 40) == 0) }
             }
             let error = try FileSnapshotTests.fail(scratch, protecting: [scratch.file("data")]) {
-                Issue.record("The closure ran.")
+                try #require(truncate(scratch.file("data/a"), 2) == 0)
+                try scratch.delete("data/b")
             }
-            #expect(error.description.contains("are missing"))
+            try FileSnapshotTests.expectPutBack(error, scratch)
+            for name in ["a", "b", "c"] {
+                var found = stat()
+                try #require(stat(scratch.file("data/" + name), &found) == 0)
+                #expect(found.st_size >= 1 << 40)
+                #expect(found.st_blocks < 1_000)
+                let handle = try #require(FileHandle(forReadingAtPath: scratch.file("data/" + name)))
+                #expect(try handle.read(upToCount: 5) == Data("old\0\0".utf8))
+            }
         }
     }
 

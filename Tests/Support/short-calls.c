@@ -13,3 +13,7 @@ ssize_t write(int descriptor, const void *bytes, size_t count) {
 ssize_t read(int descriptor, void *bytes, size_t count) {
     return syscall(SYS_read, descriptor, bytes, descriptor > 2 && count > most ? most : count);
 }
+
+ssize_t pread(int descriptor, void *bytes, size_t count, off_t offset) {
+    return syscall(SYS_pread64, descriptor, bytes, count > most ? most : count, offset);
+}

@@ -1,0 +1,117 @@
+/// The folder that something is put back into: opened, made again where it went, and given the rights that it takes.
+///
+/// No link on the way is followed that somebody else than root or this user put there: through it, what is put back would
+/// get into a folder of that user's choice.
+final class FileParent {
+    /// A link on the way, of another user.
+    struct ForeignLink: Error {
+        let path: String
+    }
+
+    private let path: String
+    private let isMaking: Bool
+    private var descriptors: [Int32] = []
+    private var opened: [(name: FileName, folder: Int32, status: FileStatus)] = []
+
+    /// The folder that `path` lies in, and is to be in: what of it is missing is made only where `isMaking`.
+    init(of path: String, isMaking: Bool) {
+        self.path = FileProtection.parent(path)
+        self.isMaking = isMaking
+    }
+
+    deinit {
+        for descriptor in descriptors { Platform.closeAfterReading(descriptor) }
+    }
+
+    /// Opens the folder; `nil` where there is none and none is to be made.
+    func open() throws -> Int32? { try open(path) }
+
+    /// Brings the names in the folder to the medium.
+    func synchronize() throws {
+        guard let folder = descriptors.last else { return }
+        try FileTree.at(path) { () throws(SystemCallError) in
+            do throws(SystemCallError) {
+                try Platform.synchronizeFolder(reopening: folder)
+            } catch {
+                // One that can't be listed can't be opened for this either.
+                if error.errorNumber != Platform.noPermission { throw error }
+            }
+        }
+    }
+
+    /// Gives each folder the rights back that it had.
+    func close() throws {
+        while let (name, folder, status) = opened.popLast() {
+            try FileTree.at(path) { () throws(SystemCallError) in
+                try Platform.setPermissions(name, in: folder, status.permissions)
+            }
+        }
+    }
+
+    private func open(_ path: String) throws -> Int32? {
+        if let folder = try openAsItIs(path) { return folder }
+        guard let above = try open(FileProtection.parent(path)) else { return nil }
+        let name = FileName(FileProtection.last(path).utf8CString)
+        let trail = FolderTrail(path, in: above)
+        var found = try trail.find(name)
+        if let link = found, link.kind == .link {
+            if Platform.isForeign(link) { throw ForeignLink(path: path) }
+            if let folder = try openLink(trail, name) { return folder }
+        }
+        if found?.kind != .directory {
+            guard isMaking else { return nil }
+            try make(trail, name, isTaken: found != nil)
+            found = nil
+        }
+        if let found, Platform.isClosed(found) {
+            try trail.at(name) { folder throws(SystemCallError) in
+                try Platform.setPermissions(name, in: folder, found.permissions | 0o700)
+            }
+            opened.append((name, above, found))
+        }
+        return keep(
+            try trail.at(name) { folder throws(SystemCallError) in
+                try Platform.openForNames(name, in: folder)
+            }
+        )
+    }
+
+    private func openAsItIs(_ path: String) throws -> Int32? {
+        do throws(SystemCallError) {
+            let folder = keep(try Platform.openWithoutLinks(path))
+            return try Platform.isClosed(FileStatus(folder)) ? nil : folder
+        } catch {
+            if path == "/" || !(error.isNoFolder || error.isForbidden) {
+                throw FileTree.Failure(cause: error, path: path)
+            }
+            return nil
+        }
+    }
+
+    private func openLink(_ trail: FolderTrail, _ name: FileName) throws -> Int32? {
+        do throws(SystemCallError) {
+            return keep(try Platform.openFolder(followingLink: name, in: trail.folder))
+        } catch {
+            if error.isNoFolder { return nil }
+            throw FileTree.Failure(cause: error, path: trail.path())
+        }
+    }
+
+    /// Something else may have taken its place: a file, or a link that leads to no folder.
+    private func make(_ trail: FolderTrail, _ name: FileName, isTaken: Bool) throws {
+        try trail.at(name) { folder throws(SystemCallError) in
+            if isTaken { try Platform.removeFile(name, in: folder) }
+            do throws(SystemCallError) {
+                try Platform.makeFolder(name, in: folder)
+            } catch {
+                if !error.isPresent { throw error }
+            }
+            try Platform.synchronizeFolder(reopening: folder)
+        }
+    }
+
+    private func keep(_ descriptor: Int32) -> Int32 {
+        descriptors.append(descriptor)
+        return descriptor
+    }
+}

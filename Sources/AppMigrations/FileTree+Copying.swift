@@ -1,0 +1,193 @@
+extension FileTree {
+    /// Copies what stands at `source`, if anything does, to `target`, where nothing stands: with owners, access lists,
+    /// permissions and times, as far as they can be had.
+    ///
+    /// `beforeCopying` is called before each file whose blocks can't be shared.
+    static func copy(_ source: String, to target: String, beforeCopying: () throws -> Void = {}) throws {
+        let copying = FileCopying(
+            source: FileWalk(source),
+            target: FolderTrail(target),
+            name: FileName(target.utf8CString)
+        )
+        try copying.run(beforeCopying)
+    }
+}
+
+/// A tree that is being copied to where nothing stands, or to where it is to be put back.
+struct FileCopying {
+    private let source: FileWalk
+    private let target: FolderTrail
+    /// What the copy's top is called.
+    private let name: FileName
+
+    /// The files of the target that hold already what they are to hold, when something is put back.
+    private let unchanged: Set<FileIdentity>?
+
+    init(
+        source: FileWalk,
+        target: FolderTrail,
+        name: FileName,
+        unchanged: Set<FileIdentity>? = nil
+    ) {
+        self.source = source
+        self.target = target
+        self.name = name
+        self.unchanged = unchanged
+    }
+
+    func run(_ beforeCopying: () throws -> Void = {}) throws {
+        while let step = try source.next() {
+            switch step {
+            case .entry(let name, let status):
+                let copy = source.isAtTop ? self.name : name
+                switch status.kind {
+                case .other: throw FileTree.SpecialFile(path: source.trail.path(name))
+                case .link: try copyLink(name, copy, status)
+                case .file: try copyFile(name, copy, beforeCopying)
+                case .directory:
+                    try source.enter(name)
+                    try enterFolder(copy)
+                }
+            case .end(let status):
+                // From within, and last: what a folder gets changes its time, and one without rights takes nothing more.
+                let (model, isStrict) = (source.trail.folder, unchanged == nil)
+                try target.leave { folder throws(SystemCallError) in
+                    try Platform.setAttributes(folder, as: status, of: model, strictly: isStrict)
+                }
+            case .left: continue
+            }
+        }
+    }
+
+    private func enterFolder(_ name: FileName) throws {
+        let made = try make(name, isRight: { $0.kind == .directory }) { folder throws(SystemCallError) in
+            try Platform.makeFolder(name, in: folder)
+        }
+        try target.enter(name)
+        guard made != .made, let status = target.status else { return }
+        // What would be put under a file system that is mounted there could not be seen.
+        if let above = target.above, !source.isEmpty,
+            Platform.isMountPoint(target.folder, status, above: above)
+        {
+            throw FileTree.MountPoint(path: target.path())
+        }
+        try target.at { folder throws(SystemCallError) in try Platform.makeAccessible(folder, status) }
+    }
+
+    private enum Made { case made, present, kept }
+
+    /// Makes something in the target; what other processes put there meanwhile goes, as far as its name can be removed.
+    private func make(
+        _ name: FileName,
+        isRight: (FileStatus) -> Bool,
+        _ body: (Int32) throws(SystemCallError) -> Void
+    ) throws -> Made {
+        for _ in 0..<FileTree.patience {
+            do throws(FileTree.Failure) {
+                try target.at(name, body)
+                return .made
+            } catch {
+                if !error.cause.isPresent || unchanged == nil { throw error }
+            }
+            guard let found = try target.find(name) else { continue }
+            if isRight(found) { return .present }
+            if try !remove(name, found) { return .kept }
+        }
+        return .kept
+    }
+
+    /// Whether it is gone; a file whose name stays can be written to.
+    private func remove(_ name: FileName, _ found: FileStatus) throws -> Bool {
+        do {
+            _ = try FileTree.remove(name, in: target.folder, target.path(name))
+            return true
+        } catch let failure as FileTree.Failure where failure.cause.isKeptName && found.kind == .file {
+            return false
+        }
+    }
+
+    private func copyLink(_ name: FileName, _ copy: FileName, _ status: FileStatus) throws {
+        let content = try source.trail.at(name) { folder throws(SystemCallError) in
+            try Platform.linkContent(name, in: folder)
+        }
+        _ = try make(copy, isRight: isUnchanged) { folder throws(SystemCallError) in
+            try Platform.makeLink(copy, in: folder, to: content)
+        }
+        try target.at(copy) { folder throws(SystemCallError) in
+            try Platform.setAttributes(ofLink: copy, in: folder, as: status)
+        }
+    }
+
+    private func copyFile(_ name: FileName, _ copy: FileName, _ beforeCopying: () throws -> Void) throws {
+        let reader = try source.trail.at(name) { folder throws(SystemCallError) in
+            try Platform.openToRead(name, in: folder)
+        }
+        defer { Platform.closeAfterReading(reader) }
+        let status = try source.trail.at(name) { _ throws(SystemCallError) in try FileStatus(reader) }
+        if status.kind != .file { throw FileTree.SpecialFile(path: source.trail.path(name)) }
+        let writer = try openCopy(name, copy)
+        do {
+            if !writer.isComplete {
+                let isCloned = try target.at(copy) { _ throws(SystemCallError) in
+                    try Platform.clone(reader, to: writer.descriptor)
+                }
+                if !isCloned {
+                    try beforeCopying()
+                    try target.at(copy) { _ throws(SystemCallError) in
+                        try Platform.copyContent(reader, to: writer.descriptor, status)
+                    }
+                }
+            }
+            let isStrict = unchanged == nil
+            try target.at(copy) { _ throws(SystemCallError) in
+                try Platform.setAttributes(writer.descriptor, as: status, of: reader, strictly: isStrict)
+            }
+        } catch {
+            Platform.closeAfterReading(writer.descriptor)
+            throw error
+        }
+        try target.at(copy) { _ throws(SystemCallError) in
+            try Platform.closeAfterWriting(writer.descriptor)
+        }
+    }
+
+    /// Opens the file that is to be the copy; `isComplete` when it holds already what it is to hold.
+    private func openCopy(_ name: FileName, _ copy: FileName) throws -> (descriptor: Int32, isComplete: Bool)
+    {
+        var descriptor: Int32 = -1
+        var isComplete = false
+        let sourceFolder = source.trail.folder
+        let made = try make(copy, isRight: isUnchanged) { folder throws(SystemCallError) in
+            isComplete = try Platform.cloneFile(name, in: sourceFolder, to: copy, in: folder)
+            descriptor =
+                try isComplete
+                ? Platform.openToRead(copy, in: folder) : Platform.create(copy, in: folder)
+        }
+        switch made {
+        case .made: return (descriptor, isComplete)
+        case .present:
+            return (
+                try target.at(copy) { folder throws(SystemCallError) in try openUnchanged(copy, folder) },
+                true
+            )
+        case .kept:
+            return try target.at(copy) { folder throws(SystemCallError) in
+                (try Platform.openToOverwrite(copy, in: folder), false)
+            }
+        }
+    }
+
+    private func isUnchanged(_ status: FileStatus) -> Bool { unchanged?.contains(status.identity) == true }
+
+    private func openUnchanged(_ copy: FileName, _ folder: Int32) throws(SystemCallError) -> Int32 {
+        let descriptor = try Platform.openToRead(copy, in: folder)
+        do throws(SystemCallError) {
+            // Under its name could be another file by now.
+            if try isUnchanged(FileStatus(descriptor)) { return descriptor }
+            throw Platform.moved
+        } catch {
+            Platform.closeAfterReading(descriptor)
+            throw error
+        }
+    }
+}

@@ -191,7 +191,7 @@ struct MigrationErrorTests {
         ),
     ]
 
-    @Test(arguments: declaring + running + saving + reading)
+    @Test(arguments: declaring + running + saving + reading + places)
     func `each error says what happened, where, what was not changed and what to do`(row: Row) {
         #expect(row.error.description == row.text)
         #expect(row.error.code == row.code)

@@ -102,7 +102,7 @@ import Testing
             #expect(
                 error.description
                     == "What migration 1.1 of manager \"Library\" wrote could not be brought to the medium: \(path): "
-                    + "Permission denied (open, errno 13). It is not recorded in \(scratch.stateFile), and will run again with the "
+                    + "Permission denied (openat, errno 13). It is not recorded in \(scratch.stateFile), and will run again with the "
                     + "next manager. The protected files are what they were before it."
             )
             #expect(try scratch.read("data/file") == "old")

@@ -1,0 +1,32 @@
+@testable import AppMigrations
+
+/// The errors about places in protected trees.
+extension MigrationErrorTests {
+    static let places: [Row] = [
+        Row(
+            .protectionFailed,
+            "protectionFailed",
+            .mountPoint("/data/disk", location, AppVersion("1.2"), .taking),
+            "The files that migration 1.2 protects could not be copied by manager \"Library\": a file system is mounted at "
+                + "/data/disk, inside of what is protected; name what is on it, and what is beside it, by paths of their "
+                + "own. Nothing was run and nothing changed. Mend that and make a new manager."
+        ),
+        Row(
+            .protectionFailed,
+            "protectionFailed",
+            .mountPoint("/data/disk", location, AppVersion("1.2"), .restoring),
+            "The files that migration 1.2 protects could not be put back by manager \"Library\": a file system is mounted "
+                + "at /data/disk, inside of what is protected; it was not there when the copy was made: unmount it. Their "
+                + "copy in /d/Library.migrations.snapshot is kept, and the next start tries again. Don't write to those "
+                + "files before it succeeded."
+        ),
+        Row(
+            .protectionFailed,
+            "protectionFailed",
+            .foreignLink("/data/inner", location, AppVersion("1.2"), .restoring),
+            "The files that migration 1.2 protects could not be put back by manager \"Library\": /data/inner is a link that "
+                + "another user has put there since; remove it. Their copy in /d/Library.migrations.snapshot is kept, and "
+                + "the next start tries again. Don't write to those files before it succeeded."
+        ),
+    ]
+}

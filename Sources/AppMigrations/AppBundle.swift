@@ -1,5 +1,5 @@
 #if canImport(Darwin)
-import Foundation
+public import Foundation
 
 /// What Apple's systems know of the app: the only file that needs Foundation.
 enum AppBundle {

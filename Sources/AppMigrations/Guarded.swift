@@ -4,11 +4,11 @@
 /// library's whole start: a process of an app pays for it before its first line. This one uses the C library's lock, is a
 /// struct of one pointer so that no generic type is built at a start, and reaches the value without the checks of exclusive
 /// access, which the lock makes needless.
-struct Guarded<Value>: @unchecked Sendable {
+package struct Guarded<Value>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<Platform.Mutex>
     private let value: UnsafeMutablePointer<Value>
 
-    init(_ value: Value) {
+    package init(_ value: Value) {
         let offset = Self.offset
         let block = UnsafeMutableRawPointer.allocate(
             byteCount: offset + MemoryLayout<Value>.size,
@@ -21,16 +21,16 @@ struct Guarded<Value>: @unchecked Sendable {
     }
 
     @inline(__always)
-    func withLock<Result, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure)
-        -> Result
-    {
+    package func withLock<Result, Failure: Error>(
+        _ body: (inout Value) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
         Platform.lock(mutex)
         defer { Platform.unlock(mutex) }
         return try body(&value.pointee)
     }
 
     /// Gives the memory back; for the `deinit` of the owner.
-    func destroy() {
+    package func destroy() {
         value.deinitialize(count: 1)
         Platform.destroy(mutex)
         UnsafeMutableRawPointer(mutex).deallocate()

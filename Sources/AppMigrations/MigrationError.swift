@@ -2,6 +2,9 @@
 ///
 /// ``description`` says what happened, in which manager, file and version, what was not changed, and the way out.
 /// Decide by ``code``; show or log the description.
+///
+/// On Apple's systems `localizedDescription` is the same text. Elsewhere it says nothing, since Foundation asks a protocol
+/// of its own and this library does without Foundation there: show `"\(error)"`.
 public struct MigrationError: Error, Sendable, CustomStringConvertible {
     // One reference: a struct of six would be copied field by field wherever an error passes, and the code for that, in
     // every function that throws, would lie between the pages that a start reads.

@@ -14,7 +14,7 @@ enum PercentEncoding {
                 index += 1
             }
         }
-        return bytes.count == encoded.count ? nil : String(validating: bytes, as: UTF8.self)
+        return bytes.count == encoded.count ? nil : String(validUTF8: bytes)
     }
 
     private static func value(_ digits: ArraySlice<UInt8>) -> UInt8? {

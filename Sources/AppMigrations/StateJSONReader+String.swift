@@ -131,6 +131,6 @@ extension StateJSONReader {
     }
 
     private func checkUTF8(_ content: UnsafeBufferPointer<UInt8>, at offset: Int) throws(Problem) {
-        if String(validating: content, as: UTF8.self) == nil { throw problem(.utf8, at: offset) }
+        if String(validUTF8: content) == nil { throw problem(.utf8, at: offset) }
     }
 }

@@ -21,7 +21,7 @@ struct FoundationParts {
             exponent = written
             digits = digits[..<mark]
         }
-        var value: UInt128 = 0
+        var value = Mantissa()
         var zeros = 0
         var hasDigit = false
         var isFraction = false
@@ -38,28 +38,42 @@ struct FoundationParts {
                 continue
             }
             // Zeros count once another digit follows them; the ones at the end belong to the exponent.
-            for factor in repeatElement(10 as UInt128, count: value == 0 ? 0 : zeros + 1) {
-                let (product, isTooLong) = value.multipliedReportingOverflow(by: factor)
-                if isTooLong { return nil }
-                value = product
-            }
+            for _ in 0..<(value.isZero ? 0 : zeros) where !value.append(0) { return nil }
             zeros = 0
-            let (sum, isTooLong) = value.addingReportingOverflow(UInt128(character - UInt8(ascii: "0")))
-            if isTooLong { return nil }
-            value = sum
+            if !value.append(character - UInt8(ascii: "0")) { return nil }
         }
-        exponent = value == 0 ? 0 : exponent + zeros
-        while exponent > 127, value <= .max / 10 {
-            value *= 10
-            exponent -= 1
-        }
+        exponent = value.isZero ? 0 : exponent + zeros
+        while exponent > 127, value.append(0) { exponent -= 1 }
         guard hasDigit, (-128...127).contains(exponent) else { return nil }
-        mantissa = (0..<8).map { UInt16(truncatingIfNeeded: value >> (16 * $0)) }
+        mantissa = value.units
         let length = 8 - mantissa.reversed().prefix { $0 == 0 }.count
         numbers = [
-            "exponent": exponent, "length": length, "isNegative": isNegative && value > 0 ? 1 : 0,
+            "exponent": exponent, "length": length, "isNegative": isNegative && !value.isZero ? 1 : 0,
             "isCompact": 1,
         ]
+    }
+}
+
+/// A number of 128 bits, written digit by digit.
+///
+/// The standard library has `UInt128` from macOS 15 and iOS 18 on.
+private struct Mantissa {
+    /// Sixteen bits each, the lowest first.
+    private(set) var units = [UInt16](repeating: 0, count: 8)
+
+    var isZero: Bool { units.allSatisfy { $0 == 0 } }
+
+    /// Puts a digit behind those there are; `false`, and nothing is changed, where there is no room for it.
+    mutating func append(_ digit: UInt8) -> Bool {
+        var longer = units
+        var rest = UInt32(digit)
+        for index in longer.indices {
+            rest += UInt32(longer[index]) * 10
+            longer[index] = UInt16(truncatingIfNeeded: rest)
+            rest >>= 16
+        }
+        if rest == 0 { units = longer }
+        return rest == 0
     }
 }
 

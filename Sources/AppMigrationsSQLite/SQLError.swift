@@ -2,6 +2,9 @@
 ///
 /// ``description`` has all of them in a few sentences, with what was not changed and the way out. Decide by
 /// ``code``.
+///
+/// On Apple's systems `localizedDescription` is the same text. Elsewhere it says nothing, since Foundation asks a protocol
+/// of its own and this library does without Foundation there: show `"\(error)"`.
 public struct SQLError: Error, Sendable, CustomStringConvertible {
     /// What went wrong, by kind.
     ///

@@ -1,3 +1,5 @@
+import AppMigrations
+
 extension SQLMigration {
     /// The `.sql` files of a folder, named `<version>.sql` or `<version>_<name>.sql`.
     ///
@@ -72,7 +74,7 @@ extension SQLMigration {
             } catch {
                 throw located(SQLError(.unreadableFile, error.message))
             }
-            if let text = String(validating: bytes, as: UTF8.self) { return text }
+            if let text = String(validUTF8: bytes) { return text }
             var error = SQLError(.unreadableFile, "The file is not UTF-8 from here on. Save it as UTF-8")
             let valid = String(decoding: bytes, as: UTF8.self).utf8
             // The repaired text is the same up to the first byte that was not UTF-8.

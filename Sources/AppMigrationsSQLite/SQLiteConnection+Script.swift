@@ -1,5 +1,5 @@
+internal import AppMigrations
 internal import CAppMigrationsSQLite
-internal import Synchronization
 
 extension SQLiteConnection {
     /// Runs every statement of a text, in order, up to the first that fails.

@@ -1,5 +1,5 @@
+internal import AppMigrations
 internal import CAppMigrationsSQLite
-internal import Synchronization
 
 extension SQLiteConnection {
     /// Runs `body` in a transaction that has the write lock from its beginning, and commits what it did.

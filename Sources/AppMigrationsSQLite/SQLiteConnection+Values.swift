@@ -1,3 +1,4 @@
+internal import AppMigrations
 internal import CAppMigrationsSQLite
 
 extension SQLiteConnection.Statement {
@@ -36,7 +37,7 @@ extension SQLiteConnection.Statement {
             return text
         }
         let utf8 = UnsafeBufferPointer(start: start, count: count)
-        guard let text = String(validating: utf8, as: UTF8.self) else {
+        guard let text = String(validUTF8: utf8) else {
             var error = SQLError(
                 .invalidText,
                 "A text in the column \(columnName(Int(column))) is not UTF-8; CAST it AS BLOB to read its bytes"

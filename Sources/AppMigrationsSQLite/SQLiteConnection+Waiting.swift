@@ -1,5 +1,5 @@
+internal import AppMigrations
 internal import CAppMigrationsSQLite
-internal import Synchronization
 
 extension SQLiteConnection {
     /// Makes a running statement and a wait for a lock answer to the cancellation of their task.

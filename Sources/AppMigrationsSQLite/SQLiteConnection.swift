@@ -1,5 +1,5 @@
+internal import AppMigrations
 internal import CAppMigrationsSQLite
-internal import Synchronization
 
 /// A thin connection to an SQLite database, for migrations.
 ///
@@ -19,7 +19,7 @@ public final class SQLiteConnection: SQLConnection, Sendable {
     /// The path of the database's file as SQLite opened it, empty for one in memory.
     let path: String
 
-    let state: Mutex<State>
+    let state: Guarded<State>
 
     struct State {
         var isClosed = false
@@ -51,7 +51,7 @@ public final class SQLiteConnection: SQLConnection, Sendable {
         handle = try Self.open(path, access)
         isBorrowed = false
         self.path = Self.path(of: handle)
-        state = Mutex(State(busyTimeout: busyTimeout))
+        state = Guarded(State(busyTimeout: busyTimeout))
         sqlite3_extended_result_codes(handle, 1)
         installHandlers()
     }
@@ -64,11 +64,12 @@ public final class SQLiteConnection: SQLConnection, Sendable {
         self.handle = handle
         isBorrowed = true
         path = Self.path(of: handle)
-        state = Mutex(State(busyTimeout: .zero))
+        state = Guarded(State(busyTimeout: .zero))
     }
 
     deinit {
         if !isBorrowed, !state.withLock({ $0.isClosed }) { sqlite3_close_v2(handle) }
+        state.destroy()
     }
 
     /// Closes the connection; every later call throws ``SQLError/Code/closed``.

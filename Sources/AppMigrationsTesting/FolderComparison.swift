@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 
 /// Compares two folders file by file, by what they hold: not by dates, modes or owners.
@@ -69,7 +70,7 @@ struct FolderComparison: Sendable {
 
     /// The lines of a text as bytes, since equal strings may differ in their accents; `nil` for what is no text.
     private static func lines(_ bytes: [UInt8]) -> [ArraySlice<UInt8>]? {
-        guard !bytes.contains(0), String(validating: bytes, as: UTF8.self) != nil else { return nil }
+        guard !bytes.contains(0), String(validUTF8: bytes) != nil else { return nil }
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         return lines.last?.isEmpty == true ? lines.dropLast() : lines
     }

@@ -1,5 +1,4 @@
 import AppMigrations
-import Synchronization
 
 /// Sees what one start does, through the manager's hook.
 final class LaunchRecorder: Sendable {
@@ -25,7 +24,7 @@ final class LaunchRecorder: Sendable {
     private let kind: Scenario.Kind
     private let limit: AppVersion?
     private let folders: RehearsalFolders
-    private let state = Mutex(Record())
+    private let state = Guarded(Record())
 
     /// - Parameters:
     ///   - kind: What the run is about.
@@ -38,6 +37,8 @@ final class LaunchRecorder: Sendable {
         self.limit = limit
         self.folders = folders
     }
+
+    deinit { state.destroy() }
 
     var record: Record { state.withLock { $0 } }
 

@@ -21,6 +21,14 @@ struct SQLName: Hashable, Sendable {
 
     func hash(into hasher: inout Hasher) { hasher.combine(key) }
 
+    /// Whether small letters of ASCII stand in it, in any case.
+    func contains(_ letters: StaticString) -> Bool {
+        let count = letters.utf8CodeUnitCount
+        return key.indices.dropLast(count - 1).contains { start in
+            (0..<count).allSatisfy { key[start + $0] == letters.utf8Start[$0] }
+        }
+    }
+
     /// Whether the name is one that SQLite keeps for itself.
     var isInternal: Bool { key.starts(with: Array("sqlite_".utf8)) }
 
@@ -32,6 +40,13 @@ struct SQLName: Hashable, Sendable {
 
     /// The name as text, in backticks, which never stand for a string where there is no such column.
     var alwaysName: String { Self.quoted(text, with: "`") }
+
+    /// The name as a person writes it in SQL: without quotes where it needs none.
+    var written: String {
+        let isPlain = key.first.map { !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ?? false
+        let isWord = key.allSatisfy(SQLTokens.isOfWord) && !key.contains(UInt8(ascii: "$"))
+        return isPlain && isWord && !SQLKeywords.all.contains(key[...]) ? text : alwaysName
+    }
 
     static func quoted(_ text: String, with quote: Unicode.Scalar) -> String {
         var quoted = String.UnicodeScalarView([quote])

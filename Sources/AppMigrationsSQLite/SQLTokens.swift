@@ -84,6 +84,21 @@ struct SQLTokens {
         }
     }
 
+    /// The text with every name in double quotes in backticks.
+    ///
+    /// SQLite takes a name in double quotes for a text where there is no such column ("Double-quoted String
+    /// Literals Are Accepted"), and never one in backticks.
+    var inBackticks: String {
+        var text = ""
+        var offset = 0
+        for index in tokens.indices where tokens[index].kind == .quoted {
+            guard let name = name(index) else { continue }
+            text += self.text(in: offset..<tokens[index].range.lowerBound) + name.alwaysName
+            offset = tokens[index].range.upperBound
+        }
+        return text + self.text(in: offset..<bytes.count)
+    }
+
     /// The index after the closing parenthesis that belongs to the opening one at `index`; `nil` without one.
     func end(ofParenthesisAt index: Int) -> Int? {
         var depth = 0
@@ -140,7 +155,7 @@ extension SQLTokens {
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
     }
 
-    private static func isOfWord(_ byte: UInt8) -> Bool {
+    static func isOfWord(_ byte: UInt8) -> Bool {
         isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(SQLName.folded(byte))
             || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "$") || byte >= 0x80
     }

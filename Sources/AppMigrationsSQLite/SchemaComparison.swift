@@ -3,7 +3,7 @@ struct SchemaComparison {
     let start: SchemaSnapshot
     let target: SchemaSnapshot
     /// The tables that get another name.
-    private(set) var renamedTables = [(old: SQLName, new: SQLName)]()
+    private(set) var renamedTables = [SchemaRenames.Rename]()
     /// The tables that both have and that differ, by the target's name.
     private(set) var tables = [TableChange]()
     /// The tables that the target does not have, or has under the same name as something else.
@@ -21,56 +21,84 @@ struct SchemaComparison {
         self.hints = hints
         start = from.schema
         target = to.schema
-        try findRenamedTables()
+        let renames = try Self.renames(start, target, hints)
+        renamedTables = renames.pending.map {
+            (start[.table, $0]?.name ?? $0, target[.table, $1]?.name ?? $1)
+        }
         let form = SchemaForm(start, target)
         for object in start.objects where object.kind == .table {
-            let renamed = renamedTables.first { $0.old == object.name }?.new
+            let renamed = renames[object.name]
             let name = renamed ?? object.name
             guard let wanted = target[.table, name] else {
-                drop(object)
+                drop(object, isAsked: !renames.gone.contains(object.name))
                 continue
             }
-            if renamed == nil, form.areSame(object, wanted) { continue }
             let statements = (try object.statement(), try wanted.statement())
+            if statements.0.kind == .table, statements.1.kind == .table, hints.allowsDrop(of: name) {
+                throw Self.contradiction("The hints drop the table \(name), and the target has it")
+            }
+            if renamed == nil, form.areSame(object, wanted) { continue }
             if statements.0.kind == .virtualTable || statements.1.kind == .virtualTable {
                 replace(object, by: wanted, statements.0.kind)
                 continue
             }
-            let change = try TableChange(
+            var change = try TableChange(
                 from: (object, TableShape(of: statements.0, in: "main", from.db)),
                 to: (wanted, TableShape(of: statements.1, in: "main", to.db)),
                 hints
             )
+            change.askWhereGone(try reads(of: change, from.db), hints)
             tables.append(change)
             questions += change.questions
             gone.formUnion(change.goneColumns)
         }
     }
 
-    private mutating func findRenamedTables() throws(SQLError) {
+    private static func renames(
+        _ start: SchemaSnapshot,
+        _ target: SchemaSnapshot,
+        _ hints: SchemaPlan.Hints
+    ) throws(SQLError) -> SchemaRenames {
         let asked = hints.renamedTables.map { (old: SQLName($0.key), new: SQLName($0.value)) }
-            .sorted { $0.old.text < $1.old.text }
-        for (old, next) in asked {
-            let new = SchemaPlan.Hints.last(of: next, in: asked) { target[.table, $0] != nil }
-            // Renamed already, or a database that never had it.
-            guard let before = start[.table, old], start[.table, new] == nil else { continue }
-            guard let after = target[.table, new] else {
-                throw Self.contradiction(
-                    "The hints rename the table \(old) to \(new), which the target does not have"
-                )
-            }
-            if target[.table, old] != nil {
-                throw Self.contradiction(
-                    "The hints rename the table \(old) to \(new), and the target has both"
-                )
-            }
-            renamedTables.append((before.name, after.name))
+        return try SchemaRenames(
+            asked.sorted { $0.old.text < $1.old.text },
+            from: { start[.table, $0] != nil },
+            to: { target[.table, $0] != nil },
+            mayGo: hints.allowsDrop
+        ) { old, new, reason in
+            contradiction("The hints rename the table \(old) to \(new), \(reason)")
         }
     }
 
-    private mutating func drop(_ table: SchemaObject) {
+    /// What the expressions of a change read, in the schema once its tables are renamed.
+    private func reads(of change: TableChange, _ db: some SQLConnection) throws(SQLError) -> ExpressionReads {
+        var reads = ExpressionReads()
+        if change.values.isEmpty { return reads }
+        let objects = try SchemaObject.all(of: db) + SchemaObject.all(of: db, in: "temp")
+        let probe = try ExpressionProbe(
+            of: change.old,
+            named: change.new.name,
+            in: objects,
+            renaming: renamedTables
+        )
+        for (column, expression) in change.values {
+            let value = "The value for the column \(column) of the table \(change.new.name)"
+            switch try probe.answer(expression, db) {
+            case .reads(let more): reads.formUnion(more)
+            case .complaint(let error):
+                throw Self.contradiction("\(value) does not compile: \(error.message)")
+            case .text(let complaint):
+                throw Self.contradiction(
+                    "\(value) has a name in double quotes that SQLite would take for a text: \(complaint)"
+                )
+            }
+        }
+        return reads
+    }
+
+    private mutating func drop(_ table: SchemaObject, isAsked: Bool) {
         droppedTables.append(table.name)
-        if hints.allowsDrop(of: table.name) { return }
+        if !isAsked || hints.allowsDrop(of: table.name) { return }
         let taken = Set(renamedTables.map(\.new))
         let candidates = target.objects.filter {
             $0.kind == .table && start[.table, $0.name] == nil && !taken.contains($0.name)

@@ -6,6 +6,8 @@
 struct SchemaForm {
     /// The names of tables, columns and the like, to the last byte.
     private let names: Set<ArraySlice<UInt8>>
+    /// Those that are keywords as well, in small letters.
+    private let keywords: Set<ArraySlice<UInt8>>
 
     init(_ first: SchemaSnapshot, _ second: SchemaSnapshot) {
         var names = Set<ArraySlice<UInt8>>()
@@ -21,6 +23,8 @@ struct SchemaForm {
             }
         }
         self.names = names
+        let folded = names.map { ArraySlice($0.map(SQLName.folded)) }
+        keywords = SQLKeywords.all.intersection(folded)
     }
 
     func areSame(_ first: SchemaObject, _ second: SchemaObject) -> Bool {
@@ -41,6 +45,7 @@ struct SchemaForm {
             switch token.kind {
             case _ where isDefault: form += text
             case .text, .other: form += text
+            case .word where kind == .view && isNamed(index, tokens): form += text
             case .word: add(text, isQuoted: false, kind, to: &form)
             case .quoted, .name:
                 let name = tokens.name(index).map { ArraySlice($0.text.utf8) } ?? text
@@ -56,6 +61,12 @@ struct SchemaForm {
         return form
     }
 
+    /// Whether a word of a view gives a column of its result a name, which may be a keyword: `SELECT id AS key`.
+    private func isNamed(_ index: Int, _ tokens: SQLTokens) -> Bool {
+        let body = tokens.isSign(3, "(") ? tokens.end(ofParenthesisAt: 3) ?? 3 : 3
+        return index > body ? index > body + 1 && tokens.isWord(index - 1, "AS") : index > 3
+    }
+
     private func add(
         _ word: ArraySlice<UInt8>,
         isQuoted: Bool,
@@ -65,7 +76,13 @@ struct SchemaForm {
         let start = form.count
         for byte in word { form.append(SQLName.folded(byte)) }
         let isKeyword = SQLKeywords.all.contains(form[start...])
-        if isKeyword, !isQuoted { return }
+        if isKeyword, !isQuoted {
+            guard keywords.contains(form[start...]) else { return }
+            // It may be the keyword or the name.
+            form.removeSubrange(start...)
+            form += word
+            return
+        }
         if isKeyword || kind == .view || kind == .trigger || names.contains(word) {
             form.removeSubrange(start...)
             if isKeyword { form.append(UInt8(ascii: "`")) }

@@ -46,7 +46,7 @@ struct SchemaHealth {
 
     private mutating func check(_ view: SchemaObject, _ db: some SQLConnection) throws(SQLError) {
         let name = "view \(view.name)"
-        if let complaint = try Self.complaint(about: "SELECT * FROM \(view.qualifiedName)", db) {
+        if let complaint = try db.complaint(about: "SELECT * FROM \(view.qualifiedName)") {
             complaints[name] = complaint
             return
         }
@@ -57,7 +57,7 @@ struct SchemaHealth {
         let text = statement.text(naming: probe, replacing: doubtful)
         try Self.undoing(db) { () throws(SQLError) in
             try db.rows(text)
-            complaints[name] = try Self.complaint(about: "SELECT * FROM \(probe)", db)
+            complaints[name] = try db.complaint(about: "SELECT * FROM \(probe)")
         }
     }
 
@@ -67,7 +67,7 @@ struct SchemaHealth {
         _ db: some SQLConnection
     ) throws(SQLError) {
         let isDoubtful = try Self.hasDoubts(triggers, gone)
-        if !isDoubtful, try Self.complaint(about: firing, db) == nil { return }
+        if !isDoubtful, try db.complaint(about: firing) == nil { return }
         // SQLite compiles all of them together and tells of the first.
         for trigger in triggers {
             let statement = try trigger.statement()
@@ -78,7 +78,7 @@ struct SchemaHealth {
             try Self.undoing(db) { () throws(SQLError) in
                 for other in triggers { try db.rows("DROP TRIGGER \(other.qualifiedName)") }
                 try db.rows(text)
-                complaints["trigger \(trigger.name)"] = try Self.complaint(about: firing, db)
+                complaints["trigger \(trigger.name)"] = try db.complaint(about: firing)
             }
         }
     }
@@ -114,20 +114,6 @@ struct SchemaHealth {
             }
         }
         return settings.isEmpty ? nil : "UPDATE \(target) SET \(settings.joined(separator: ", "))"
-    }
-
-    /// What SQLite says of a statement that it cannot compile.
-    private static func complaint(about sql: String, _ db: some SQLConnection) throws(SQLError) -> String? {
-        do throws(SQLError) {
-            if let db = db as? SQLiteConnection {
-                _ = try db.prepare(sql)
-            } else {
-                try db.rows("EXPLAIN \(sql)")
-            }
-            return nil
-        } catch  where error.code == .statementFailed {
-            return error.message
-        }
     }
 
     private static func undoing(

@@ -37,6 +37,14 @@ struct SchemaObject {
         return objects
     }
 
+    /// A name that none of the objects has.
+    static func unusedName(among objects: [SchemaObject]) -> String {
+        let taken = Set(objects.map(\.name))
+        var number = 1
+        while taken.contains(SQLName("app_migrations_\(number)")) { number += 1 }
+        return "app_migrations_\(number)"
+    }
+
     /// The statement that made it.
     func statement() throws(SQLError) -> CreateStatement {
         guard let sql, let statement = CreateStatement(sql) else {

@@ -12,13 +12,20 @@ extension SchemaPlan {
 
         /// The expression that gives a column its value, by the column, by the table's name in the target.
         ///
-        /// It is in terms of the columns as they were. It is used for a column that is new, that becomes
+        /// It is in terms of the columns as they were and of the tables' names in the target, and what it reads of
+        /// any table are the rows as they were. It is used for a column that is new, that becomes
         /// `NOT NULL` or that gets a type which converts values, and for no other: a hint that has served
         /// its turn changes nothing again.
         public var values: [String: [String: String]]
 
-        /// What may be lost: `"table"`, or `"table.column"` with the table's name in the target.
-        public var allowDrop: Set<String>
+        /// The tables that may go with their rows.
+        public var droppedTables: Set<String>
+
+        /// The columns that may go with what they hold, by the table's name in the target.
+        ///
+        /// A column that comes again in a later release has to be taken out: a plan refuses a hint to drop what the
+        /// target has, since it would answer for the new column as well when that one is renamed.
+        public var droppedColumns: [String: Set<String>]
 
         /// Answers some questions; the others stay open.
         ///
@@ -26,17 +33,20 @@ extension SchemaPlan {
         ///   - renamedTables: `["old": "new"]`.
         ///   - renamedColumns: `["table": ["old": "new"]]`.
         ///   - values: `["table": ["column": "expression"]]`.
-        ///   - allowDrop: `["table", "table.column"]`.
+        ///   - droppedTables: `["table"]`.
+        ///   - droppedColumns: `["table": ["column"]]`.
         public init(
             renamedTables: [String: String] = [:],
             renamedColumns: [String: [String: String]] = [:],
             values: [String: [String: String]] = [:],
-            allowDrop: Set<String> = []
+            droppedTables: Set<String> = [],
+            droppedColumns: [String: Set<String>] = [:]
         ) {
             self.renamedTables = renamedTables
             self.renamedColumns = renamedColumns
             self.values = values
-            self.allowDrop = allowDrop
+            self.droppedTables = droppedTables
+            self.droppedColumns = droppedColumns
         }
     }
 }
@@ -46,29 +56,14 @@ extension SchemaPlan.Hints {
         Self.entries(of: renamedColumns, table).map { (SQLName($0.key), SQLName($0.value)) }
     }
 
-    /// The name that the target has, of a thing that was renamed once or again and again.
-    static func last(
-        of name: SQLName,
-        in renames: [(old: SQLName, new: SQLName)],
-        where isThere: (SQLName) -> Bool
-    ) -> SQLName {
-        var name = name
-        // Each rename leads at most once further, also where they go round in a circle.
-        for _ in renames where !isThere(name) {
-            guard let next = renames.first(where: { $0.old == name }) else { break }
-            name = next.new
-        }
-        return name
-    }
-
     func value(of column: SQLName, in table: SQLName) -> String? {
         Self.entries(of: values, table).first { SQLName($0.key) == column }?.value
     }
 
-    func allowsDrop(of table: SQLName) -> Bool { allowDrop.contains { SQLName($0) == table } }
+    func allowsDrop(of table: SQLName) -> Bool { droppedTables.contains { SQLName($0) == table } }
 
     func allowsDrop(of column: SQLName, in table: SQLName) -> Bool {
-        allowsDrop(of: SQLName("\(table).\(column)"))
+        droppedColumns.contains { SQLName($0.key) == table && $0.value.contains { SQLName($0) == column } }
     }
 
     private static func entries(

@@ -51,11 +51,21 @@ extension SchemaPlan {
         /// The tables or columns of the target that it may have been renamed to.
         public let candidates: [String]
 
-        init(_ kind: Kind, _ table: SQLName, _ column: SQLName? = nil, candidates: [SQLName] = []) {
+        /// An expression that answers it, in terms of the columns as they were.
+        private let example: String?
+
+        init(
+            _ kind: Kind,
+            _ table: SQLName,
+            _ column: SQLName? = nil,
+            candidates: [SQLName] = [],
+            example: String? = nil
+        ) {
             self.kind = kind
             self.table = table.text
             self.column = column?.text
             self.candidates = candidates.map(\.text)
+            self.example = example
         }
     }
 }
@@ -64,14 +74,19 @@ extension SchemaPlan.Question {
     /// The question, with the hints that answer it.
     public var description: String {
         let column = column ?? ""
-        let drop = "allowDrop: [\"\(table)\(column.isEmpty ? "" : ".\(column)")\"]"
-        let value = "values: [\"\(table)\": [\"\(column)\": \"an expression\"]]"
+        let (tableText, columnText) = (Self.literal(table), Self.literal(column))
+        let drop =
+            self.column == nil
+            ? "droppedTables: [\(tableText)]" : "droppedColumns: [\(tableText): [\(columnText)]]"
+        let value = "values: [\(tableText): [\(columnText): \(Self.literal(example ?? "an expression"))]]"
         switch kind {
         case .droppedTable:
-            let isRenamed = candidates.map { "renamedTables: [\"\(table)\": \"\($0)\"]" }
+            let isRenamed = candidates.map { "renamedTables: [\(tableText): \(Self.literal($0))]" }
             return "The target has no table \(table). \(choice(isRenamed, drop))"
         case .droppedColumn:
-            let isRenamed = candidates.map { "renamedColumns: [\"\(table)\": [\"\(column)\": \"\($0)\"]]" }
+            let isRenamed = candidates.map {
+                "renamedColumns: [\(tableText): [\(columnText): \(Self.literal($0))]]"
+            }
             return "The target's table \(table) has no column \(column). \(choice(isRenamed, drop))"
         case .replacedTable:
             return "The virtual table \(table) can be changed only by making it anew, without its rows."
@@ -84,13 +99,23 @@ extension SchemaPlan.Question {
                 + " Give it a value: \(value)."
         case .emptyValues:
             return
-                "The column \(column) of the table \(table) becomes NOT NULL. Say what rows without a value get,"
-                + " such as coalesce(\(column), ''): \(value)."
+                "The column \(column) of the table \(table) becomes NOT NULL. Say what rows without a value get:"
+                + " \(value)."
         default:
             return
-                "The column \(column) of the table \(table) gets a type that can change its values. Say how, by"
-                + " its name alone for SQLite's own conversion: \(value)."
+                "The column \(column) of the table \(table) gets a type that can change its values. Say how;"
+                + " SQLite's own conversion is \(value)."
         }
+    }
+
+    /// A text as it is written in Swift.
+    private static func literal(_ text: String) -> String {
+        var scalars = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            if scalar == "\"" || scalar == "\\" { scalars.append("\\") }
+            scalars.append(scalar)
+        }
+        return "\"\(String(scalars))\""
     }
 
     private func choice(_ renamed: [String], _ drop: String) -> String {

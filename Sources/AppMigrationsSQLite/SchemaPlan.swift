@@ -51,6 +51,7 @@ public struct SchemaPlan: Sendable {
         try wanted.query("BEGIN")
         try wanted.execute(script: targetSQL)
         target = try SchemaSnapshot(of: wanted)
+        try Self.checkTarget(target, wanted)
         start = current.leavingAlone(what: target)
         if start.isWritten(like: target) {
             (steps, questions, gone) = ([], [], [])
@@ -64,6 +65,25 @@ public struct SchemaPlan: Sendable {
             steps = try planner.allSteps()
         } else {
             steps = []
+        }
+    }
+
+    /// Refuses a target with more than a schema in it, which nothing would make in the database.
+    private static func checkTarget(_ target: SchemaSnapshot, _ db: SQLiteConnection) throws(SQLError) {
+        if let object = try SchemaObject.all(of: db, in: "temp").first {
+            throw SQLError(
+                .refusedSchemaChange,
+                "The target makes the temporary \(object.kind) \(object.name), which goes with its connection."
+                    + " Nothing was changed. Take it out of the target"
+            )
+        }
+        for table in target.objects where table.kind == .table && !table.isVirtual {
+            if try db.query("SELECT 1 FROM main.\(table.name.quoted) LIMIT 1").isEmpty { continue }
+            throw SQLError(
+                .refusedSchemaChange,
+                "The target puts rows into the table \(table.name), and a plan makes tables without rows."
+                    + " Nothing was changed. Insert them in a migration"
+            )
         }
     }
 

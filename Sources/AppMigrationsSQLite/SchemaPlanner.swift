@@ -16,17 +16,15 @@ struct SchemaPlanner {
 
     /// All steps, in an order in which nothing that is needed is missing.
     mutating func allSteps() throws(SQLError) -> [SchemaPlan.Step] {
+        let changes = try changesInOrder()
         try renameTables()
         let renamed = try renameColumns()
         let form = SchemaForm(now, target)
         let isStale = try stale(form)
         for kind in [SchemaObject.Kind.trigger, .view, .index] {
             for object in now.objects where object.kind == kind && isStale(object) {
-                if comparison.droppedTables.contains(object.table) { continue }
-                add(
-                    "drop the \(kind) \(object.name)",
-                    "DROP \(kind.rawValue.uppercased()) main.\(object.name.quoted)"
-                )
+                if comparison.droppedTables.contains(object.table) || waits(object) { continue }
+                drop(object)
             }
         }
         let replaced = comparison.droppedTables.filter { target[.table, $0] != nil }
@@ -35,8 +33,9 @@ struct SchemaPlanner {
         where table.kind == .table && (now[.table, table.name] == nil || replaced.contains(table.name)) {
             try create(table)
         }
-        for change in comparison.tables { try make(change, renamed[change.new.name] ?? [], form) }
+        for change in changes { try make(change, renamed[change.new.name] ?? [], form) }
         // After the rebuilds, whose expressions may read them.
+        for view in now.objects where view.kind == .view && isStale(view) && waits(view) { drop(view) }
         for table in comparison.droppedTables where !replaced.contains(table) {
             add("drop the table \(table)", "DROP TABLE main.\(table.quoted)")
         }
@@ -47,6 +46,35 @@ struct SchemaPlanner {
             }
         }
         return steps
+    }
+
+    /// The changes in an order in which each expression reads other tables as they were.
+    private func changesInOrder() throws(SQLError) -> [TableChange] {
+        var left = comparison.tables
+        var changes = [TableChange]()
+        while !left.isEmpty {
+            let next = left.firstIndex { change in
+                !left.contains { $0.new.name != change.new.name && $0.reads.mayRead(change.new.name) }
+            }
+            guard let next else {
+                throw SQLError(
+                    .refusedSchemaChange,
+                    "The values for the tables \(left.map(\.new.name.text).joined(separator: ", ")) read one another,"
+                        + " so that one would read the new rows of another. Nothing was changed."
+                        + " Give some of them in a migration"
+                )
+            }
+            changes.append(left.remove(at: next))
+        }
+        return changes
+    }
+
+    /// Whether an expression for a table reads another one.
+    private func isRead(_ name: SQLName) -> Bool { comparison.tables.contains { $0.reads.mayRead(name) } }
+
+    /// Whether a view is dropped after the rebuilds, since an expression reads it and no table needs its name.
+    private func waits(_ object: SchemaObject) -> Bool {
+        object.kind == .view && isRead(object.name) && target[.table, object.name] == nil
     }
 
     private mutating func renameTables() throws(SQLError) {
@@ -67,8 +95,8 @@ struct SchemaPlanner {
     /// Renames what SQLite can; gives the old names by the table's name.
     private mutating func renameColumns() throws(SQLError) -> [SQLName: Set<SQLName>] {
         var done = [SQLName: Set<SQLName>]()
-        // The expressions of the hints use the old names.
-        for change in comparison.tables where change.values.isEmpty {
+        // The expressions of the hints use the old names, also those for other tables.
+        for change in comparison.tables where change.values.isEmpty && !isRead(change.new.name) {
             for (old, new) in change.renamed {
                 let table = change.new.name
                 let sql = "ALTER TABLE main.\(table.quoted) RENAME COLUMN \(old.quoted) TO \(new.quoted)"
@@ -115,6 +143,13 @@ struct SchemaPlanner {
 
     private mutating func create(_ object: SchemaObject) throws(SQLError) {
         add("create the \(object.kind) \(object.name)", try object.statement().text(in: "main"))
+    }
+
+    private mutating func drop(_ object: SchemaObject) {
+        add(
+            "drop the \(object.kind) \(object.name)",
+            "DROP \(object.kind.rawValue.uppercased()) main.\(object.name.quoted)"
+        )
     }
 
     private mutating func add(_ description: String, _ sql: String) {

@@ -18,7 +18,7 @@ struct SchemaSnapshot {
 
     init(of db: some SQLConnection) throws(SQLError) {
         var objects = try SchemaObject.all(of: db).filter { $0.sql != nil && !$0.name.isInternal }
-        let isVirtual = objects.contains { $0.kind == .table && $0.isVirtual }
+        let isVirtual = objects.contains(where: \.isVirtual)
         if isVirtual {
             // The tables in which a virtual one keeps its rows come and go with it.
             var shadows = Set<SQLName>()
@@ -68,9 +68,10 @@ struct SchemaSnapshot {
 }
 
 extension SchemaObject {
-    fileprivate var isVirtual: Bool {
+    var isVirtual: Bool {
         // The words before the name are SQLite's own.
-        sql?.utf8.prefix(24).map(SQLName.folded).starts(with: Array("create virtual".utf8)) == true
+        kind == .table
+            && sql?.utf8.prefix(24).map(SQLName.folded).starts(with: Array("create virtual".utf8)) == true
     }
 
     func isWritten(like other: SchemaObject) -> Bool {

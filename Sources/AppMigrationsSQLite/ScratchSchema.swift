@@ -37,7 +37,21 @@ struct ScratchSchema {
         let columns = table.columns.filter { !$0.isGenerated }
         let names = columns.map(\.name.quoted).joined(separator: ", ")
         if names.isEmpty { return }
-        let rows = try source.rows("SELECT \(names) FROM main.\(table.name.quoted) LIMIT 1")
+        // In UTF-8 a text need not be one that a connection can read, so that its bytes are taken. SQLite makes sound
+        // UTF-8 of any text in UTF-16.
+        let isChecked = try source.rows("PRAGMA encoding").first?.first == "UTF-8"
+        let isText = columns.map { "\(isChecked ? "typeof(\($0.name.quoted)) = 'text'" : "0")" }
+        let values = zip(columns, isText).map { column, isText in
+            let name = column.name.quoted
+            return isChecked ? "CASE WHEN \(isText) THEN CAST(\(name) AS BLOB) ELSE \(name) END" : name
+        }
+        // Not in one row, which might have more columns than SQLite allows.
+        let (rows, kinds) = (
+            try source.rows(
+                "SELECT \(values.joined(separator: ", ")) FROM main.\(table.name.quoted) LIMIT 1"
+            ),
+            try source.rows("SELECT \(isText.joined(separator: ", ")) FROM main.\(table.name.quoted) LIMIT 1")
+        )
         let madeUp = columns.map { column -> SQLValue in
             switch table.affinity(of: column) {
             case .number: 1
@@ -46,10 +60,12 @@ struct ScratchSchema {
             case .none: .blob([0])
             }
         }
-        let parameters = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
+        let parameters = columns.indices.map { index in
+            kinds.first?[index] == 1 ? "CAST(?\(index + 1) AS TEXT)" : "?\(index + 1)"
+        }
         do throws(SQLError) {
             try db.query(
-                "INSERT INTO main.\(table.name.quoted)(\(names)) VALUES (\(parameters))",
+                "INSERT INTO main.\(table.name.quoted)(\(names)) VALUES (\(parameters.joined(separator: ", ")))",
                 rows.first ?? madeUp
             )
         } catch  where error.code == .statementFailed {

@@ -5,9 +5,13 @@ struct TableChange {
     /// The statement that makes the new table.
     let createTable: String
     /// The columns that get another name and were not given a value.
-    private(set) var renamed = [(old: SQLName, new: SQLName)]()
+    private(set) var renamed = [SchemaRenames.Rename]()
+    /// The columns that would have got a name that may go.
+    private var renamedAway = Set<SQLName>()
     /// The expressions of the hints that are used.
     private(set) var values = [(column: SQLName, expression: String)]()
+    /// What they read.
+    private(set) var reads = ExpressionReads()
     private(set) var questions = [SchemaPlan.Question]()
 
     /// The columns whose names the table does not have any more.
@@ -15,9 +19,7 @@ struct TableChange {
 
     /// The columns that come anew.
     var addedColumns: [SQLName] {
-        new.columns.map(\.name).filter { name in
-            old[name] == nil && !renamed.contains { $0.new == name }
-        }
+        new.columns.map(\.name).filter { source(of: $0) == nil }
     }
 
     init(
@@ -29,63 +31,69 @@ struct TableChange {
         new = to.shape
         createTable = try to.object.statement().text(in: "main")
         try findRenamed(hints)
-        for column in new.columns where !column.isGenerated { ask(for: column, hints) }
-        for column in old.columns where !column.isGenerated { askWhereGone(column, hints) }
+        for column in new.columns where !column.isGenerated {
+            if hints.allowsDrop(of: column.name, in: new.name) {
+                throw SchemaComparison.contradiction(
+                    "The hints drop the column \(column.name) of the table \(new.name), and the target has it"
+                )
+            }
+            ask(for: column, hints)
+        }
+    }
+
+    /// Asks about the columns that nothing uses, once it is known what the expressions read.
+    mutating func askWhereGone(_ reads: ExpressionReads, _ hints: SchemaPlan.Hints) {
+        self.reads = reads
+        for column in old.columns where !column.isGenerated && !reads.columns.contains(column.name) {
+            askWhereGone(column, hints)
+        }
     }
 
     /// The old column whose values a new one keeps.
     func source(of column: SQLName) -> TableShape.Column? {
         if let rename = renamed.first(where: { $0.new == column }) { return old[rename.old] }
-        return old[column]
+        return renamed.contains { $0.old == column } ? nil : old[column]
     }
 
     private mutating func findRenamed(_ hints: SchemaPlan.Hints) throws(SQLError) {
-        let asked = hints.columns(of: new.name)
-        for (before, next) in asked where old[before] != nil {
-            let after = SchemaPlan.Hints.last(of: next, in: asked) { new[$0] != nil }
-            if asked.contains(where: { $0.old == next && $0.new == before }) {
-                // Nothing would tell that it has been done.
-                throw contradiction(before, next, "and the other way round; exchange them in a migration")
-            }
-            // Renamed already, and another column came under the old name since.
-            guard old[after] == nil else { continue }
-            if new[after] == nil { throw contradiction(before, after, "which the target does not have") }
-            if new[before] != nil { throw contradiction(before, after, "and the target has both") }
-            renamed.append((before, after))
+        let renames = try SchemaRenames(
+            hints.columns(of: new.name),
+            from: { old[$0] != nil },
+            to: { new[$0] != nil },
+            mayGo: { hints.allowsDrop(of: $0, in: new.name) }
+        ) { before, after, reason in
+            SchemaComparison.contradiction(
+                "The hints rename the column \(before) of the table \(new.name) to \(after), \(reason)"
+            )
         }
-    }
-
-    private func contradiction(_ before: SQLName, _ after: SQLName, _ reason: String) -> SQLError {
-        SchemaComparison.contradiction(
-            "The hints rename the column \(before) of the table \(new.name) to \(after), \(reason)"
-        )
+        renamed = renames.pending
+        renamedAway = renames.gone
     }
 
     private mutating func ask(for column: TableShape.Column, _ hints: SchemaPlan.Hints) {
-        let kind: SchemaPlan.Question.Kind?
+        var kinds = [SchemaPlan.Question.Kind]()
+        var example: String?
         let isKey = column.name == new.rowIDAlias
         if let source = source(of: column.name) {
             let wasEmpty = !source.isNotNull && source.name != old.rowIDAlias
-            if column.isNotNull || isKey, wasEmpty {
-                kind = .emptyValues
-            } else if new.canChange(source, of: old, into: column) {
-                kind = .convertedValues
-            } else {
-                return
-            }
-        } else {
-            kind = column.isNotNull && !column.hasDefault && !isKey ? .missingValue : nil
+            let isFilled = (column.isNotNull || isKey) && wasEmpty
+            if isFilled { kinds.append(.emptyValues) }
+            if new.canChange(source, of: old, into: column) { kinds.append(.convertedValues) }
+            if kinds.isEmpty { return }
+            example = isFilled ? new.filling(column, from: source.name) : source.name.written
+        } else if column.isNotNull, !column.hasDefault, !isKey {
+            kinds.append(.missingValue)
         }
         if let value = hints.value(of: column.name, in: new.name) {
             values.append((column.name, value))
-        } else if let kind {
-            questions.append(.init(kind, new.name, column.name))
+        } else {
+            questions += kinds.map { .init($0, new.name, column.name, example: example) }
         }
     }
 
     private mutating func askWhereGone(_ column: TableShape.Column, _ hints: SchemaPlan.Hints) {
         let name = column.name
-        if renamed.contains(where: { $0.old == name }) || isUsed(name) { return }
+        if renamed.contains(where: { $0.old == name }) || renamedAway.contains(name) { return }
         if hints.allowsDrop(of: name, in: new.name) { return }
         if let other = new[name] {
             if other.isGenerated { questions.append(.init(.generatedColumn, new.name, name)) }
@@ -93,10 +101,6 @@ struct TableChange {
         }
         let candidates = new.columns.filter { !$0.isGenerated && source(of: $0.name) == nil }
         questions.append(.init(.droppedColumn, new.name, name, candidates: candidates.map(\.name)))
-    }
-
-    private func isUsed(_ column: SQLName) -> Bool {
-        values.contains { SQLTokens($0.expression).columns(of: [old.name, new.name]).contains(column) }
     }
 
     /// The rebuild that makes the change, once columns that `done` names have been renamed.
@@ -109,11 +113,13 @@ struct TableChange {
         let dropping = old.columns.map(\.name).filter { name in
             !done.contains(name) && (new[name].map { $0.isGenerated } ?? true)
         }
+        let fresh = renamed.map(\.old).filter { !done.contains($0) && source(of: $0) == nil }
         return TableRebuild(
-            new.name.text,
+            new.name,
             as: createTable,
             values: expressions,
-            dropping: dropping.map(\.text)
+            dropping: dropping.map(\.text),
+            fresh: Set(fresh)
         )
     }
 }

@@ -13,6 +13,8 @@ struct TableCopy {
     let droppedViews: [SchemaObject]
     /// The columns that the new table does not have.
     let gone: Set<SQLName>
+    /// What the expressions read.
+    let reads: ExpressionReads
     let statistics: TableStatistics
 
     struct Filling {
@@ -26,39 +28,34 @@ struct TableCopy {
         let object = try rebuild.object(in: objects, db)
         table = object.name
         old = try TableShape(of: try object.statement(), in: "main", db)
-        new = try Self.shape(of: try rebuild.newStatement(for: table), db)
-
-        let belonging = (objects + (try SchemaObject.all(of: db, in: "temp"))).filter {
-            $0.table == object.name && $0.sql != nil && !rebuild.dropping.contains($0.name)
+        let inTemp = try SchemaObject.all(of: db, in: "temp")
+        // A column's name is the column: an object of the same name is not meant.
+        let dropped = Set(rebuild.dropping).subtracting(old.columns.map(\.name))
+        let belonging = (objects + inTemp).filter {
+            $0.table == object.name && $0.sql != nil && !dropped.contains($0.name)
         }
         indexes = belonging.filter { $0.kind == .index && $0.schema == "main" }
         triggers = belonging.filter { $0.kind == .trigger }
-        droppedViews = objects.filter { $0.kind == .view && rebuild.dropping.contains($0.name) }
-        gone = Set(old.columns.map(\.name)).subtracting(new.columns.map(\.name))
+        droppedViews = objects.filter { $0.kind == .view && dropped.contains($0.name) }
+        let trial = try TableTrial(of: try rebuild.newStatement(for: table), instead: old, with: indexes, db)
+        new = trial.shape
+        gone = trial.gone
         fillings = try rebuild.fillings(old, new)
         statistics = try TableStatistics(of: old, db)
 
-        try rebuild.check(old, new, objects)
-        try rebuild.checkIndexes(indexes, gone)
-        try rebuild.checkTriggers(triggers, gone)
-        try rebuild.checkNulls(old, new, in: db)
-    }
-
-    /// What the new table is like, as SQLite says of a temporary one that is gone again.
-    private static func shape(
-        of statement: CreateStatement,
-        _ db: some SQLConnection
-    ) throws(SQLError) -> TableShape {
-        try db.rows("SAVEPOINT app_migrations_shape")
-        for object in try SchemaObject.all(of: db, in: "temp")
-        where object.name == statement.name && (object.kind == .table || object.kind == .view) {
-            try db.rows("DROP \(object.kind == .table ? "TABLE" : "VIEW") \(object.qualifiedName)")
+        var reads = ExpressionReads()
+        if !rebuild.values.isEmpty || objects.contains(where: \.isVirtual) {
+            let probe = try ExpressionProbe(of: old, named: table, in: objects + inTemp)
+            for value in rebuild.values { reads.formUnion(try rebuild.reads(of: value, probe, db)) }
+            try rebuild.checkVirtualTables(probe, gone: gone)
         }
-        try db.rows(statement.text(in: "temp"))
-        let shape = try TableShape(of: statement, in: "temp", db)
-        try db.rows("ROLLBACK TO app_migrations_shape")
-        try db.rows("RELEASE app_migrations_shape")
-        return shape
+        self.reads = reads
+        try rebuild.check(old, new, reads)
+        try rebuild.checkDropping(old, new, objects)
+        if let broken = trial.broken { throw rebuild.refusal(of: broken.index, broken.complaint, old) }
+        try rebuild.checkTriggers(triggers, old, gone)
+        try rebuild.checkConversions(old, new)
+        try rebuild.checkNulls(old, new, in: db)
     }
 
     func run(_ db: some SQLConnection) throws(SQLError) {
@@ -68,9 +65,9 @@ struct TableCopy {
         where trigger.kind == .trigger && trigger.table == table {
             try db.rows("DROP TRIGGER \(trigger.qualifiedName)")
         }
-        for view in droppedViews { try db.rows("DROP VIEW \(view.qualifiedName)") }
-
         let copied = try copy(db)
+        // After the copy, since an expression may read them.
+        for view in droppedViews { try db.rows("DROP VIEW \(view.qualifiedName)") }
         if copied != count {
             throw rebuild.refusal(
                 "Of \(count) rows \(copied) would be left",
@@ -85,7 +82,10 @@ struct TableCopy {
 
     /// Moves the rows into the new table; how many they were.
     private func copy(_ db: some SQLConnection) throws(SQLError) -> Int64 {
-        let stash = try unusedName(db)
+        let objects = try SchemaObject.all(of: db) + SchemaObject.all(of: db, in: "temp")
+        let stash = SchemaObject.unusedName(among: objects)
+        // Once the table is renamed, its name is the new table's for a subquery or a view.
+        if !reads.isOfItsRowAlone { return try copyTwice(db, by: stash) }
         do throws(SQLError) {
             try db.rows("ALTER TABLE main.\(table.quoted) RENAME TO \(stash)")
         } catch  where error.code == .statementFailed {
@@ -138,12 +138,5 @@ struct TableCopy {
             "INSERT OR ABORT INTO main.\(target)(\(columns.joined(separator: ", "))) SELECT \(selection)"
         )
         return try db.number("SELECT changes()") ?? 0
-    }
-
-    private func unusedName(_ db: some SQLConnection) throws(SQLError) -> String {
-        let taken = Set((try SchemaObject.all(of: db) + SchemaObject.all(of: db, in: "temp")).map(\.name))
-        var number = 1
-        while taken.contains(SQLName("app_migrations_\(number)")) { number += 1 }
-        return "app_migrations_\(number)"
     }
 }

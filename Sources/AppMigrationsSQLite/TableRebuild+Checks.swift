@@ -40,29 +40,35 @@ extension TableRebuild {
         return statement
     }
 
-    func check(_ old: TableShape, _ new: TableShape, _ objects: [SchemaObject]) throws(SQLError) {
-        let used = usedColumns()
-        for column in old.columns where !dropping.contains(column.name) {
+    func check(_ old: TableShape, _ new: TableShape, _ reads: ExpressionReads) throws(SQLError) {
+        for column in old.columns
+        where !dropping.contains(column.name) && !reads.columns.contains(column.name) {
             let advice = "Use it in values: if it gets another name, or name it in dropping:"
-            if new[column.name] == nil, !used.contains(column.name) {
+            let next = fresh.contains(column.name) ? nil : new[column.name]
+            if next == nil {
                 throw refusal("The new table has no column \(column.name)", advice)
             }
-            if !column.isGenerated, new[column.name]?.isGenerated == true, !used.contains(column.name) {
+            if !column.isGenerated, next?.isGenerated == true {
                 throw refusal("The values of \(column.name) would be replaced by generated ones", advice)
             }
         }
+    }
+
+    func checkDropping(_ old: TableShape, _ new: TableShape, _ objects: [SchemaObject]) throws(SQLError) {
         for name in dropping {
-            if let column = new[name], !column.isGenerated, old[name] != nil {
+            if old[name] != nil {
+                guard let column = new[name], !column.isGenerated else { continue }
                 throw refusal(
                     "The column \(name) is to be dropped, and the new table has it",
-                    "Take it out of one of the two"
+                    "Take it out of one of the two. An index, a trigger or a view of this name is dropped by a"
+                        + " statement before"
                 )
             }
             let isObject = objects.contains { object in
                 guard object.name == name, object.sql != nil else { return false }
                 return object.kind == .view || object.kind != .table && object.table == table
             }
-            if old[name] == nil, !isObject {
+            if !isObject {
                 throw refusal(
                     "There is no column, index, trigger or view \(name) to drop",
                     "Correct the name, or take it out of dropping:"
@@ -71,51 +77,93 @@ extension TableRebuild {
         }
     }
 
-    /// Every column that the expressions use.
-    private func usedColumns() -> Set<SQLName> {
-        values.reduce(into: []) { $0.formUnion(SQLTokens($1.expression).columns(of: [table])) }
-    }
-
-    func checkIndexes(_ indexes: [SchemaObject], _ gone: Set<SQLName>) throws(SQLError) {
-        for index in indexes {
-            let used = try index.statement().indexedNames
-            guard let name = used.first(where: { gone.contains($0) }) else { continue }
+    /// What an expression reads, where SQLite can compile it.
+    func reads(
+        of value: (column: SQLName, expression: String),
+        _ probe: ExpressionProbe,
+        _ db: some SQLConnection
+    ) throws(SQLError) -> ExpressionReads {
+        switch try probe.answer(value.expression, db) {
+        case .reads(let reads): return reads
+        case .complaint(let error): throw error
+        case .text(let complaint):
             throw refusal(
-                "The index \(index.name) uses the column \(name), which goes",
-                "Name the index in dropping:"
+                "The value for \(value.column) has a name in double quotes that SQLite would take for a text:"
+                    + " \(complaint)",
+                "Correct the name, or write a text in single quotes"
             )
         }
     }
 
-    func checkTriggers(_ triggers: [SchemaObject], _ gone: Set<SQLName>) throws(SQLError) {
+    /// Refuses what would leave a full-text index behind that draws on the table: no trigger fires in a rebuild.
+    func checkVirtualTables(_ probe: ExpressionProbe, gone: Set<SQLName>) throws(SQLError) {
+        let changed = gone.union(values.map(\.column))
+        guard let found = try probe.virtualTable(readingAnyOf: changed) else { return }
+        throw refusal(
+            "The virtual table \(found.name) is filled from the column \(found.column) and would not follow",
+            "Drop it before, and make and fill it again afterwards; or change values with UPDATE, which fires triggers"
+        )
+    }
+
+    func refusal(of index: SchemaObject, _ complaint: String, _ old: TableShape) -> SQLError {
+        refusal(
+            "The index \(index.name) would no longer compile: \(complaint)",
+            old[index.name] == nil
+                ? "Name the index in dropping:" : "Drop it before, since a column has its name"
+        )
+    }
+
+    func checkTriggers(_ triggers: [SchemaObject], _ old: TableShape, _ gone: Set<SQLName>) throws(SQLError) {
         for trigger in triggers {
             for column in try trigger.statement().event?.columns ?? [] where gone.contains(column) {
                 throw refusal(
                     "The trigger \(trigger.name) waits for updates of the column \(column), which goes",
-                    "Name the trigger in dropping:, and make it anew afterwards"
+                    old[trigger.name] == nil
+                        ? "Name the trigger in dropping:, and make it anew afterwards"
+                        : "Drop it before, since a column has its name"
                 )
             }
         }
     }
 
+    /// Refuses types that can change values, unless an expression says how.
+    func checkConversions(_ old: TableShape, _ new: TableShape) throws(SQLError) {
+        for column in new.columns {
+            guard let before = kept(column, old), new.canChange(before, of: old, into: column) else {
+                continue
+            }
+            throw refusal(
+                "The column \(before.name) gets another type, \(column.type), which can change its values",
+                "Say how in values:; its name alone, \(before.name.written), is SQLite's own conversion"
+            )
+        }
+    }
+
     /// Refuses rows without a value where the new table wants one.
     func checkNulls(_ old: TableShape, _ new: TableShape, in db: some SQLConnection) throws(SQLError) {
-        var tightened = [SQLName]()
+        var tightened = [(before: TableShape.Column, after: TableShape.Column)]()
         for column in new.columns where column.isNotNull || column.name == new.rowIDAlias {
-            guard let before = old[column.name], !values.contains(where: { $0.column == column.name }),
-                !column.isGenerated, !before.isNotNull, before.name != old.rowIDAlias
-            else { continue }
-            tightened.append(before.name)
+            guard let before = kept(column, old), !before.isNotNull, before.name != old.rowIDAlias else {
+                continue
+            }
+            tightened.append((before, column))
         }
         if tightened.isEmpty { return }
-        let counts = tightened.map { "total(\($0.quoted) IS NULL)" }.joined(separator: ", ")
+        let counts = tightened.map { "total(\($0.before.name.quoted) IS NULL)" }.joined(separator: ", ")
         let row = try db.rows("SELECT \(counts) FROM main.\(old.name.quoted)").first ?? []
         for (column, count) in zip(tightened, row) {
             guard case .real(let count) = count, count > 0 else { continue }
+            let example = new.filling(column.after, from: column.before.name).map { ", such as \($0)" } ?? ""
             throw refusal(
-                "The column \(column) becomes NOT NULL, and rows without a value there are \(Int64(count))",
-                "Give one in values:, such as coalesce(\(column), '')"
+                "The column \(column.before.name) becomes NOT NULL, and rows without a value there are \(Int64(count))",
+                "Give one in values:\(example)"
             )
         }
+    }
+
+    /// The old column whose values a new one keeps without an expression.
+    func kept(_ column: TableShape.Column, _ old: TableShape) -> TableShape.Column? {
+        let isOther = column.isGenerated || fresh.contains(column.name)
+        return isOther || values.contains { $0.column == column.name } ? nil : old[column.name]
     }
 }

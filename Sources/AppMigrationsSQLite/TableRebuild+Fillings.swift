@@ -10,7 +10,7 @@ extension TableRebuild {
             if let value = values.first(where: { $0.column == name }) {
                 // The line end closes a comment that the expression may end with.
                 expression = "(\(value.expression)\n)"
-            } else if let before = old[name] {
+            } else if let before = kept(column, old) {
                 expression = before.name.quoted
             } else if column.isNotNull, !column.hasDefault, name != new.rowIDAlias {
                 throw refusal(
@@ -48,17 +48,8 @@ extension TableRebuild {
             if !given.insert(column).inserted {
                 throw refusal("There are two values for the column \(column)", correction)
             }
-            let tokens = SQLTokens(expression)
-            if tokens.tokens.isEmpty { throw refusal("The value for \(column) is empty", correction) }
-            for index in tokens.tokens.indices where tokens.tokens[index].kind == .quoted {
-                guard let name = tokens.name(index), old[name] == nil, name != old.name,
-                    !tokens.isSign(index + 1, "."), !tokens.isSign(index + 1, "(")
-                else { continue }
-                throw refusal(
-                    "The value for \(column) has \(tokens.text(index)), which is no column of the old table, so"
-                        + " that SQLite would take it for a text",
-                    "Write a text in single quotes, and a name of another table in backticks"
-                )
+            if SQLTokens(expression).tokens.isEmpty {
+                throw refusal("The value for \(column) is empty", correction)
             }
         }
     }

@@ -15,6 +15,8 @@ public struct TableRebuild: Sendable {
     let createTable: String
     let values: [(column: SQLName, expression: String)]
     let dropping: [SQLName]
+    /// The columns that come anew under the name of an old one, whose values another column keeps.
+    let fresh: Set<SQLName>
 
     /// Describes what a table is to become; nothing is read or checked before ``run(_:)``.
     ///
@@ -23,20 +25,33 @@ public struct TableRebuild: Sendable {
     ///   - createTable: The `CREATE TABLE` statement of the new table, under the same name. It is run
     ///     word for word.
     ///   - values: For columns of the new table, the SQL expression that gives their value, in terms of the
-    ///     old columns. A column that is not here keeps the value of the old column of the same name, or
-    ///     gets its default.
-    ///   - dropping: The names of the columns, indexes, triggers and views that are to go. A column of the
-    ///     old table that nothing uses, and an index of it, are refused unless they are named here.
+    ///     old columns and of all tables as they were. A column that is not here keeps the value of the old column of the
+    ///     same name, or gets its default. A column whose new type can change values has to be here: its name alone
+    ///     takes SQLite's own conversion.
+    ///   - dropping: The names of the columns that are to go, and of the indexes, triggers and views that are; a
+    ///     name that is a column's is the column. A column of the old table that nothing uses, and an index of it, are
+    ///     refused unless they are named here.
     public init(
         _ table: String,
         as createTable: String,
         values: [String: String] = [:],
         dropping: [String] = []
     ) {
-        self.table = SQLName(table)
+        self.init(SQLName(table), as: createTable, values: values, dropping: dropping, fresh: [])
+    }
+
+    init(
+        _ table: SQLName,
+        as createTable: String,
+        values: [String: String],
+        dropping: [String],
+        fresh: Set<SQLName>
+    ) {
+        self.table = table
         self.createTable = createTable
         self.values = values.map { (SQLName($0.key), $0.value) }.sorted { $0.column.text < $1.column.text }
         self.dropping = dropping.map { SQLName($0) }
+        self.fresh = fresh
     }
 
     /// Makes the table anew.

@@ -56,6 +56,7 @@ typedef void (*sqlite3_destructor_type)(void *);
 #define SQLITE_DENY 1
 #define SQLITE_DROP_TABLE 11
 #define SQLITE_PRAGMA 19
+#define SQLITE_READ 20
 #define SQLITE_TRANSACTION 22
 #define SQLITE_ATTACH 24
 #define SQLITE_DETACH 25

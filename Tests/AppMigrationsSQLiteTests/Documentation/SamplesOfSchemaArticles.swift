@@ -29,6 +29,14 @@ func droppingColors(_ db: SQLiteConnection) throws {
     ).run(db)
 }
 
+func numberingItems(_ db: SQLiteConnection) throws {
+    try TableRebuild(
+        "item",
+        as: "CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT, position INTEGER NOT NULL)",
+        values: ["position": "(SELECT count(*) FROM item AS o WHERE o.id < item.id)"]
+    ).run(db)
+}
+
 func inferring(_ db: SQLiteConnection) throws -> SchemaPlan {
     let plan = try SchemaPlan(
         from: db,
@@ -45,7 +53,7 @@ func inferring(_ db: SQLiteConnection) throws -> SchemaPlan {
         hints: SchemaPlan.Hints(
             renamedTables: ["entry": "note"],
             renamedColumns: ["note": ["headline": "title"]],
-            allowDrop: ["note.color"]
+            droppedColumns: ["note": ["color"]]
         )
     )
     try plan.apply(db)

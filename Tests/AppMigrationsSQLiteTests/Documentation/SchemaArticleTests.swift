@@ -39,6 +39,14 @@ import Testing
         #expect(try db.query("SELECT * FROM note") == [[1, "Untitled", "ab"]])
     }
 
+    @Test func `items are numbered, as the article says`() throws {
+        let db = try database(
+            "CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO item VALUES (5, 'a'), (9, 'b')"
+        )
+        try numberingItems(db)
+        #expect(try db.query("SELECT id, position FROM item") == [[5, 0], [9, 1]])
+    }
+
     @Test func `a schema is inferred, as the article says`() throws {
         let db = try database(
             """

@@ -70,6 +70,63 @@ extension SchemaPair {
             rows: [[1]]
         ),
         SchemaPair(
+            "a column that was renamed and went later",
+            "CREATE TABLE t(a, x); INSERT INTO t VALUES (1, 2)",
+            "CREATE TABLE t(x)",
+            ["rebuild the table t"],
+            hints: .init(renamedColumns: ["t": ["a": "b"]], droppedColumns: ["t": ["b"]]),
+            query: "SELECT * FROM t",
+            rows: [[2]]
+        ),
+        SchemaPair(
+            "a table that was renamed and went later",
+            "CREATE TABLE t(a); CREATE TABLE x(a)",
+            "CREATE TABLE x(a)",
+            ["drop the table t"],
+            hints: .init(renamedTables: ["t": "u", "u": "v"], droppedTables: ["v"])
+        ),
+        SchemaPair(
+            "a column and a table that were renamed, and others that came under their names",
+            "CREATE TABLE t(a); INSERT INTO t VALUES (1)",
+            "CREATE TABLE u(b, a); CREATE TABLE t(x)",
+            [
+                "rename the table t to u", "rename the column a of the table u to b", "create the table t",
+                "add the column a to the table u",
+            ],
+            hints: .init(renamedTables: ["t": "u"], renamedColumns: ["u": ["a": "b"]]),
+            query: "SELECT b, a FROM u",
+            rows: [[1, nil]]
+        ),
+        SchemaPair(
+            "a column that comes under the name of one that a rebuild renames",
+            "CREATE TABLE t(a TEXT, k); INSERT INTO t VALUES ('1', NULL)",
+            "CREATE TABLE t(b TEXT, a INTEGER NOT NULL DEFAULT 5, k NOT NULL)",
+            ["rebuild the table t"],
+            hints: .init(renamedColumns: ["t": ["a": "b"]], values: ["t": ["k": "coalesce(k, a)"]]),
+            query: "SELECT b, a, k FROM t",
+            rows: [["1", 5, "1"]]
+        ),
+        SchemaPair(
+            "columns and tables that each get the former name of the next",
+            "CREATE TABLE t(a, b); CREATE TABLE u(x); INSERT INTO t VALUES (1, 2); INSERT INTO u VALUES (3)",
+            "CREATE TABLE u(b, c); CREATE TABLE v(x)",
+            [
+                "rename the table u to v", "rename the table t to u",
+                "rename the column b of the table u to c",
+                "rename the column a of the table u to b",
+            ],
+            hints: .init(renamedTables: ["t": "u", "u": "v"], renamedColumns: ["u": ["a": "b", "b": "c"]]),
+            query: "SELECT b, c, x FROM u, v",
+            rows: [[1, 2, 3]]
+        ),
+        SchemaPair(
+            "a table that was renamed and renamed back",
+            "CREATE TABLE t(a)",
+            "CREATE TABLE t(a); CREATE TABLE x(a)",
+            ["create the table x"],
+            hints: .init(renamedTables: ["t": "u", "u": "t"])
+        ),
+        SchemaPair(
             "a column that was renamed in a table that a trigger broken before stands in",
             """
             CREATE TABLE t(a); INSERT INTO t VALUES (1);
@@ -116,7 +173,7 @@ extension SchemaPair {
             "CREATE TABLE t(a, b); INSERT INTO t VALUES (1, 1)",
             "CREATE TABLE t(a, b AS (a * 2))",
             ["rebuild the table t"],
-            hints: .init(allowDrop: ["t.b"]),
+            hints: .init(droppedColumns: ["t": ["b"]]),
             query: "SELECT a, b FROM t",
             rows: [[1, 2]]
         ),
@@ -129,7 +186,8 @@ extension SchemaPair {
                 renamedTables: ["old": "t"],
                 renamedColumns: ["t": ["a": "b"], "x": ["y": "z"]],
                 values: ["t": ["b": "b * 100"]],
-                allowDrop: ["old", "t.d"]
+                droppedTables: ["old"],
+                droppedColumns: ["t": ["d"]]
             ),
             query: "SELECT a, b FROM t",
             rows: [[2, 1]]

@@ -23,6 +23,12 @@ extension SchemaPair {
             ["drop the view v", "create the view v"]
         ),
         SchemaPair(
+            "a view whose column is named by a keyword in another case",
+            "CREATE TABLE t(a); CREATE VIEW v AS SELECT a AS key FROM t; CREATE VIEW w(end) AS select a from t",
+            "CREATE TABLE t(a); CREATE VIEW v AS SELECT a AS KEY FROM t; CREATE VIEW w(END) AS SELECT a FROM t",
+            ["drop the view v", "drop the view w", "create the view v", "create the view w"]
+        ),
+        SchemaPair(
             "an index that becomes unique",
             "CREATE TABLE t(a); CREATE INDEX i ON t(a)",
             "CREATE TABLE t(a); CREATE UNIQUE INDEX i ON t(a)",
@@ -72,14 +78,14 @@ extension SchemaPair {
             "CREATE TABLE t(a); CREATE INDEX i ON t(a); CREATE TABLE u(b)",
             "CREATE TABLE u(b)",
             ["drop the table t"],
-            hints: .init(allowDrop: ["T"])
+            hints: .init(droppedTables: ["T"])
         ),
         SchemaPair(
             "a table that becomes a view",
             "CREATE TABLE t(a)",
             "CREATE TABLE u(a); CREATE VIEW t AS SELECT a FROM u",
             ["create the table u", "drop the table t", "create the view t"],
-            hints: .init(allowDrop: ["t"])
+            hints: .init(droppedTables: ["t"])
         ),
         SchemaPair(
             "a view that becomes a table",
@@ -92,7 +98,7 @@ extension SchemaPair {
             "CREATE VIRTUAL TABLE f USING fts5(a)",
             "CREATE VIRTUAL TABLE f USING fts5(a, b)",
             ["drop the table f", "create the table f"],
-            hints: .init(allowDrop: ["f"])
+            hints: .init(droppedTables: ["f"])
         ),
     ]
 
@@ -133,6 +139,23 @@ extension SchemaPair {
             "a column of a table with a CHECK that only real rows satisfy",
             "CREATE TABLE t(a CHECK (a LIKE 'y%')); INSERT INTO t VALUES ('yes')",
             "CREATE TABLE t(a CHECK (a LIKE 'y%'), b)",
+            ["add the column b to the table t"]
+        ),
+        SchemaPair(
+            "a column of a table whose first row has a text that is not UTF-8",
+            "CREATE TABLE t(a TEXT); INSERT INTO t VALUES (CAST(x'ff41' AS TEXT))",
+            "CREATE TABLE t(a TEXT, b)",
+            ["add the column b to the table t"],
+            query: "SELECT CAST(a AS BLOB), b FROM t",
+            rows: [[.blob([0xFF, 0x41]), nil]]
+        ),
+        SchemaPair(
+            "a column of a table with an index of what is in a text of another encoding",
+            """
+            PRAGMA encoding = 'UTF-16be'; CREATE TABLE t(a TEXT); CREATE INDEX i ON t(json_extract(a, '$.b'));
+            INSERT INTO t VALUES ('{"b": 1}')
+            """,
+            "CREATE TABLE t(a TEXT, b); CREATE INDEX i ON t(json_extract(a, '$.b'))",
             ["add the column b to the table t"]
         ),
         SchemaPair(

@@ -99,6 +99,14 @@ extension SchemaPair {
             ["rebuild the table T"]
         ),
         SchemaPair(
+            "a name that is a keyword in another case",
+            "CREATE TABLE t(key, a); INSERT INTO t VALUES (1, 2)",
+            "CREATE TABLE t(KEY, a)",
+            ["rebuild the table t"],
+            query: "SELECT m.name, t.key FROM pragma_table_info('t') AS m, t WHERE m.cid = 0",
+            rows: [["KEY", 1]]
+        ),
+        SchemaPair(
             "WITHOUT ROWID",
             "CREATE TABLE t(a TEXT PRIMARY KEY NOT NULL)",
             "CREATE TABLE t(a TEXT PRIMARY KEY NOT NULL) WITHOUT ROWID",
@@ -141,7 +149,7 @@ extension SchemaPair {
                 "drop the trigger r", "drop the view v", "drop the index i", "rebuild the table t",
                 "create the view v",
             ],
-            hints: .init(allowDrop: ["t.B"]),
+            hints: .init(droppedColumns: ["t": ["B"]]),
             query: "SELECT * FROM v",
             rows: [[1]]
         ),

@@ -45,13 +45,13 @@ import Testing
                     taken.insert("\(table).\(new)")
                     hints.renamedColumns[table, default: [:]][column] = new
                 } else {
-                    hints.allowDrop.insert("\(table).\(column)")
+                    hints.droppedColumns[table, default: []].insert(column)
                 }
             case .missingValue: hints.values[table, default: [:]][column] = "CAST(id AS \(type))"
             case .emptyValues, .convertedValues:
                 hints.values[table, default: [:]][column] = "CAST(coalesce(`\(column)`, -id) AS \(type))"
-            case .generatedColumn: hints.allowDrop.insert("\(table).\(column)")
-            default: hints.allowDrop.insert(table)
+            case .generatedColumn: hints.droppedColumns[table, default: []].insert(column)
+            default: hints.droppedTables.insert(table)
             }
         }
         return hints
@@ -109,7 +109,8 @@ import Testing
                     hints.values[table, default: [:]][column] = expression
                 }
             }
-            hints.allowDrop.formUnion(more.allowDrop)
+            hints.droppedTables.formUnion(more.droppedTables)
+            hints.droppedColumns.merge(more.droppedColumns) { $0.union($1) }
         }
         let plan = try SchemaPlan(from: db, to: after.sql, hints: hints)
         try #require(plan.questions == [])

@@ -54,20 +54,20 @@ import Testing
         #expect(
             plan.questions.map(\.description) == [
                 "The target has no table gone. If it was renamed: renamedTables: [\"gone\": \"came\"] or"
-                    + " renamedTables: [\"gone\": \"also\"]. If it may go with what it holds: allowDrop: [\"gone\"].",
-                "The column a of the table t becomes NOT NULL. Say what rows without a value get, such as"
-                    + " coalesce(a, ''): values: [\"t\": [\"a\": \"an expression\"]].",
-                "The column b of the table t gets a type that can change its values. Say how, by its name alone for"
-                    + " SQLite's own conversion: values: [\"t\": [\"b\": \"an expression\"]].",
+                    + " renamedTables: [\"gone\": \"also\"]. If it may go with what it holds: droppedTables: [\"gone\"].",
+                "The column a of the table t becomes NOT NULL. Say what rows without a value get:"
+                    + " values: [\"t\": [\"a\": \"coalesce(a, '')\"]].",
+                "The column b of the table t gets a type that can change its values. Say how; SQLite's own conversion"
+                    + " is values: [\"t\": [\"b\": \"b\"]].",
                 "The new column n of the table t is NOT NULL and has no default. Give it a value:"
                     + " values: [\"t\": [\"n\": \"an expression\"]].",
                 "The target's table t has no column c. If it was renamed: renamedColumns: [\"t\": [\"c\": \"n\"]] or"
-                    + " renamedColumns: [\"t\": [\"c\": \"o\"]]. If it may go with what it holds: allowDrop: [\"t.c\"].",
+                    + " renamedColumns: [\"t\": [\"c\": \"o\"]]. If it may go with what it holds: droppedColumns: [\"t\": [\"c\"]].",
                 "The target's table t has no column d. If it was renamed: renamedColumns: [\"t\": [\"d\": \"n\"]] or"
-                    + " renamedColumns: [\"t\": [\"d\": \"o\"]]. If it may go with what it holds: allowDrop: [\"t.d\"].",
-                "The column e of the table t becomes a generated one. If its values may go: allowDrop: [\"t.e\"].",
+                    + " renamedColumns: [\"t\": [\"d\": \"o\"]]. If it may go with what it holds: droppedColumns: [\"t\": [\"d\"]].",
+                "The column e of the table t becomes a generated one. If its values may go: droppedColumns: [\"t\": [\"e\"]].",
                 "The virtual table f can be changed only by making it anew, without its rows. If they may go:"
-                    + " allowDrop: [\"f\"].",
+                    + " droppedTables: [\"f\"].",
             ]
         )
         #expect(plan.questions[4].kind == .droppedColumn)
@@ -83,7 +83,8 @@ import Testing
             renamedTables: ["gone": "came"],
             renamedColumns: ["t": ["c": "n"]],
             values: ["t": ["a": "coalesce(a, 0)", "b": "b", "n": "coalesce(c, 0)"]],
-            allowDrop: ["t.d", "t.e", "f"]
+            droppedTables: ["f"],
+            droppedColumns: ["t": ["d", "e"]]
         )
         let answered = try SchemaPlan(from: db, to: target, hints: hints)
         #expect(answered.questions == [])
@@ -92,13 +93,47 @@ import Testing
         #expect(try db.query("SELECT a, b, n, o FROM t") == [[1, 2, 3, nil]])
     }
 
+    @Test func `a column that becomes NOT NULL and gets another type is asked about twice`() throws {
+        let db = try database(
+            "CREATE TABLE p(id INTEGER PRIMARY KEY, zip TEXT); INSERT INTO p VALUES (1, '00742')"
+        )
+        let target = "CREATE TABLE p(id INTEGER PRIMARY KEY, `end` INTEGER NOT NULL)"
+        let renamed = ["p": ["zip": "end"]]
+        let plan = try SchemaPlan(from: db, to: target, hints: .init(renamedColumns: renamed))
+        #expect(
+            plan.questions.map(\.description) == [
+                "The column end of the table p becomes NOT NULL. Say what rows without a value get:"
+                    + " values: [\"p\": [\"end\": \"coalesce(zip, 0)\"]].",
+                "The column end of the table p gets a type that can change its values. Say how; SQLite's own conversion"
+                    + " is values: [\"p\": [\"end\": \"coalesce(zip, 0)\"]].",
+            ]
+        )
+        let hints = SchemaPlan.Hints(renamedColumns: renamed, values: ["p": ["end": "coalesce(zip, 0)"]])
+        try SchemaPlan(from: db, to: target, hints: hints).apply(db)
+        #expect(try db.query("SELECT `end` FROM p") == [[742]])
+    }
+
+    @Test(arguments: [
+        ("a\"b", "", "droppedColumns: [\"t\": [\"a\\\"b\"]]"),
+        ("a\\b", "", "droppedColumns: [\"t\": [\"a\\\\b\"]]"),
+        ("a`b", "a`b", "values: [\"t\": [\"a`b\": \"coalesce(`a``b`, '')\"]]"),
+        ("group", "group", "values: [\"t\": [\"group\": \"coalesce(`group`, '')\"]]"),
+    ])
+    func `a hint can be copied from its question, whatever a name is`(old: String, new: String, hint: String)
+        throws
+    {
+        let db = try database("CREATE TABLE t(\(SQLName(old).quoted), x)")
+        let column = new.isEmpty ? "" : "\(SQLName(new).quoted) NOT NULL, "
+        let plan = try SchemaPlan(from: db, to: "CREATE TABLE t(\(column)x)")
+        #expect(plan.questions.first?.description.contains(hint) == true, "\(plan.questions)")
+    }
+
     @Test(
         arguments: [
             (
                 SchemaPlan.Hints(renamedTables: ["t": "v"]),
                 "The hints rename the table t to v, which the target does not have"
             ),
-            (.init(renamedTables: ["t": "u"]), "The hints rename the table t to u, and the target has both"),
             (
                 .init(renamedColumns: ["t": ["a": "z"]]),
                 "The hints rename the column a of the table t to z, which the target does not have"
@@ -108,16 +143,37 @@ import Testing
                 "The hints rename the column a of the table t to b, and the other way round; exchange them in a migration"
             ),
             (
-                .init(renamedColumns: ["t": ["a": "b"]]),
-                "The hints rename the column a of the table t to b, and the target has both"
+                .init(renamedTables: ["t": "w", "w": "t"]),
+                "The hints rename the table t to w, and the other way round; exchange them in a migration"
+            ),
+            (
+                .init(renamedTables: ["t": "u", "w": "u"]),
+                "The hints rename the table w to u, and t, too"
+            ),
+            (
+                .init(renamedColumns: ["t": ["a": "c", "b": "c"]]),
+                "The hints rename the column b of the table t to c, and a, too"
+            ),
+            (
+                .init(droppedColumns: ["T": ["A"]]),
+                "The hints drop the column a of the table t, and the target has it"
+            ),
+            (.init(droppedTables: ["T"]), "The hints drop the table t, and the target has it"),
+            (
+                .init(values: ["t": ["c": "nope + 1"]]),
+                "The value for the column c of the table t does not compile: no such column: nope"
+            ),
+            (
+                .init(values: ["t": ["c": "\"nope\" || 1"]]),
+                "The value for the column c of the table t has a name in double quotes that SQLite would take for a text:"
+                    + " no such column: nope"
             ),
         ]
     )
     func `hints that contradict the target are an error`(hints: SchemaPlan.Hints, message: String) throws {
-        let db = try database("CREATE TABLE t(a)")
-        let error = try sqlError {
-            try SchemaPlan(from: db, to: "CREATE TABLE t(a, b); CREATE TABLE u(a)", hints: hints)
-        }
+        let db = try database("CREATE TABLE t(a, b); CREATE TABLE w(a)")
+        let target = "CREATE TABLE t(a, b, c); CREATE TABLE u(a); CREATE TABLE w(a)"
+        let error = try sqlError { try SchemaPlan(from: db, to: target, hints: hints) }
         #expect(error.description == "\(message). Nothing was changed. Correct the hints.")
     }
 
@@ -134,6 +190,23 @@ import Testing
     )
     func `a target of nothing but CREATE statements is read without running it`(script: String, count: Int?) {
         #expect(SchemaSnapshot(reading: script)?.objects.count == count)
+    }
+
+    @Test(arguments: [
+        (
+            "CREATE TABLE t(a); INSERT INTO t VALUES (1)",
+            "The target puts rows into the table t, and a plan makes tables without rows. Nothing was changed."
+                + " Insert them in a migration."
+        ),
+        (
+            "CREATE TABLE t(a); CREATE TEMP VIEW v AS SELECT 1",
+            "The target makes the temporary view v, which goes with its connection. Nothing was changed."
+                + " Take it out of the target."
+        ),
+    ])
+    func `a target with more than a schema is refused`(target: String, message: String) throws {
+        let db = try database("CREATE TABLE t(b)")
+        #expect(try sqlError { try SchemaPlan(from: db, to: target) }.description == message)
     }
 
     @Test func `a target that is wrong is an error with its place`() throws {
@@ -182,14 +255,18 @@ import Testing
         )
         let target = "CREATE TABLE u(a)"
         let error = try sqlError {
-            try SchemaPlan(from: db, to: target, hints: .init(renamedTables: ["t": "u"], allowDrop: ["m"]))
+            try SchemaPlan(
+                from: db,
+                to: target,
+                hints: .init(renamedTables: ["t": "u"], droppedTables: ["m"])
+            )
         }
         #expect(
             error.description
                 == "The table t cannot be renamed: no such module: nomodule. Nothing was changed."
                 + " Rename it in a migration."
         )
-        let plan = try SchemaPlan(from: db, to: "CREATE TABLE t(a, b)", hints: .init(allowDrop: ["m"]))
+        let plan = try SchemaPlan(from: db, to: "CREATE TABLE t(a, b)", hints: .init(droppedTables: ["m"]))
         #expect(plan.steps.map(\.description) == ["rebuild the table t", "drop the table m"])
     }
 

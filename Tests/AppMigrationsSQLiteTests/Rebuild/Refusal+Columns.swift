@@ -17,7 +17,8 @@ extension Refusal {
             dropping: ["A"],
             message:
                 "Rebuilding the table t: The column A is to be dropped, and the new table has it. Nothing was"
-                + " changed. Take it out of one of the two."
+                + " changed. Take it out of one of the two. An index, a trigger or a view of this name is dropped by"
+                + " a statement before."
         ),
         Refusal(
             dropping: ["c"],
@@ -47,13 +48,50 @@ extension Refusal {
             createTable: "CREATE TABLE t(a PRIMARY KEY, b) WITHOUT ROWID",
             message:
                 "Rebuilding the table t: The column a becomes NOT NULL, and rows without a value there are 1."
-                + " Nothing was changed. Give one in values:, such as coalesce(a, '')."
+                + " Nothing was changed. Give one in values:."
         ),
         Refusal(
+            before: "CREATE TABLE t(a INT, b); INSERT INTO t VALUES (NULL, 1)",
             createTable: "CREATE TABLE t(a INTEGER PRIMARY KEY, b)",
             message:
                 "Rebuilding the table t: The column a becomes NOT NULL, and rows without a value there are 1."
-                + " Nothing was changed. Give one in values:, such as coalesce(a, '')."
+                + " Nothing was changed. Give one in values:."
+        ),
+        Refusal(
+            before:
+                "CREATE TABLE t(`two words` INT, `end` REAL, b BLOB); INSERT INTO t VALUES (NULL, NULL, NULL)",
+            createTable: "CREATE TABLE t(`two words` INT NOT NULL, `end` REAL, b BLOB)",
+            message:
+                "Rebuilding the table t: The column two words becomes NOT NULL, and rows without a value there are 1."
+                + " Nothing was changed. Give one in values:, such as coalesce(`two words`, 0)."
+        ),
+        Refusal(
+            before: "CREATE TABLE t(`end` REAL); INSERT INTO t VALUES (NULL)",
+            createTable: "CREATE TABLE t(`end` REAL NOT NULL)",
+            message:
+                "Rebuilding the table t: The column end becomes NOT NULL, and rows without a value there are 1."
+                + " Nothing was changed. Give one in values:, such as coalesce(`end`, 0.0)."
+        ),
+        Refusal(
+            before: "CREATE TABLE t(a BLOB); INSERT INTO t VALUES (NULL)",
+            createTable: "CREATE TABLE t(a BLOB NOT NULL)",
+            message:
+                "Rebuilding the table t: The column a becomes NOT NULL, and rows without a value there are 1."
+                + " Nothing was changed. Give one in values:, such as coalesce(a, x'')."
+        ),
+        Refusal(
+            before: "CREATE TABLE t(phone TEXT); INSERT INTO t VALUES ('0041790000')",
+            createTable: "CREATE TABLE t(phone PHONENUMBER)",
+            message:
+                "Rebuilding the table t: The column phone gets another type, PHONENUMBER, which can change its values."
+                + " Nothing was changed. Say how in values:; its name alone, phone, is SQLite's own conversion."
+        ),
+        Refusal(
+            before: "CREATE TABLE t(n INTEGER); INSERT INTO t VALUES (9007199254740993)",
+            createTable: "CREATE TABLE t(n REAL)",
+            message:
+                "Rebuilding the table t: The column n gets another type, REAL, which can change its values."
+                + " Nothing was changed. Say how in values:; its name alone, n, is SQLite's own conversion."
         ),
         Refusal(
             before: "CREATE TABLE t(rowid, oid, _rowid_)",
@@ -86,6 +124,7 @@ extension Refusal {
         Refusal(
             before: "CREATE TABLE t(a, b); INSERT INTO t VALUES ('x', 1)",
             createTable: "CREATE TABLE t(a INTEGER, b INT) STRICT",
+            values: ["a": "a", "b": "b"],
             message: "Rebuilding the table t: cannot store TEXT value in INTEGER column t.a. The table"
         ),
         Refusal(

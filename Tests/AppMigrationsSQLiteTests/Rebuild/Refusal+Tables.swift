@@ -97,9 +97,8 @@ extension Refusal {
         Refusal(
             values: ["a": "\"aa\" || 'x'"],
             message:
-                "Rebuilding the table t: The value for a has \"aa\", which is no column of the old table, so that"
-                + " SQLite would take it for a text. Nothing was changed. Write a text in single quotes, and a"
-                + " name of another table in backticks."
+                "Rebuilding the table t: The value for a has a name in double quotes that SQLite would take for a text:"
+                + " no such column: aa. Nothing was changed. Correct the name, or write a text in single quotes."
         ),
         Refusal(
             values: ["a": "max(a)"],
@@ -115,7 +114,7 @@ extension Refusal {
         Refusal(
             values: ["a": "1) FROM t WHERE (a"],
             message:
-                "Rebuilding the table t: near \",\": syntax error. The table and its rows are as they were"
+                "Rebuilding the table t: near \"FROM\": syntax error. The table and its rows are as they were"
         ),
     ]
 }

@@ -28,7 +28,8 @@ import Testing
         try TableRebuild(
             "p",
             as:
-                "CREATE TABLE p(id INTEGER PRIMARY KEY, parent REFERENCES p(id) ON DELETE CASCADE, name TEXT NOT NULL)"
+                "CREATE TABLE p(id INTEGER PRIMARY KEY, parent REFERENCES p(id) ON DELETE CASCADE, name TEXT NOT NULL)",
+            values: ["name": "name"]
         ).run(db)
         #expect(try db.query("SELECT * FROM p") == [[1, nil, "x"], [2, 1, "y"]])
         #expect(try db.query("SELECT * FROM c UNION ALL SELECT * FROM n") == [[10, 1], [20, 2]])
@@ -87,6 +88,13 @@ import Testing
         let before = try db.query("SELECT * FROM sqlite_stat1")
         try TableRebuild("t", as: "CREATE TABLE t(a PRIMARY KEY, b, c) WITHOUT ROWID").run(db)
         #expect(try db.query("SELECT * FROM sqlite_stat1") == before)
+    }
+
+    @Test func `another library's connection reads no bytes as a text while triggers are compiled`() throws {
+        let db = try database(
+            "CREATE TABLE t(a, b BLOB DEFAULT x'ff'); CREATE TRIGGER r AFTER INSERT ON t BEGIN SELECT 1; END"
+        )
+        try TableRebuild("t", as: "CREATE TABLE t(a, c, b BLOB DEFAULT x'ff')").run(Foreign(db: db))
     }
 
     @Test func `another library's connection does`() throws {

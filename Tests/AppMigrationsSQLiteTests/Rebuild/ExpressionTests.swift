@@ -1,0 +1,216 @@
+import Testing
+
+@testable import AppMigrationsSQLite
+
+/// An expression has the value that it had before the rebuild, and a column goes without being named only where SQLite
+/// says that an expression reads it.
+@Suite struct ExpressionTests {
+    private static let script = """
+        CREATE TABLE kinds(n, text); INSERT INTO kinds VALUES (1, 'k');
+        CREATE TABLE item(id INTEGER PRIMARY KEY, list INT, text TEXT); CREATE INDEX by_list ON item(list);
+        CREATE VIEW totals AS SELECT list AS l, sum(id) AS total FROM item GROUP BY list;
+        CREATE VIEW nested AS SELECT max(total) AS most FROM totals;
+        CREATE TRIGGER made AFTER INSERT ON item BEGIN DELETE FROM kinds; END;
+        INSERT INTO item VALUES (1, 1, 'a'), (2, 1, 'b'), (3, 2, 'c'), (4, 1, 'd');
+        DELETE FROM kinds; INSERT INTO kinds VALUES (1, 'k')
+        """
+
+    private static let expressions = [
+        "(SELECT count(*) FROM item AS o WHERE o.list = item.list AND o.id < item.id)",
+        "(SELECT count(*) FROM item)",
+        "(SELECT total FROM totals WHERE l = list)", "(SELECT most FROM nested)", "id IN item_ids",
+        "id IN (SELECT list FROM item)",
+        "EXISTS (SELECT 1 FROM main.item WHERE id > 3)",
+        "(WITH o AS (SELECT * FROM item) SELECT max(id) FROM o)",
+        "(SELECT n FROM kinds)", "row_number() OVER (ORDER BY text DESC)", "main.item.id * 10",
+        "item.rowid + 1",
+        "(SELECT group_concat(value) FROM (SELECT value FROM json_each('[1,2]')))",
+        "upper(text) -- in capitals",
+        "(SELECT \"o\".\"text\" FROM item AS \"o\" ORDER BY \"o\".id DESC LIMIT 1)",
+        "(SELECT count(*) FROM found WHERE found MATCH 'a')", "(SELECT max(text) FROM found)",
+    ]
+
+    private func made() throws -> SQLiteConnection {
+        try database(
+            """
+            \(Self.script); CREATE VIEW item_ids AS SELECT id FROM item WHERE id > 2;
+            CREATE VIRTUAL TABLE found USING fts5(text, content=item, content_rowid=id);
+            INSERT INTO found(found) VALUES ('rebuild')
+            """,
+            foreignKeys: false
+        )
+    }
+
+    @Test(arguments: expressions)
+    func `an expression reads the rows of the table as they were`(expression: String) throws {
+        let target = "CREATE TABLE item(id INTEGER PRIMARY KEY, list INT, text TEXT, pos)"
+        let wanted = try made().query("SELECT id, (\(expression)\n) FROM item ORDER BY id")
+        for isForeign in [false, true] {
+            let db = try made()
+            let rebuild = TableRebuild("item", as: target, values: ["pos": expression])
+            if isForeign { try rebuild.run(Foreign(db: db)) } else { try rebuild.run(db) }
+            #expect(try db.query("SELECT id, pos FROM item ORDER BY id") == wanted)
+        }
+        let db = try made()
+        let all = try db.query(
+            "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'found_%'"
+        )
+        let others = all.compactMap { if case .text(let sql) = $0[0] { sql } else { nil } }
+        let script = others.map { $0.hasPrefix("CREATE TABLE item") ? target : $0 }.joined(separator: ";\n")
+        let hints = SchemaPlan.Hints(values: ["item": ["pos": expression]])
+        try SchemaPlan(from: db.borrowed, to: script, hints: hints).apply(db)
+        #expect(try db.query("SELECT id, pos FROM item ORDER BY id") == wanted)
+    }
+
+    @Test func `a function of the app that reads the table is called before it is rebuilt`() throws {
+        let db = try database("CREATE TABLE t(a, b); INSERT INTO t VALUES (1, 2), (3, 4)")
+        let foreign = WithFunction(db: db)
+        let rebuild = TableRebuild(
+            "t",
+            as: "CREATE TABLE t(a, n)",
+            values: ["n": "rows_of_t()"],
+            dropping: ["b"]
+        )
+        try rebuild.run(foreign)
+        #expect(try db.query("SELECT a, n FROM t") == [[1, 2], [3, 2]])
+        // What it uses cannot be known, so that a column that it may use has to be named.
+        let error = try refused(db) {
+            try TableRebuild("t", as: "CREATE TABLE t(b)", values: ["b": "rows_of_t() + a"]).run(foreign)
+        }
+        #expect(
+            error.description
+                == "Rebuilding the table t: The new table has no column a. Nothing was changed. Use it in values: if it"
+                + " gets another name, or name it in dropping:."
+        )
+        let plan = try SchemaPlan(
+            from: foreign,
+            to: "CREATE TABLE t(b NOT NULL)",
+            hints: .init(values: ["t": ["b": "rows_of_t() + a"]])
+        )
+        #expect(plan.questions.map(\.kind) == [.droppedColumn, .droppedColumn])
+        #expect(
+            try refused(db) {
+                try TableRebuild("t", as: "CREATE TABLE t(a, n)", values: ["n": "rows_of_t() || \"x\""]).run(
+                    foreign
+                )
+            }.message.contains("a name in double quotes that SQLite would take for a text")
+        )
+        #expect(
+            try refused(db) {
+                try TableRebuild("t", as: "CREATE TABLE t(a, n)", values: ["n": "rows_of_t() + x"]).run(
+                    foreign
+                )
+            }.message.contains("no such column: x")
+        )
+    }
+
+    @Test(
+        arguments: [
+            ("CASE WHEN start IS NULL THEN 0 ELSE start END", ["start"]),
+            ("row_number() OVER (ORDER BY id)", ["id"]),
+            ("id NOT LIKE 'a' AND true", ["id"]), ("coalesce(start, current_date)", ["start"]),
+            ("item.rowid", ["id"]),
+            ("date('now')", []), ("CAST(id AS text)", ["id"]), ("CAST(id AS double precision)", ["id"]),
+            ("id COLLATE text", ["id"]), ("id COLLATE nocase", ["id"]), ("'text'", []),
+            ("upper(text)", ["text"]),
+            ("item.text", ["text"]), ("\"text\" || id", ["text", "id"]), ("\"order\"", ["order"]),
+            ("`end`", ["end"]),
+            ("(SELECT kinds.text FROM kinds)", []), ("(SELECT text FROM kinds)", []),
+            ("(SELECT max(n) FROM kinds WHERE n < item.text)", ["text"]),
+            ("(SELECT max(text) FROM item AS o)", []),
+            ("(SELECT max(o.text) FROM item AS o WHERE o.id < item.id)", ["id"]),
+        ] as [(String, Set<String>)]
+    )
+    func `SQLite says which columns of the row an expression reads`(expression: String, columns: Set<String>)
+        throws
+    {
+        let db = try database(
+            """
+            CREATE TABLE kinds(n, text); CREATE TABLE item(id INTEGER PRIMARY KEY, start, "end", "order", "rows",
+            "like", "is", "case", "null", "and", "partition", "current_date", text, [nocase]);
+            """
+        )
+        let objects = try SchemaObject.all(of: db)
+        let shape = try TableShape(of: objects[1].statement(), in: "main", db)
+        let probe = try ExpressionProbe(of: shape, named: SQLName("item"), in: objects)
+        guard case .reads(let reads) = try probe.answer(expression, db) else {
+            Issue.record("SQLite does not compile it")
+            return
+        }
+        #expect(reads.columns.filter { !$0.text.isEmpty } == Set(columns.map { SQLName($0) }))
+    }
+
+    @Test(arguments: [
+        "end", "order", "rows", "like", "desc", "is", "case", "null", "partition", "true", "current_date",
+    ])
+    func `a column that is named like a word of an expression is asked about, and refused by a rebuild`(
+        column: String
+    ) throws {
+        let db = try database(
+            "CREATE TABLE item(id INTEGER PRIMARY KEY, start, \"\(column)\"); INSERT INTO item VALUES (1, 2, 3)"
+        )
+        let expression = """
+            CASE WHEN start IS NULL THEN row_number() OVER (PARTITION BY start ORDER BY id DESC ROWS CURRENT ROW)
+            ELSE start LIKE 'a' END
+            """
+        let target = "CREATE TABLE item(id INTEGER PRIMARY KEY, start NOT NULL)"
+        let plan = try SchemaPlan(from: db, to: target, hints: .init(values: ["item": ["start": expression]]))
+        #expect(plan.questions.map(\.column) == [column])
+        let rebuild = TableRebuild("item", as: target, values: ["start": expression])
+        #expect(
+            try refused(db) { try rebuild.run(db) }.message.contains("The new table has no column \(column)")
+        )
+    }
+
+    @Test func `expressions of a plan read the other tables as they were, whatever their order`() throws {
+        let script = """
+            CREATE TABLE a(id INTEGER PRIMARY KEY, zip TEXT, old); CREATE TABLE b(id INTEGER PRIMARY KEY, n);
+            CREATE VIEW zips AS SELECT id, zip FROM a; CREATE VIEW away AS SELECT old FROM a;
+            INSERT INTO a VALUES (1, '007', 'x'); INSERT INTO b VALUES (1, 2)
+            """
+        let target = """
+            CREATE TABLE a(id INTEGER PRIMARY KEY, zip INTEGER, new); CREATE TABLE b(id INTEGER PRIMARY KEY, n, zip, old);
+            CREATE VIEW zips AS SELECT id, zip FROM a;
+            """
+        let hints = SchemaPlan.Hints(
+            renamedColumns: ["a": ["old": "new"]],
+            values: [
+                "a": ["zip": "zip"],
+                "b": [
+                    "zip": "(SELECT zip FROM zips WHERE id = b.id)",
+                    "old": "(SELECT a.old || away.old FROM a, away)",
+                ],
+            ]
+        )
+        let db = try database(script)
+        let plan = try SchemaPlan(from: db, to: target, hints: hints)
+        #expect(
+            plan.steps.map(\.description) == [
+                "rebuild the table b", "rebuild the table a", "drop the view away",
+            ]
+        )
+        try plan.apply(db)
+        #expect(try db.query("SELECT b.zip, b.old, a.zip, a.new FROM a, b") == [["007", "xx", 7, "x"]])
+        #expect(try SchemaPlan(from: db, to: target, hints: hints).steps.isEmpty)
+
+        var circle = hints
+        circle.values["a"]?["zip"] = "(SELECT n FROM b)"
+        let error = try sqlError { try SchemaPlan(from: database(script), to: target, hints: circle) }
+        #expect(
+            error.description
+                == "The values for the tables a, b read one another, so that one would read the new rows of another."
+                + " Nothing was changed. Give some of them in a migration."
+        )
+    }
+}
+
+/// A connection with a function of its own, which reads the table.
+private struct WithFunction: SQLConnection {
+    let db: SQLiteConnection
+
+    func query(_ sql: String, _ arguments: [SQLValue]) throws -> [[SQLValue]] {
+        try db.query(sql.replacing("rows_of_t()", with: "(SELECT count(*) FROM t)"), arguments)
+    }
+
+    func execute(script: String) throws { try db.execute(script: script) }
+}

@@ -80,16 +80,27 @@ extension FileLock {
         }
     }
 
-    /// Takes the lock if it is free now, without waiting.
-    static func ifFree(_ location: StateLocation) throws(MigrationError) -> FileLock? {
-        let lock = try FileLock.open(location)
-        do throws(MigrationError) {
-            if case .taken = try lock.tryLock(location, isAsynchronous: false) { return lock }
-        } catch {
-            lock.abandon()
-            throw error
+    /// Takes the lock if it is free now, without waiting for a closure.
+    ///
+    /// A claim without a lock is looked at for a while: when a process dies, its descriptors are closed one after the
+    /// other. A claimant bears with a lock that is held, since the others look at the claim under the lock.
+    static func ifFree(_ location: StateLocation, isClaimant: Bool = false) throws(MigrationError)
+        -> FileLock?
+    {
+        for _ in 1...SnapshotClaim.patience {
+            let lock = try FileLock.open(location)
+            let attempt: Attempt
+            do throws(MigrationError) {
+                attempt = try lock.tryLock(location, isAsynchronous: false, isClaimant: isClaimant)
+            } catch {
+                lock.unlock()
+                throw error
+            }
+            if attempt == .taken { return lock }
+            lock.unlock()
+            if attempt == .held, !isClaimant { return nil }
+            Platform.pause(.milliseconds(1))
         }
-        lock.abandon()
         return nil
     }
 }

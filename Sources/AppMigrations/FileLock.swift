@@ -3,76 +3,105 @@
 /// The kernel gives it back when its process dies, so a killed holder blocks nobody. Two holders in one process
 /// exclude each other too, since each has opened the file for itself.
 final class FileLock: Sendable {
-    let identity: FileIdentity
-    private let descriptor: Int32
+    /// The process that opened the file; a child made by `fork` doesn't have the lock.
+    let process = Platform.process
+    private let file: LockDescriptor
 
-    private static let held = Guarded<[FileIdentity: Bool]>([:])
+    var identity: FileIdentity { file.identity }
 
-    private init(descriptor: Int32, identity: FileIdentity) {
-        self.descriptor = descriptor
-        self.identity = identity
-    }
+    private init(_ file: LockDescriptor) { self.file = file }
 
     /// Opens the lock's file without taking the lock, making its directory where there is none.
     static func open(_ location: StateLocation) throws(MigrationError) -> FileLock {
         do throws(SystemCallError) {
-            let descriptor = try openFile(location)
-            do throws(SystemCallError) {
-                let status = try FileStatus(descriptor)
-                if status.kind == .file { return FileLock(descriptor: descriptor, identity: status.identity) }
-            } catch {
-                Platform.closeAfterReading(descriptor)
-                throw error
-            }
-            Platform.closeAfterReading(descriptor)
+            let (file, kind) = try openFile(location)
+            if kind == .file { return FileLock(file) }
+            file.close()
         } catch {
             throw .lockUnavailable(error, location)
         }
         throw .lockUnavailable(nil, location)
     }
 
-    private static func openFile(_ location: StateLocation) throws(SystemCallError) -> Int32 {
+    private static func openFile(
+        _ location: StateLocation
+    ) throws(SystemCallError) -> (LockDescriptor, FileStatus.Kind) {
+        let open = { () throws(SystemCallError) in try Platform.openLock(location.lock) }
         do throws(SystemCallError) {
-            return try Platform.openLock(location.lock)
+            return try LockDescriptor.opening(open)
         } catch {
             if error.errorNumber != Platform.noEntry { throw error }
         }
         try Platform.makeDirectories(location.directory)
-        return try Platform.openLock(location.lock)
+        return try LockDescriptor.opening(open)
     }
 
-    enum Attempt { case taken, held, fileRemoved }
+    enum Attempt {
+        case taken
+        case held
+        /// Nobody has the lock, and a closure runs under one that was at this path before.
+        case claimed
+        /// What was opened is not the lock any more.
+        case lost
+    }
 
     /// Takes the lock if it is free.
     ///
-    /// `isAsynchronous` tells a waiter of this process that its thread may be the one that the holder needs.
-    func tryLock(_ location: StateLocation, isAsynchronous: Bool) throws(MigrationError) -> Attempt {
+    /// `isAsynchronous` tells a waiter of this process that its thread may be the one that the holder needs. `isClaimant`
+    /// is the caller whose own claim doesn't keep it from the lock.
+    func tryLock(
+        _ location: StateLocation,
+        isAsynchronous: Bool,
+        isClaimant: Bool = false
+    ) throws(MigrationError) -> Attempt {
         do throws(SystemCallError) {
-            guard try Platform.tryLock(descriptor) else { return .held }
-            // A folder that was removed while this process waited takes its lock along: it guards nothing now.
-            if try FileStatus(descriptor).links == 0 { return .fileRemoved }
-            Platform.sign(descriptor)
+            guard try file.isOurs() else { return .lost }
+            guard try Platform.tryLock(file.number) else { return .held }
+            // A lock whose file was removed or replaced while this process waited guards nothing.
+            guard try isAtPath(location) else { return .lost }
         } catch {
             throw .lockUnavailable(error, location)
         }
-        Self.held.withLock { $0[identity] = isAsynchronous }
+        do throws(SystemCallError) {
+            let isClaimed = isClaimant ? false : try SnapshotClaim.stands(location)
+            if isClaimed {
+                Platform.release(file.number)
+                return .claimed
+            }
+        } catch {
+            throw .claimUnknown(error, location)
+        }
+        Platform.sign(file.number)
+        file.note(isAsynchronous ? .heldAsynchronously : .held)
         return .taken
     }
 
-    /// Whether an asynchronous closure of this process has the lock.
-    var isHeldAsynchronouslyHere: Bool { Self.held.withLock { $0[identity] == true } }
-
-    func unlock() {
-        Self.held.withLock { $0[identity] = nil }
-        Platform.unlock(descriptor)
+    /// Whether the lock that this process took is the one that others find at its path.
+    func stands(at location: StateLocation) throws(SystemCallError) -> Bool {
+        guard try file.isOurs() else { return false }
+        return try isAtPath(location)
     }
 
-    /// Closes the file of a lock that was not taken.
-    func abandon() { Platform.closeAfterReading(descriptor) }
+    private func isAtPath(_ location: StateLocation) throws(SystemCallError) -> Bool {
+        do throws(SystemCallError) {
+            return try FileStatus(ofEntry: location.lock).identity == identity
+        } catch {
+            if error.errorNumber == Platform.noEntry || error.errorNumber == Platform.notADirectory {
+                return false
+            }
+            throw error
+        }
+    }
+
+    /// Whether an asynchronous closure of this process has the lock.
+    var isHeldAsynchronouslyHere: Bool { LockDescriptor.use(of: identity) == .heldAsynchronously }
+
+    /// Gives the lock back, if it was taken, and closes its file.
+    func unlock() { file.close() }
 
     /// The process that has the lock, as far as it can be told.
     func holder() throws(SystemCallError) -> Int32? {
-        if Self.held.withLock({ $0[identity] != nil }) { return Platform.process }
-        return try Platform.signer(descriptor)
+        if LockDescriptor.use(of: identity) != nil { return Platform.process }
+        return try Platform.signer(file.number)
     }
 }

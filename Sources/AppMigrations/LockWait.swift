@@ -35,9 +35,13 @@ struct LockWait {
         self.onEvent = onEvent
         self.caller = caller
         lock = try FileLock.open(location)
-        if RunToken.enclosing(stateFile: location.state, lock: lock.identity) != nil {
-            lock.abandon()
-            throw .nested(location, version)
+        do throws(MigrationError) {
+            if try RunToken.enclosing(location, lock: lock.identity) != nil {
+                throw .nested(location, version)
+            }
+        } catch {
+            lock.unlock()
+            throw error
         }
     }
 
@@ -50,33 +54,33 @@ struct LockWait {
             if turn == .afterAsynchronousCall, caller == .synchronous {
                 throw MigrationError.nested(location, version)
             }
-            while turn == .now {
+            if turn == .now {
                 switch try lock.tryLock(location, isAsynchronous: caller == .asynchronous) {
                 case .taken: return .taken(lock)
-                case .held: return .pause(try nextPause())
-                case .fileRemoved:
-                    let removed = lock
+                case .held, .claimed: break
+                case .lost:
+                    lock.unlock()
                     lock = try FileLock.open(location)
-                    removed.abandon()
                 }
             }
             return .pause(try nextPause())
         } catch {
-            lock.abandon()
+            lock.unlock()
             throw error
         }
     }
 
-    func abandon() { lock.abandon() }
+    func abandon() { lock.unlock() }
 
     private mutating func nextPause() throws(MigrationError) -> Duration {
         if caller == .synchronous, lock.isHeldAsynchronouslyHere { throw .nested(location, version) }
         if Task.isCancelled { throw .cancelledWaiting(location, version) }
-        let now = Platform.uptime
+        let now = Platform.awake
         let began = began ?? now
         if self.began == nil {
             self.began = began
-            onEvent?(MigrationEvent(.waiting, location.name, version: version))
+            let event = MigrationEvent(.waiting, location.name, version: version)
+            RunToken.telling(event, of: location, lock: lock.identity, onEvent)
         }
         let next = pause
         pause = min(pause * 2, Self.longestPause)

@@ -92,6 +92,36 @@ extension MigrationError {
         )
     }
 
+    static func claimUnknown(_ cause: SystemCallError, _ location: StateLocation) -> MigrationError {
+        MigrationError(
+            .stateNotSaved,
+            manager: location.name,
+            path: location.snapshot,
+            underlying: cause,
+            "The lock of manager \(quoted(location.name)), \(location.lock), could not be taken: whether a closure is "
+                + "running can't be told from \(location.snapshot), \(cause). Nothing was run and the state is unchanged. "
+                + "Make that folder readable for this process and start again."
+        )
+    }
+
+    static func lockLost(
+        _ loss: LockLoss,
+        _ version: AppVersion?,
+        _ location: StateLocation,
+        consequence: String
+    ) -> MigrationError {
+        MigrationError(
+            .stateNotSaved,
+            manager: location.name,
+            version: version,
+            path: location.lock,
+            underlying: loss.cause,
+            "Manager \(quoted(location.name)) doesn't have the lock \(location.lock) any more: \(loss). Nothing was "
+                + "written to \(location.state) without it. \(consequence) Make a new manager, which reads the state "
+                + "again; never remove the lock's file, and close in a closure only what it opened."
+        )
+    }
+
     static func lockTimeout(
         _ timeout: Duration,
         heldBy holder: String,
@@ -117,6 +147,9 @@ extension MigrationError {
         _ location: StateLocation,
         consequence: String
     ) -> MigrationError {
+        if let loss = failure.lockLoss {
+            return lockLost(loss, version, location, consequence: consequence)
+        }
         let leftover =
             failure.leftover.map { " \(location.temporary) could not be removed either: \($0)." } ?? ""
         let subject = "The state of manager \(quoted(location.name)), \(location.state),"

@@ -52,8 +52,9 @@ extension MigrationManager {
                 version: admission.version,
                 options: options
             ) { turn(of: admission) }
-            defer { lock.unlock() }
-            guard var begun = try begin(admission.version, protecting: paths, lock) else { return false }
+            let locked = LockedState(file, lock)
+            defer { locked.unlock() }
+            guard var begun = try begin(admission.version, protecting: paths, locked) else { return false }
             defer { run = begun }
             try finish(&begun, await begun.call(body))
             return true

@@ -1,7 +1,5 @@
-extension StateFile {
+extension LockedState {
     /// Saves that `current` was launched, if that is new; gives the error of a save that failed.
-    ///
-    /// Only under the lock.
     func raiseLaunched(_ state: inout MigrationState, to current: AppVersion) -> MigrationError? {
         guard state.marks.launched < current else { return nil }
         var raised = state
@@ -23,15 +21,17 @@ extension MigrationManager {
     func saveOwedLaunch() {
         do throws(MigrationError) {
             guard let lock = try FileLock.ifFree(file.location) else { return }
-            defer { lock.unlock() }
+            let locked = LockedState(file, lock)
+            defer { locked.unlock() }
             // A state that is gone is the next declaration's matter, which needs one.
-            guard var state = try file.readState() else { return }
-            let failure = file.raiseLaunched(&state, to: currentVersion)
+            guard var state = try locked.read() else { return }
+            let failure = locked.raiseLaunched(&state, to: currentVersion)
             settleLaunch()
             if let failure { throw failure }
         } catch {
             settleLaunch()
-            options.onEvent?(MigrationEvent(.launchNotSaved, name, version: currentVersion, error: error))
+            let event = MigrationEvent(.launchNotSaved, name, version: currentVersion, error: error)
+            RunToken.telling(event, of: file.location, lock: nil, options.onEvent)
         }
     }
 

@@ -149,6 +149,12 @@ extension MigrationManager {
         {
             state.marks.interrupted?.failure = "It is under way."
         }
+        let folder: FileIdentity?
+        do throws(SystemCallError) {
+            folder = try Platform.identity(ofFolder: file.location.directory)
+        } catch {
+            throw .unreadable(error, file.location)
+        }
         let (known, isFresh) = core.withLock { core in
             core.plansUnderWay += 1
             core.settle(currentVersion)
@@ -156,7 +162,7 @@ extension MigrationManager {
         }
         let recorder = PlanRecorder(state, known, isFresh: isFresh)
         let manager = MigrationManager(planning: self, for: recorder)
-        return (recorder, manager, RunToken(stateFile: stateFile, lock: nil))
+        return (recorder, manager, RunToken(file.location, .plan(folder: folder)))
     }
 
     func endPlan(_ manager: MigrationManager, _ token: RunToken) {

@@ -29,30 +29,30 @@ extension MigrationManager {
         // Scalars, since one character can hold any number of them, and the state has a limit of size.
         state.marks.interrupted?.failure = String(failure.unicodeScalars.prefix(MigrationState.failureLimit))
         guard run.isProtecting else {
-            let isNoted = saveAttempt(state) == nil
+            let isNoted = saveAttempt(state, run.locked) == nil
             return isNoted ? "" : " The attempt could not be noted either and counts as a death."
         }
         do throws(MigrationError) {
-            try FileSnapshot(file.location).restore(run.state.marks.interrupted?.protected ?? [], version)
+            try run.locked.restore(run.state.marks.interrupted?.protected ?? [], version)
         } catch {
-            _ = saveAttempt(state)
+            _ = saveAttempt(state, run.locked)
             throw error
         }
         state.marks.interrupted?.protected = []
         // While the list stands the next start puts the files back again, over whatever is written to them meanwhile.
-        if let failure = saveAttempt(state) {
+        if let failure = saveAttempt(state, run.locked) {
             throw .protection(failure.cause, stateFile, file.location, version, .noting)
         }
         // Not before: who makes a manager while the list stands waits for this thread, and the handler may wait for them.
-        file.tell(MigrationEvent(.restored, name, version: version), run.lock, options)
-        file.removeSnapshot(version, run.lock, options: options)
+        run.locked.tell(MigrationEvent(.restored, name, version: version), options)
+        run.locked.removeSnapshot(version, options: options)
         return " The protected files are what they were before it."
     }
 
     /// The attempt's end is noted if it can be: the error that ended it is the one to report.
-    private func saveAttempt(_ state: MigrationState) -> SaveFailure? {
+    private func saveAttempt(_ state: MigrationState, _ locked: LockedState) -> SaveFailure? {
         do throws(SaveFailure) {
-            try file.save(state)
+            try locked.save(state)
             core.withLock { $0.marks = state.marks }
             return nil
         } catch {
@@ -70,12 +70,12 @@ extension MigrationManager {
         _ version: AppVersion,
         _ before: MigrationState,
         isProtecting: Bool,
-        _ lock: FileLock
+        _ locked: LockedState
     ) -> MigrationError {
         var failure = failure
         if failure.isRenamed {
             do throws(SaveFailure) {
-                try file.save(before)
+                try locked.save(before)
                 failure = SaveFailure(cause: failure.cause, isRenamed: false, leftover: nil)
             } catch {
                 if isProtecting {
@@ -83,7 +83,7 @@ extension MigrationManager {
                 }
             }
         }
-        if isProtecting { file.removeSnapshot(version, lock, options: options) }
+        if isProtecting { locked.removeSnapshot(version, options: options) }
         return .notSaved(failure, version, file.location, consequence: "Migration \(version) was not run.")
     }
 
@@ -92,64 +92,78 @@ extension MigrationManager {
         _ reason: MigrationError,
         _ version: AppVersion,
         _ before: MigrationState,
-        _ lock: FileLock
+        _ locked: LockedState
     ) -> MigrationError {
         do throws(SaveFailure) {
-            try file.save(before)
+            try locked.save(before)
         } catch {
             return .protection(error.cause, stateFile, file.location, version, .withdrawing).following(reason)
         }
-        file.removeSnapshot(version, lock, options: options)
+        locked.removeSnapshot(version, options: options)
         return reason
     }
 }
 
-extension StateFile {
-    /// Under the lock: what the intent of a dead process protected is put back before anyone can write newer data over
+extension LockedState {
+    /// What the intent of a dead process protected is put back before anyone can write newer data over
     /// it, and a snapshot without an intent is cleared away.
     func recover(
         _ state: inout MigrationState,
-        _ lock: FileLock,
         options: MigrationManager.Options
     ) throws(MigrationError) {
-        let snapshot = FileSnapshot(location)
         let version = state.marks.interrupted?.version
         if let interrupted = state.marks.interrupted, !interrupted.protected.isEmpty {
-            try snapshot.restore(interrupted.protected, version)
+            try restore(interrupted.protected, version)
             state.marks.interrupted?.protected = []
             do throws(SaveFailure) {
                 try save(state)
             } catch {
                 throw .protection(error.cause, location.state, location, version, .noting)
             }
-            tell(MigrationEvent(.restored, location.name, version: version), lock, options)
-            removeSnapshot(version, lock, options: options)
+            tell(MigrationEvent(.restored, location.name, version: version), options)
+            removeSnapshot(version, options: options)
         } else {
-            removeSnapshot(version, lock, options: options, synchronizing: true)
+            removeSnapshot(version, options: options, synchronizing: true)
         }
+    }
+
+    /// Puts files back, if the lock is the one at its path.
+    func restore(_ paths: [String], _ version: AppVersion?) throws(MigrationError) {
+        do throws(LockLoss) {
+            try confirm()
+        } catch {
+            throw .lockLost(error, version, location, consequence: "Nothing was put back.")
+        }
+        try FileSnapshot(location).restore(paths, version)
     }
 
     /// Removes a snapshot that no state refers to; `synchronizing` when that state may stand in memory only.
     func removeSnapshot(
         _ version: AppVersion?,
-        _ lock: FileLock,
         options: MigrationManager.Options,
         synchronizing: Bool = false
     ) {
         do throws(MigrationError) {
+            do throws(LockLoss) {
+                try confirm()
+            } catch {
+                throw .lockLost(
+                    error,
+                    version,
+                    location,
+                    consequence: "\(location.snapshot) was not removed."
+                )
+            }
             try FileSnapshot(location).remove(synchronizing: synchronizing)
         } catch {
             let event = MigrationEvent(.leftoverNotRemoved, location.name, version: version, error: error)
-            tell(event, lock, options)
+            tell(event, options)
         }
     }
 
     /// Tells the app of something that happened under the lock: a handler that waited for it would wait for itself, and is
     /// refused as nested instead.
-    func tell(_ event: MigrationEvent, _ lock: FileLock, _ options: MigrationManager.Options) {
-        guard let onEvent = options.onEvent else { return }
-        let token = RunToken(stateFile: location.state, lock: lock.identity)
-        defer { token.end() }
-        RunToken.$current.withValue(token) { onEvent(event) }
+    func tell(_ event: MigrationEvent, _ options: MigrationManager.Options) {
+        RunToken.telling(event, of: location, lock: identity, options.onEvent)
     }
 }

@@ -13,16 +13,16 @@ extension MigrationManager {
         if version.exceeds(currentVersion) {
             throw .tooNewReset(version, current: currentVersion, file.location)
         }
-        try underLock { lock throws(MigrationError) in
-            guard var state = try file.readState() else { throw .gone(file.location) }
-            try file.recover(&state, lock, options: options)
+        try underLock { locked throws(MigrationError) in
+            guard var state = try locked.read() else { throw .gone(file.location) }
+            try locked.recover(&state, options: options)
             state.marks = StateMarks(
                 lastRun: version,
                 baseline: version,
                 launched: currentVersion,
                 interrupted: nil
             )
-            try save(state, version, "The mark was not set.")
+            try save(state, locked, version, "The mark was not set.")
         }
         core.withLock { core in
             core.isFresh = false
@@ -40,13 +40,9 @@ extension MigrationManager {
     /// - Throws: ``MigrationError`` with the code `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
     ///   `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed` or `stateNotSaved`.
     public func forgetState() throws(MigrationError) {
-        try underLock { lock throws(MigrationError) in
-            if var state = try file.readState() { try file.recover(&state, lock, options: options) }
-            do throws(SystemCallError) {
-                try file.remove()
-            } catch {
-                throw .notRemoved(error, file.location)
-            }
+        try underLock { locked throws(MigrationError) in
+            if var state = try locked.read() { try locked.recover(&state, options: options) }
+            try locked.remove()
         }
         core.withLock { core in
             core.standing = .closed(.forgotten(file.location))
@@ -54,11 +50,12 @@ extension MigrationManager {
         }
     }
 
-    private func underLock(_ body: (FileLock) throws(MigrationError) -> Void) throws(MigrationError) {
+    private func underLock(_ body: (LockedState) throws(MigrationError) -> Void) throws(MigrationError) {
         // A plan's manager, kept after the plan: it is nobody's to change the state with.
         if planner != nil, case .closed(let ended) = core.withLock({ $0.standing }) { throw ended }
         let lock = try FileLock.waiting(file.location, version: nil, options: options) { .now }
-        defer { lock.unlock() }
-        try body(lock)
+        let locked = LockedState(file, lock)
+        defer { locked.unlock() }
+        try body(locked)
     }
 }

@@ -1,29 +1,3 @@
-/// One attempt at one migration, from its intent to its record, under the lock.
-struct MigrationRun {
-    let context: MigrationContext
-    let token: RunToken
-    let lock: FileLock
-    /// Stands while the closure runs, where files are protected.
-    let claim: SnapshotClaim?
-    let protection: FileProtection?
-    /// The state with the intent, as it stands in the file.
-    var state: MigrationState
-    let began = Platform.uptime
-    /// How long the closure took, once it has ended.
-    var duration: Duration?
-
-    /// Calls the closure; its error is a fact to be recorded, not one to pass on yet.
-    func call(_ body: (MigrationContext) throws -> Void) -> (any Error)? {
-        defer { token.end() }
-        do {
-            try RunToken.$current.withValue(token) { try body(context) }
-            return nil
-        } catch {
-            return error
-        }
-    }
-}
-
 extension MigrationManager {
     @inline(never)
     func perform(
@@ -37,8 +11,9 @@ extension MigrationManager {
             let lock = try FileLock.waiting(file.location, version: admission.version, options: options) {
                 turn(of: admission)
             }
-            defer { lock.unlock() }
-            guard var begun = try begin(admission.version, protecting: paths, lock) else { return false }
+            let locked = LockedState(file, lock)
+            defer { locked.unlock() }
+            guard var begun = try begin(admission.version, protecting: paths, locked) else { return false }
             defer { run = begun }
             try finish(&begun, begun.call(body))
             return true
@@ -63,15 +38,17 @@ extension MigrationManager {
     }
 
     /// Reads the state again, decides again, and saves the intent; `nil` when there is nothing to run any more.
-    func begin(_ version: AppVersion, protecting paths: [String], _ lock: FileLock) throws(MigrationError)
-        -> MigrationRun?
-    {
+    func begin(
+        _ version: AppVersion,
+        protecting paths: [String],
+        _ locked: LockedState
+    ) throws(MigrationError) -> MigrationRun? {
         let location = file.location
         if case .closed(let first) = core.withLock({ $0.standing }) {
             throw .blocked(version, by: first, location)
         }
-        guard var state = try file.readState() else { throw .gone(location) }
-        try file.recover(&state, lock, options: options)
+        guard var state = try locked.read() else { throw .gone(location) }
+        try locked.recover(&state, options: options)
         let (known, isFresh) = core.withLock { ($0.marks, $0.isFresh) }
         let decision = decide(
             version,
@@ -85,11 +62,11 @@ extension MigrationManager {
         core.withLock { $0.marks = state.marks }
         switch decision {
         case .run(let attempt, let deaths):
-            return try begin(version, attempt, deaths, protecting: paths, state, lock)
+            return try begin(version, attempt, deaths, protecting: paths, state, locked)
         case .joinsBaseline:
             state.marks.baseline = version
             state.marks.pass(version)
-            try save(state, version, "Nothing was run; the next start declares it again.")
+            try save(state, locked, version, "Nothing was run; the next start declares it again.")
             return nil
         default:
             return nil
@@ -102,7 +79,7 @@ extension MigrationManager {
         _ deaths: Int,
         protecting paths: [String],
         _ before: MigrationState,
-        _ lock: FileLock
+        _ locked: LockedState
     ) throws(MigrationError) -> MigrationRun {
         var state = before
         let snapshot = FileSnapshot(file.location)
@@ -123,10 +100,10 @@ extension MigrationManager {
         )
         reach(.beforeIntent, version, isProtecting: isProtecting)
         do throws(SaveFailure) {
-            try file.save(state)
+            try locked.save(state)
         } catch {
             claim?.end()
-            throw withdraw(error, version, before, isProtecting: isProtecting, lock)
+            throw withdraw(error, version, before, isProtecting: isProtecting, locked)
         }
         // Again, since another manager may have copied them while this one did: of two that list the same file each sees
         // the other's intent, or one of them does.
@@ -134,7 +111,7 @@ extension MigrationManager {
             try protection?.refuseUnfinished(file.location, version)
         } catch {
             claim?.end()
-            throw withdraw(error, version, before, lock)
+            throw withdraw(error, version, before, locked)
         }
         reach(.beforeClosure, version, isProtecting: isProtecting)
         let context = MigrationContext(
@@ -146,8 +123,8 @@ extension MigrationManager {
         )
         let run = MigrationRun(
             context: context,
-            token: RunToken(stateFile: stateFile, lock: lock.identity),
-            lock: lock,
+            token: RunToken(file.location, .closure(lock: locked.identity)),
+            locked: locked,
             claim: claim,
             protection: protection,
             state: state
@@ -161,7 +138,13 @@ extension MigrationManager {
         // The clock of a machine whose time is set back, or that was moved to another host, can go backwards.
         let duration = max(.zero, Platform.uptime - run.began)
         run.duration = duration
-        run.claim?.end()
+        do throws(LockLoss) {
+            // The claim keeps others away until the lock is certain.
+            defer { run.claim?.end() }
+            try run.locked.takeAgain(isClaimant: run.claim != nil)
+        } catch {
+            throw lost(run, error, failure)
+        }
         if let failure = failure ?? rehearsal?.returned(run.context.version) { throw undo(run, failure) }
         try record(run, duration)
         send(.finished, run)
@@ -191,8 +174,9 @@ extension MigrationManager {
         )
         reach(.beforeRecord, version, isProtecting: run.isProtecting)
         do throws(SaveFailure) {
-            try file.save(state)
+            try run.locked.save(state)
         } catch {
+            if let loss = error.lockLoss { throw lost(run, loss, nil) }
             core.withLock { $0.marks = error.isRenamed ? state.marks : run.state.marks }
             if error.isRenamed {
                 let consequence = "Migration \(version) ran; after a power failure it may run again."
@@ -204,7 +188,17 @@ extension MigrationManager {
         }
         core.withLock { $0.marks = state.marks }
         reach(.afterRecord, version, isProtecting: run.isProtecting)
-        if run.isProtecting { file.removeSnapshot(version, run.lock, options: options) }
+        if run.isProtecting { run.locked.removeSnapshot(version, options: options) }
+    }
+
+    /// The error of a closure that ended without its lock: nothing of it is recorded or put back.
+    private func lost(_ run: MigrationRun, _ loss: LockLoss, _ failure: (any Error)?) -> MigrationError {
+        let version = run.context.version
+        let ending = failure == nil ? "ran" : "failed"
+        let kept = run.isProtecting ? ", and the files it protects were left as they are" : ""
+        let consequence = "Migration \(version) \(ending) and that was not recorded\(kept)."
+        let error = MigrationError.lockLost(loss, version, file.location, consequence: consequence)
+        return if let failure { error.following(failure) } else { error }
     }
 
     private func undo(_ run: MigrationRun, _ cause: any Error) -> MigrationError {
@@ -218,9 +212,14 @@ extension MigrationManager {
         return .failed(version, attempt: run.context.attempt, cause, file.location, consequence: consequence)
     }
 
-    func save(_ state: MigrationState, _ version: AppVersion?, _ consequence: String) throws(MigrationError) {
+    func save(
+        _ state: MigrationState,
+        _ locked: LockedState,
+        _ version: AppVersion?,
+        _ consequence: String
+    ) throws(MigrationError) {
         do throws(SaveFailure) {
-            try file.save(state)
+            try locked.save(state)
         } catch {
             throw .notSaved(error, version, file.location, consequence: consequence)
         }
@@ -241,6 +240,6 @@ extension MigrationManager {
             duration: run.duration,
             error: error
         )
-        file.tell(event, run.lock, options)
+        run.locked.tell(event, options)
     }
 }

@@ -28,9 +28,10 @@ struct StartOutcome {
         _ firstRun: () throws -> MigrationManager.FirstRun
     ) throws(MigrationError) -> StartOutcome {
         let location = file.location
-        let lock: FileLock
+        let locked: LockedState
         do throws(MigrationError) {
-            lock = try FileLock.waiting(location, version: nil, options: options) { .now }
+            let lock = try FileLock.waiting(location, version: nil, options: options) { .now }
+            locked = LockedState(file, lock)
         } catch {
             // A task of this process made the state since it was missed, and is migrating: there is nothing to wait for.
             if error.code == .nested, case .marks(let marks) = try file.readMarks() {
@@ -38,15 +39,15 @@ struct StartOutcome {
             }
             throw error
         }
-        defer { lock.unlock() }
+        defer { locked.unlock() }
         // Whoever was first may have died in a migration already.
-        if let state = try file.readState() { return try found(state, file, lock, current, options) }
-        let answer = try ask(firstRun, location, lock)
+        if let state = try locked.read() { return try found(state, locked, current, options) }
+        let answer = try ask(firstRun, locked)
         let baseline = try baseline(answer, current, location)
         let isFresh = if case .freshInstall = answer { true } else { false }
         let marks = StateMarks(lastRun: baseline, baseline: baseline, launched: current, interrupted: nil)
         do throws(SaveFailure) {
-            try file.save(MigrationState(name: location.name, marks: marks))
+            try locked.save(MigrationState(name: location.name, marks: marks))
         } catch {
             throw .notSaved(
                 error,
@@ -63,15 +64,14 @@ struct StartOutcome {
     /// `launch` says what is true then: a newer version may have been started since the state was read without the lock.
     static func found(
         _ state: MigrationState,
-        _ file: StateFile,
-        _ lock: FileLock,
+        _ locked: LockedState,
         _ current: AppVersion,
         _ options: MigrationManager.Options
     ) throws(MigrationError) -> StartOutcome {
         var state = state
-        try file.recover(&state, lock, options: options)
+        try locked.recover(&state, options: options)
         var outcome = StartOutcome(marks: state.marks, launch: state.marks.launch(of: current))
-        outcome.launchFailure = file.raiseLaunched(&state, to: current)
+        outcome.launchFailure = locked.raiseLaunched(&state, to: current)
         outcome.marks = state.marks
         return outcome
     }
@@ -88,21 +88,28 @@ struct StartOutcome {
     func report(_ file: StateFile, _ current: AppVersion, _ options: MigrationManager.Options) {
         guard let launchFailure else { return }
         let name = file.location.name
-        options.onEvent?(MigrationEvent(.launchNotSaved, name, version: current, error: launchFailure))
+        let event = MigrationEvent(.launchNotSaved, name, version: current, error: launchFailure)
+        RunToken.telling(event, of: file.location, lock: nil, options.onEvent)
     }
 
     private static func ask(
         _ firstRun: () throws -> MigrationManager.FirstRun,
-        _ location: StateLocation,
-        _ lock: FileLock
+        _ locked: LockedState
     ) throws(MigrationError) -> MigrationManager.FirstRun {
-        let token = RunToken(stateFile: location.state, lock: lock.identity)
+        let token = RunToken(locked.location, .closure(lock: locked.identity))
         defer { token.end() }
+        let answer: MigrationManager.FirstRun
         do {
-            return try RunToken.$current.withValue(token) { try firstRun() }
+            answer = try RunToken.$current.withValue(token) { try firstRun() }
         } catch {
-            throw .firstRunFailed(error, location)
+            throw .firstRunFailed(error, locked.location)
         }
+        do throws(LockLoss) {
+            try locked.takeAgain(isClaimant: false)
+        } catch {
+            throw .lockLost(error, nil, locked.location, consequence: "Nothing was run.")
+        }
+        return answer
     }
 
     private static func baseline(
@@ -141,6 +148,11 @@ extension StateMarks {
         guard hasLeftover || launched < current else {
             return StartOutcome(marks: self, launch: launch(of: current))
         }
+        // A handler that is told of a save which failed, and makes a manager, would be told of the next failure.
+        let isTold = hasLeftover ? false : try RunToken.enclosing(location) != nil
+        if isTold {
+            return StartOutcome.held(self, file, current)
+        }
         do throws(MigrationError) {
             let outcome = try catchUpUnderLock(file, current: current, options: options)
             outcome.report(file, current, options)
@@ -170,9 +182,10 @@ extension StateMarks {
         options: MigrationManager.Options
     ) throws(MigrationError) -> StartOutcome {
         guard let lock = try lock(file, options) else { return StartOutcome.held(self, file, current) }
-        defer { lock.unlock() }
-        guard let state = try file.readState() else { throw .gone(file.location) }
-        return try StartOutcome.found(state, file, lock, current, options)
+        let locked = LockedState(file, lock)
+        defer { locked.unlock() }
+        guard let state = try locked.read() else { throw .gone(file.location) }
+        return try StartOutcome.found(state, locked, current, options)
     }
 
     private mutating func lock(

@@ -76,7 +76,7 @@ extension MigrationManager {
         _ text: String,
         _ isAsynchronous: Bool
     ) throws(MigrationError) -> Admission? {
-        let enclosing = planner == nil ? RunToken.enclosing(stateFile: stateFile) : nil
+        let enclosing = planner == nil ? try RunToken.enclosing(file.location) : nil
         let version: AppVersion
         switch AppVersion.read(text) {
         case .version(let read): version = read

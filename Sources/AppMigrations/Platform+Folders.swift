@@ -27,7 +27,7 @@ extension Platform {
         _ flags: Int32,
         mode: mode_t = 0
     ) throws(SystemCallError) -> Int32 {
-        try retrying("openat") {
+        try opening("openat") {
             openat(folder, name, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, mode)
         }
     }
@@ -44,7 +44,7 @@ extension Platform {
     /// Opens a folder, whose path is absolute, if no link is on the way to it; names can be looked up in it, and no more.
     static func openWithoutLinks(_ path: String) throws(SystemCallError) -> Int32 {
         #if canImport(Darwin)
-        return try retrying("open") { Darwin.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW_ANY) }
+        return try opening { Darwin.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW_ANY) }
         #else
         var folder = try openName(FileName("/".utf8CString), in: anyFolder, nameOnly | O_DIRECTORY)
         for component in FileProtection.components(path) {
@@ -61,7 +61,7 @@ extension Platform {
         followingLink name: FileName,
         in folder: Int32
     ) throws(SystemCallError) -> Int32 {
-        try retrying("openat") { openat(folder, name, nameOnly | O_DIRECTORY | O_CLOEXEC) }
+        try opening("openat") { openat(folder, name, nameOnly | O_DIRECTORY | O_CLOEXEC) }
     }
 
     static func openForNames(_ name: FileName, in folder: Int32) throws(SystemCallError) -> Int32 {

@@ -22,11 +22,14 @@ extension Platform {
         }
     }
 
+    /// Gives the lock back and leaves the file open.
+    static func release(_ descriptor: Int32) { flock(descriptor, LOCK_UN) }
+
     /// Gives the lock back and closes the file.
     ///
-    /// A child made by `fork` alone shares the lock, so closing isn't enough.
+    /// A child that was made past the C library's `fork` shares the lock, so closing isn't enough.
     static func unlock(_ descriptor: Int32) {
-        flock(descriptor, LOCK_UN)
+        release(descriptor)
         close(descriptor)
     }
 
@@ -41,13 +44,56 @@ extension Platform {
         _ = fcntl(descriptor, F_SETLK, &record)
     }
 
-    /// The process that signed the lock, if another one did.
+    /// The process that signed the lock, if another one did that has a number here.
+    ///
+    /// Linux gives 0 for a process outside of the caller's PID namespace, as in another container (pid_namespaces(7)); of a
+    /// client of a network file system no process is known.
     static func signer(_ descriptor: Int32) throws(SystemCallError) -> Int32? {
         var record = flock()
         record.l_type = Int16(F_WRLCK)
         record.l_whence = Int16(SEEK_SET)
         _ = try retrying("fcntl") { fcntl(descriptor, F_GETLK, &record) }
-        return record.l_type == Int16(F_UNLCK) ? nil : record.l_pid
+        return record.l_type == Int16(F_UNLCK) ? nil : namable(record.l_pid)
+    }
+
+    static func namable(_ process: Int32) -> Int32? { process > 0 ? process : nil }
+
+    /// Calls the handlers whenever the C library's `fork` makes a child; gives 0 or the error's number.
+    static func registerForkHandlers(
+        prepare: @convention(c) () -> Void,
+        parent: @convention(c) () -> Void,
+        child: @convention(c) () -> Void
+    ) -> Int32 {
+        pthread_atfork(prepare, parent, child)
+    }
+
+    /// Time that passes while the machine is awake: a wait isn't over because a lid was closed.
+    ///
+    /// clock_gettime(2), clock_gettime(3): of the clocks that nobody can set, Linux's `CLOCK_MONOTONIC` and Apple's
+    /// `CLOCK_UPTIME_RAW` stand still while the system sleeps.
+    static var awake: Duration {
+        var time = timespec()
+        #if canImport(Darwin)
+        clock_gettime(CLOCK_UPTIME_RAW, &time)
+        #else
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        #endif
+        return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
+    }
+
+    /// What folder a path leads to; `nil` where nothing is.
+    static func identity(ofFolder path: String) throws(SystemCallError) -> FileIdentity? {
+        var status = stat()
+        do throws(SystemCallError) {
+            _ = try retrying("stat") { stat(path, &status) }
+        } catch {
+            if error.errorNumber == ENOENT || error.errorNumber == ENOTDIR { return nil }
+            throw error
+        }
+        return FileIdentity(
+            device: UInt64(truncatingIfNeeded: status.st_dev),
+            file: UInt64(status.st_ino)
+        )
     }
 
     typealias Mutex = pthread_mutex_t

@@ -21,6 +21,7 @@ enum Platform {
     static var exists: Int32 { EEXIST }
     static var nameTooLong: Int32 { ENAMETOOLONG }
     static var notADirectory: Int32 { ENOTDIR }
+    static var badDescriptor: Int32 { EBADF }
 
     /// What a write of more than a state may have would be.
     static var tooLarge: SystemCallError { SystemCallError(call: "write", errorNumber: EFBIG) }
@@ -63,23 +64,41 @@ enum Platform {
         }
     }
 
+    /// Opens a file, on a descriptor above those of the standard streams.
+    ///
+    /// In a process that was started without them, what anybody prints or logs would be written into the file.
+    @inline(__always)
+    static func opening(
+        _ call: StaticString = "open",
+        _ body: () -> Int32
+    ) throws(SystemCallError) -> Int32 {
+        let descriptor = try retrying(call, body)
+        return descriptor > STDERR_FILENO ? descriptor : try raised(descriptor)
+    }
+
+    @inline(never)
+    private static func raised(_ descriptor: Int32) throws(SystemCallError) -> Int32 {
+        defer { closeAfterReading(descriptor) }
+        return try retrying("fcntl") { fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) }
+    }
+
     /// Opens what should be a regular file, without waiting for a FIFO's writer, following no link and never
     /// becoming the owner of a terminal.
     @inline(__always)
     static func openToRead(_ path: UnsafePointer<CChar>) throws(SystemCallError) -> Int32 {
-        try retrying("open") { open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY) }
+        try opening { open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY) }
     }
 
     static func openDirectory(_ path: String) throws(SystemCallError) -> Int32 {
-        try retrying("open") { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        try opening { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     }
 
     static func createExclusively(_ path: String) throws(SystemCallError) -> Int32 {
-        try retrying("open") { open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600) }
+        try opening { open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600) }
     }
 
     static func openLock(_ path: String) throws(SystemCallError) -> Int32 {
-        try retrying("open") {
+        try opening {
             open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0o600)
         }
     }

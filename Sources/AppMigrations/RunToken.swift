@@ -1,40 +1,99 @@
-/// Marks the code that a manager's closure, or its plan, is running, so that a manager of the same state used
+/// Marks the code that a manager's closure, its plan or its handler is running, so that a manager of the same state used
 /// inside is refused instead of waiting for itself.
 ///
 /// It is bound to the task, or to the thread where there is none, and ends with the closure: an unstructured `Task`
 /// that outlives it inherits a token that no longer counts.
 final class RunToken: Sendable {
-    @TaskLocal static var current: RunToken?
-
-    private let stateFile: String
-    private let lock: FileIdentity?
-    private let parent: RunToken?
-    private let isOpen = Guarded(true)
-
-    init(stateFile: String, lock: FileIdentity?) {
-        self.stateFile = stateFile
-        self.lock = lock
-        parent = RunToken.current
+    /// What is running, and what tells its state under another path.
+    enum Kind {
+        case closure(lock: FileIdentity?)
+        /// A plan takes no lock, so the folder of the state has to do.
+        case plan(folder: FileIdentity?)
     }
 
-    deinit { isOpen.destroy() }
+    @TaskLocal static var current: RunToken?
 
-    func end() { isOpen.withLock { $0 = false } }
+    private let location: StateLocation
+    private let kind: Kind
+
+    private struct Progress {
+        var isOpen = true
+        /// The tokens inside which this one began, the inmost first.
+        ///
+        /// At its end a token keeps only those that are open still: where a task outlives one plan and begins the next,
+        /// the last one would keep all of them alive.
+        var outer: [RunToken]
+    }
+
+    private let progress: Guarded<Progress>
+
+    init(_ location: StateLocation, _ kind: Kind) {
+        self.location = location
+        self.kind = kind
+        progress = Guarded(Progress(outer: RunToken.current?.openTokens ?? []))
+    }
+
+    deinit { progress.destroy() }
+
+    func end() {
+        let open = progress.withLock { $0.outer }.filter(\.isOpen)
+        progress.withLock { $0 = Progress(isOpen: false, outer: open) }
+    }
 
     /// Whether it is a plan that is running, and no closure: nothing is run then that a later declaration could pass by.
-    var isPlan: Bool { lock == nil }
+    var isPlan: Bool {
+        if case .plan = kind { true } else { false }
+    }
 
-    /// The token of the closure or plan of that state inside which the caller stands; the lock's identity finds it
-    /// under other paths too.
-    static func enclosing(stateFile: String, lock: FileIdentity? = nil) -> RunToken? {
-        var token = current
-        while let open = token {
-            let isSamePath = open.stateFile.utf8.elementsEqual(stateFile.utf8)
-            let isSame = isSamePath || (lock != nil && open.lock == lock)
-            let isOpen = open.isOpen.withLock { $0 }
-            if isSame, isOpen { return open }
-            token = open.parent
+    private var isOpen: Bool { progress.withLock { $0.isOpen } }
+
+    private var openTokens: [RunToken] {
+        ([self] + progress.withLock { $0.outer }).filter(\.isOpen)
+    }
+
+    /// The token of the closure or plan of that state inside which the caller stands; what the lock and the folder are
+    /// finds it under other paths too.
+    static func enclosing(
+        _ location: StateLocation,
+        lock: FileIdentity? = nil
+    ) throws(MigrationError) -> RunToken? {
+        guard let current else { return nil }
+        do throws(SystemCallError) {
+            for token in current.openTokens {
+                if try token.isOfState(location, lock) { return token }
+            }
+        } catch {
+            throw .unreadable(error, location)
         }
         return nil
+    }
+
+    private func isOfState(_ location: StateLocation, _ lock: FileIdentity?) throws(SystemCallError) -> Bool {
+        let isSameName = self.location.name.utf8.elementsEqual(location.name.utf8)
+        if isSameName, self.location.directory.utf8.elementsEqual(location.directory.utf8) { return true }
+        switch kind {
+        case .closure(let own): return own != nil && own == lock
+        case .plan(let folder):
+            guard isSameName else { return false }
+            guard let folder, let asked = try Platform.identity(ofFolder: location.directory) else {
+                return false
+            }
+            return folder == asked
+        }
+    }
+
+    /// Tells the app something as if a closure of that state were running.
+    ///
+    /// A handler that declared a migration of the state would wait for itself, or be called again by its own wait.
+    static func telling(
+        _ event: MigrationEvent,
+        of location: StateLocation,
+        lock: FileIdentity?,
+        _ onEvent: (@Sendable (MigrationEvent) -> Void)?
+    ) {
+        guard let onEvent else { return }
+        let token = RunToken(location, .closure(lock: lock))
+        defer { token.end() }
+        $current.withValue(token) { onEvent(event) }
     }
 }

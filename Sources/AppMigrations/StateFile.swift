@@ -132,7 +132,7 @@ struct StateFile: Sendable {
     /// Replaces the state in one step: a temporary file, written and synchronized, renamed, the directory
     /// synchronized.
     ///
-    /// Only under the lock.
+    /// Only under the lock, which ``LockedState`` sees to.
     func save(_ state: MigrationState) throws(SaveFailure) {
         let temporary = location.temporary
         do throws(SystemCallError) {
@@ -181,7 +181,7 @@ struct StateFile: Sendable {
 
     /// Removes the state.
     ///
-    /// Only under the lock.
+    /// Only under the lock, as above.
     func remove() throws(SystemCallError) {
         do throws(SystemCallError) {
             try Platform.removeFile(location.state)
@@ -214,9 +214,12 @@ struct StateFile: Sendable {
 
 /// A save that didn't come to its end.
 struct SaveFailure: Error {
-    let cause: SystemCallError
+    /// A ``SystemCallError``, or the loss of the lock.
+    let cause: any Error
     /// Whether the new state stands already, and only its survival of a power failure is uncertain.
     let isRenamed: Bool
     /// Why the temporary file could not be removed either; the next save does it.
     let leftover: SystemCallError?
+
+    var lockLoss: LockLoss? { cause as? LockLoss }
 }

@@ -164,6 +164,37 @@ struct LockTests {
         }
     }
 
+    /// Linux gives 0 for a process of another PID namespace.
+    @Test(arguments: [(7, 7), (0, nil), (-1, nil)] as [(Int32, Int32?)])
+    func `a process without a number here is not named`(signer: Int32, named: Int32?) {
+        #expect(Platform.namable(signer) == named)
+    }
+
+    @Test func `each save and restore is refused without the lock`() throws {
+        try Scratch.with { scratch throws in
+            try scratch.write("old", to: "data")
+            let manager = try scratch.manager("1.1")
+            let file = StateFile(location: StateLocation(name: "Library", directory: scratch.state))
+            let locked = LockedState(file, try #require(try FileLock.ifFree(file.location)))
+            defer { locked.unlock() }
+            let state = try #require(try locked.read())
+            try scratch.makeFolder("state/Library.migrations.snapshot/0")
+            try scratch.delete("state/Library.migrations.lock")
+            _ = try scratch.manager("1.1")
+            let before = try scratch.read("state/Library.migrations.json")
+            #expect(throws: SaveFailure.self) { try locked.save(state) }
+            #expect(throws: MigrationError.self) { try locked.restore([scratch.file("data")], nil) }
+            #expect(throws: MigrationError.self) { try locked.remove() }
+            let log = Log()
+            locked.removeSnapshot(nil, options: .init { event in log.add("\(event.kind)") })
+            #expect(log.lines == ["leftoverNotRemoved"])
+            #expect(try scratch.read("data") == "old")
+            #expect(try scratch.read("state/Library.migrations.json") == before)
+            #expect(try scratch.names().contains("Library.migrations.snapshot"))
+            #expect(manager.lastRunVersion == version("1.0"))
+        }
+    }
+
     @Test func `a lock that is no file can't be taken`() throws {
         try withTemporaryDirectory { folder in
             try folder.writeState(lastRun: "1.1", launched: "1.4")

@@ -58,6 +58,34 @@ extension MigrationErrorTests {
         Row(
             .stateNotSaved,
             "stateNotSaved",
+            .notSaved(
+                SaveFailure(cause: LockLoss.gone, isRenamed: false, leftover: nil),
+                nil,
+                location,
+                consequence: "The mark was not set."
+            ),
+            "Manager \"Library\" doesn't have the lock /d/Library.migrations.lock any more: its file is not at that path "
+                + "any more, or its descriptor was closed. Nothing was written to /d/Library.migrations.json without it. "
+                + "The mark was not set. Make a new manager, which reads the state again; never remove the lock's file, "
+                + "and close in a closure only what it opened."
+        ),
+        Row(
+            .stateNotSaved,
+            "stateNotSaved",
+            .lockLost(
+                .unknown(SystemCallError(call: "lstat", errorNumber: 13)),
+                nil,
+                location,
+                consequence: "Nothing was put back."
+            ),
+            "Manager \"Library\" doesn't have the lock /d/Library.migrations.lock any more: its file can't be looked at, "
+                + "Permission denied (lstat, errno 13). Nothing was written to /d/Library.migrations.json without it. "
+                + "Nothing was put back. Make a new manager, which reads the state again; never remove the lock's file, "
+                + "and close in a closure only what it opened."
+        ),
+        Row(
+            .stateNotSaved,
+            "stateNotSaved",
             .lockUnavailable(SystemCallError(call: "open", errorNumber: 13), location),
             "The lock of manager \"Library\", /d/Library.migrations.lock, could not be taken: Permission denied (open, "
                 + "errno 13). Nothing was run and the state is unchanged. Make the folder writable for this process and "

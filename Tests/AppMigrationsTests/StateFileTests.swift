@@ -225,7 +225,7 @@ struct StateFileTests {
                 count: 2_000
             )
             let failure = #expect(throws: SaveFailure.self) { try file(folder).save(state) }
-            #expect(failure?.cause == Platform.tooLarge)
+            #expect(failure?.cause as? SystemCallError == Platform.tooLarge)
             #expect(try file(folder).readState()?.history.count == 1_000)
         }
     }

@@ -1,0 +1,154 @@
+import Foundation
+import Testing
+
+@testable import AppMigrations
+
+/// Handlers and plans that use a manager of the state that they are told of: refused at once, and never hung or run.
+struct HandlerNestingTests {
+    @Test(arguments: [true, false])
+    func `a handler of a wait that declares a migration of the state is refused`(isSameManager: Bool) throws {
+        try withTemporaryDirectory { folder in
+            try folder.writeState(lastRun: "1.1", launched: "1.4")
+            let log = Log()
+            let lock = try #require(
+                try FileLock.ifFree(StateLocation(name: "Library", directory: folder.path))
+            )
+            let manager = Held()
+            let options = MigrationManager.Options { event in
+                log.add("\(event.kind)")
+                guard event.kind == .waiting else { return }
+                do {
+                    let used = isSameManager ? manager.manager : try folder.manager(options: manager.options)
+                    log.add("\(try #require(used).refusal(of: "1.2").code)")
+                } catch {
+                    log.add("\(error)")
+                }
+                lock.unlock()
+            }
+            manager.options = options
+            manager.manager = try folder.manager(options: options)
+            let outer = try #require(manager.manager)
+            if isSameManager {
+                // As after a closure that did so: the manager is closed by then.
+                #expect(try outer.refusal(of: "1.3").code == .blocked)
+                #expect(log.lines == ["waiting", "nested"])
+            } else {
+                #expect(try outer.declare("1.3") == ["1.3"])
+                #expect(log.lines == ["waiting", "nested", "started", "finished"])
+            }
+            manager.manager = nil
+        }
+    }
+
+    @Test func `a handler that makes a manager when the launched version isn't saved is told once`() throws {
+        try withTemporaryDirectory { folder in
+            try folder.writeState(lastRun: "1.1")
+            try folder.makeFolder(folder.obstacle)
+            try Data().write(to: URL(fileURLWithPath: folder.obstacle + "/file"))
+            let log = Log()
+            let held = Held()
+            held.options = MigrationManager.Options { event in
+                log.add("\(event.kind)")
+                do { log.add("\(try folder.manager(options: held.options).lastRunVersion)") } catch {
+                    log.add("\(error)")
+                }
+            }
+            #expect(try folder.manager(options: held.options).launch == .upgrade(from: version("1.1")))
+            #expect(log.lines == ["launchNotSaved", "1.1"])
+        }
+    }
+
+    @Test(arguments: ["", "/", "//", "/.", "/../plans", "link", "relative"])
+    func `another manager of the state is nested inside a plan, however its folder is written`(
+        spelling: String
+    ) throws {
+        try Scratch.with { scratch throws in
+            try scratch.makeFolder("plans")
+            try scratch.link("link", to: "plans")
+            let folder = scratch.file("plans")
+            let above = String(repeating: "../", count: 64)
+            let path =
+                switch spelling {
+                case "link": scratch.file("link")
+                case "relative": above + folder.dropFirst()
+                default: folder + spelling
+                }
+            let managers = try [folder, path].map {
+                try MigrationManager(currentVersion: "1.4", firstRun: .everything, stateDirectory: $0)
+            }
+            // No run has made the lock's file, which would tell two paths of one state too.
+            try scratch.delete("plans/default.migrations.lock")
+            let rows = try managers[0].plan { planned in
+                #expect(try managers[1].refusal(of: "1.1").code == .nested)
+                #expect(throws: MigrationError.self) { try managers[1].reset(to: "1.0") }
+                try planned.whenMigrating(toVersion: "1.1") {}
+            }
+            #expect(rows.map(\.description) == ["1.1 willRun"])
+            #expect(try managers[1].declare("1.1") == ["1.1"])
+        }
+    }
+
+    @Test func `a manager of another folder, or of another name, works inside a plan`() throws {
+        try Scratch.with { scratch throws in
+            let manager = try scratch.manager("1.4")
+            _ = try manager.plan { _ in
+                let other = try MigrationManager(
+                    named: "Other",
+                    currentVersion: "1.4",
+                    firstRun: .everything,
+                    stateDirectory: scratch.state
+                )
+                #expect(try other.declare("1.1") == ["1.1"])
+                let elsewhere = try MigrationManager(
+                    named: "Library",
+                    currentVersion: "1.4",
+                    firstRun: .everything,
+                    stateDirectory: scratch.file("elsewhere")
+                )
+                #expect(try elsewhere.declare("1.1") == ["1.1"])
+            }
+        }
+    }
+
+    @Test func `a token that has ended keeps none of those before it`() {
+        let location = StateLocation(name: "Library", directory: "/d")
+        var last: RunToken? = nil
+        weak var first: RunToken?
+        for number in 0..<8 {
+            let token = RunToken.$current.withValue(last) { RunToken(location, .plan(folder: nil)) }
+            if number == 0 { first = token }
+            // As where a task that a plan has started goes on when the plan has ended.
+            last?.end()
+            last = token
+        }
+        last?.end()
+        #expect(first == nil)
+    }
+
+    @Test func `a task that outlives an inner plan is still inside the closure around it`() throws {
+        let location = StateLocation(name: "Library", directory: "/d")
+        let closure = RunToken(location, .closure(lock: nil))
+        let other = StateLocation(name: "Other", directory: "/d")
+        let plan = RunToken.$current.withValue(closure) { RunToken(other, .plan(folder: nil)) }
+        let later = RunToken.$current.withValue(plan) { RunToken(other, .plan(folder: nil)) }
+        plan.end()
+        for token in [plan, later] {
+            try RunToken.$current.withValue(token) { () throws in
+                #expect(try RunToken.enclosing(location) === closure)
+                let inner = RunToken(other, .plan(folder: nil))
+                try RunToken.$current.withValue(inner) { () throws in
+                    #expect(try RunToken.enclosing(location) === closure)
+                }
+            }
+        }
+        closure.end()
+        try RunToken.$current.withValue(later) { () throws in #expect(try RunToken.enclosing(location) == nil)
+        }
+    }
+
+    /// What a handler uses of what is made with it.
+    private final class Held: @unchecked Sendable {
+        var options = MigrationManager.Options()
+        var manager: MigrationManager?
+    }
+}

@@ -38,33 +38,77 @@ extension Platform {
         throw Failure("stat", errno)
     }
 
+    /// Whether anything has this name, a link that leads to nothing as well.
+    static func isThere(_ path: String) throws(Failure) -> Bool {
+        var result = stat()
+        if lstat(path, &result) == 0 { return true }
+        if errno == ENOENT { return false }
+        throw Failure("lstat", errno)
+    }
+
+    /// The path without links of a file that need not be there.
+    ///
+    /// A link that leads to nothing is followed, too: SQLite makes the database where it leads.
+    static func resolvedPath(of path: String) throws(Failure) -> String {
+        var path = path
+        // As many links in a row as Linux follows (path_resolution).
+        for _ in 0..<40 {
+            guard let target = try linkTarget(of: path) else {
+                guard let folder = try realPath(of: folderPath(of: path)) else { return path }
+                let name = name(of: path)
+                return folder == "/" ? "/\(name)" : "\(folder)/\(name)"
+            }
+            path = target.utf8.first == slash ? target : "\(folderPath(of: path))/\(target)"
+        }
+        throw Failure("readlink", ELOOP)
+    }
+
+    /// Where a link leads, `nil` for what is no link or isn't there.
+    private static func linkTarget(of path: String) throws(Failure) -> String? {
+        // One byte stays zero, so that the target ends with it.
+        var target = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        if readlink(path, &target, Int(PATH_MAX)) >= 0 { return try text(target) }
+        if errno == EINVAL || errno == ENOENT { return nil }
+        throw Failure("readlink", errno)
+    }
+
     /// The path without links; `nil` where there is nothing.
-    static func realPath(of path: String) throws(Failure) -> String? {
+    private static func realPath(of path: String) throws(Failure) -> String? {
         guard let real = realpath(path, nil) else {
             if errno == ENOENT { return nil }
             throw Failure("realpath", errno)
         }
         defer { free(real) }
-        return String(cString: real)
+        return try text(real)
     }
 
-    /// Makes an empty file for what is as private as `original`, of the same user and group where
-    /// `keepsOwner` asks for it.
-    static func makeFile(
-        _ path: String,
-        like original: FileStatus?,
-        keepsOwner: Bool
-    ) throws(Failure) {
+    /// A path as text, which must give the same bytes again.
+    private static func text(_ bytes: UnsafePointer<CChar>) throws(Failure) -> String {
+        guard let text = String(validatingCString: bytes) else {
+            throw Failure(message: "\(String(cString: bytes)) is not UTF-8, which a path has to be here")
+        }
+        return text
+    }
+
+    /// Makes an empty file for what is as private as `original`.
+    static func makeFile(_ path: String, like original: FileStatus?) throws(Failure) {
         let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         if file < 0 { throw Failure("open", errno) }
         defer { close(file) }
         guard let original else { return }
         var made = stat()
         if fstat(file, &made) != 0 { throw Failure("fstat", errno) }
-        if keepsOwner, made.st_uid != original.owner || made.st_gid != original.group {
-            if fchown(file, original.owner, original.group) != 0 { throw Failure("fchown", errno) }
+        var permissions = original.permissions
+        if made.st_uid != original.owner || made.st_gid != original.group {
+            // Another owner takes privileges, another group a membership; an owner of `uid_t.max` stays as it is
+            // (chown).
+            for owner in [original.owner, .max] where fchown(file, owner, original.group) != 0 {
+                if errno != EPERM { throw Failure("fchown", errno) }
+                // The group of the file that was made has other people in it than the original's.
+                if owner == .max { permissions &= ~0o070 }
+            }
         }
-        if fchmod(file, mode_t(original.permissions)) != 0 { throw Failure("fchmod", errno) }
+        if fchmod(file, mode_t(permissions)) != 0 { throw Failure("fchmod", errno) }
     }
 
     /// Removes a file; `false` where there is none.
@@ -88,11 +132,6 @@ extension Platform {
         if result != 0 { throw Failure("rename", errno) }
     }
 
-    /// Gives a file a second name.
-    static func makeLink(_ path: String, to file: String) throws(Failure) {
-        if link(file, path) != 0 { throw Failure("link", errno) }
-    }
-
     /// Makes the names in a file's folder durable.
     static func synchronizeFolder(of path: String) throws(Failure) {
         let folder = open(folderPath(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -108,14 +147,27 @@ extension Platform {
     }
 
     static func folderPath(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
+        // By bytes: a slash and an accent after it are one character of Swift's.
+        let bytes = path.utf8
+        guard let end = bytes.lastIndex(of: slash) else { return "." }
+        return end == bytes.startIndex ? "/" : String(decoding: bytes[..<end], as: UTF8.self)
     }
 
-    /// The first bytes of a file, as many as it has of `count`.
-    static func head(ofFile path: String, _ count: Int) throws(Failure) -> [UInt8] {
+    static func name(of path: String) -> String {
+        let bytes = path.utf8
+        guard let end = bytes.lastIndex(of: slash) else { return path }
+        return String(decoding: bytes[bytes.index(after: end)...], as: UTF8.self)
+    }
+
+    private static var slash: UInt8 { UInt8(ascii: "/") }
+
+    /// The first bytes of a file, as many as it has of `count`; `nil` where there is none.
+    static func head(ofFile path: String, _ count: Int) throws(Failure) -> [UInt8]? {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        if file < 0 { throw Failure("open", errno) }
+        if file < 0 {
+            if errno == ENOENT { return nil }
+            throw Failure("open", errno)
+        }
         defer { close(file) }
         var bytes = [UInt8](repeating: 0, count: count)
         while true {

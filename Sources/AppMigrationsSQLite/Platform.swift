@@ -25,6 +25,11 @@ enum Platform {
             self.number = number
             message = "\(call) failed: \(String(cString: strerror(number))) (errno \(number))"
         }
+
+        init(message: String) {
+            number = EILSEQ
+            self.message = message
+        }
     }
 
     /// The names of everything in a folder, in no order.

@@ -29,6 +29,8 @@ extension SQLError.Code {
         case .ledgerUnreadable: "Nothing was run. Rename that table, or mend it by hand."
         case .openQuestions: "Nothing was changed. Answer in the plan's hints."
         case .stopped: "What was not applied runs at the next start."
+        case .constraintViolation: "Mend these rows in the migration itself."
+        case .cleanupFailed: "The next call tries that again."
         case .notDamaged: "Nothing was renamed."
         case .newerSchema: "Nothing was changed. Update the app, or use a newer SQLite."
         case .unreachable: "Nothing was changed. It says nothing about what is in the store."

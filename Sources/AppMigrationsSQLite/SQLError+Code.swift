@@ -8,7 +8,8 @@ extension SQLError {
             case transactionEnded, alreadyInTransaction, notInTransaction
             case invalidVersion, duplicateVersion, invalidFileName, unreadableFile, unknownTarget
             case migrationFailed, foreignKeyViolation, ledgerUnreadable, stopped
-            case damaged, notDamaged, newerSchema, unreachable, fileFailure
+            case damaged, notDamaged, newerSchema, unreachable, fileFailure, constraintViolation,
+                cleanupFailed
         }
 
         private let kind: Kind
@@ -101,7 +102,8 @@ extension SQLError {
         /// The target is not the version of any migration; nothing was run.
         public static var unknownTarget: Code { Code(.unknownTarget) }
 
-        /// A closure threw, or a connection that is not SQLite's; `underlyingError` is its error.
+        /// A closure threw, or a connection that is not SQLite's, with `underlyingError` as its error; or a staged
+        /// migration left a copy that can't be put in the store's place.
         public static var migrationFailed: Code { Code(.migrationFailed) }
 
         /// A migration left rows that refer to none; it was rolled back.
@@ -124,6 +126,12 @@ extension SQLError {
 
         /// A store could not be looked at, or could be an encrypted one.
         public static var unreachable: Code { Code(.unreachable) }
+
+        /// A staged migration left rows that break a constraint; the store is as it was.
+        public static var constraintViolation: Code { Code(.constraintViolation) }
+
+        /// The message says what was done; only something that should have followed it failed.
+        public static var cleanupFailed: Code { Code(.cleanupFailed) }
 
         /// A file beside a store, or the store itself, could not be made, renamed or removed.
         public static var fileFailure: Code { Code(.fileFailure) }

@@ -28,6 +28,16 @@ extension SQLError {
         return error
     }
 
+    /// The error of a closure that worked on a store for the caller, with what became of the store.
+    ///
+    /// What the closure got from this library keeps its code and its facts.
+    static func failure(_ error: any Error, of store: String, _ outcome: String) -> SQLError {
+        var failure = wrapped(error, as: .migrationFailed)
+        if failure.path == nil, failure.line == nil { failure.path = store }
+        failure.outcome = outcome
+        return failure
+    }
+
     /// This error, with the failure of what should have cleaned up after it.
     func adding(_ failure: SQLError, of action: String) -> SQLError {
         var error = self

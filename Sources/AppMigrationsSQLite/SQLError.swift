@@ -46,6 +46,9 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
     /// The error behind this one, when it was not SQLite's.
     public package(set) var underlyingError: (any Error)?
 
+    /// What became of the store, as a sentence.
+    var outcome: String?
+
     init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
@@ -69,6 +72,7 @@ extension SQLError {
         if !applied.isEmpty {
             text += " Applied before it and kept: \(applied.map(String.init).joined(separator: ", "))."
         }
+        if let outcome { text += " \(outcome)." }
         if let advice = code.advice { text += " \(advice)" }
         return text
     }

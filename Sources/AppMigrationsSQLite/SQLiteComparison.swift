@@ -8,7 +8,7 @@
 /// ```
 ///
 /// Rows are compared as a set, whatever their order and their `rowid`, and `CREATE` texts without blanks, comments, the
-/// capitals of keywords and the quotes of names. The `user_version` counts. What SQLite or this library keep for themselves doesn't:
+/// capitals of keywords and the quotes of names. The `user_version` and the `application_id` count. What SQLite or this library keep for themselves doesn't:
 /// `sqlite_sequence` and statistics, the tables in which a virtual table keeps its data, `applied_at` of
 /// `schema_migrations`, and the table `app_migrations`, whose rows tell from where a database came.
 public struct SQLiteComparison: Sendable {
@@ -57,8 +57,11 @@ public struct SQLiteComparison: Sendable {
             default: continue
             }
         }
-        let (old, new) = (try expected.userVersion, try found.userVersion)
-        return old == new ? nil : "has the user_version \(new) and not \(old)"
+        for number in ["user_version", "application_id"] {
+            let (old, new) = (try expected.headerNumber(number), try found.headerNumber(number))
+            if old != new { return "has the \(number) \(new) and not \(old)" }
+        }
+        return nil
     }
 
     private func rowDifference(in table: String, _ expected: SQLiteContents, _ found: SQLiteContents)

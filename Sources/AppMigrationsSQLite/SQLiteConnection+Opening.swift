@@ -28,7 +28,9 @@ extension SQLiteConnection {
             throw error
         }
         var handle: OpaquePointer?
-        let result = sqlite3_open_v2(path, &handle, access.flags | SQLITE_OPEN_FULLMUTEX, nil)
+        // A library built with SQLITE_USE_URI takes each name that begins so for a URI.
+        let name = path.utf8.starts(with: "file:".utf8) ? "./\(path)" : path
+        let result = sqlite3_open_v2(name, &handle, access.flags | SQLITE_OPEN_FULLMUTEX, nil)
         guard result == SQLITE_OK, let handle else {
             var error = SQLError(.cannotOpen, String(cString: sqlite3_errstr(result)))
             if let handle {

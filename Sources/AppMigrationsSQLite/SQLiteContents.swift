@@ -7,13 +7,16 @@ struct SQLiteContents {
     private let db: SQLiteConnection
 
     init(ofFile path: String) throws(SQLError) {
-        // Only this one refuses to make a database where there is none; only the other one reads what a journal holds.
+        // The first connection refuses to make a database where there is none; the second reads what a journal holds.
         try SQLiteConnection(path: path, readOnly: true).close()
         db = try SQLiteConnection(path: path)
         schema = try SchemaSnapshot(of: db)
     }
 
-    var userVersion: Int64 { get throws(SQLError) { try db.userVersion } }
+    /// A number that an app keeps in the file's header.
+    func headerNumber(_ pragma: String) throws(SQLError) -> String {
+        try db.query("PRAGMA \(pragma)").joined().map(Self.text).joined()
+    }
 
     /// What has a `CREATE` text, by kind and name, `table notes`.
     var objects: [String: SchemaObject] {

@@ -1,10 +1,15 @@
 extension SQLiteStore {
     /// A damaged store that is out of the way, with all it holds.
     public struct SetAside: Sendable {
-        /// The path of what was the store, `<path>-corrupt-<date and time in UTC>`.
+        /// The path of what was the store, `<storePath>-corrupt-<date and time in UTC>`.
+        ///
+        /// Of a store that was missing, only the log or the journal beside it has this name, with its ending.
         public let path: String
 
-        /// What was wrong with it; `nil` when an earlier start set it aside.
+        /// The path at which the store was, without links: where a backup belongs, and what the backup is named after.
+        public let storePath: String
+
+        /// What was wrong with it; `nil` when an earlier start set it aside, or when it was not damaged.
         public let error: SQLError?
     }
 
@@ -13,29 +18,41 @@ extension SQLiteStore {
     /// It looks for the damage itself, and does nothing without it. A store that is busy, not allowed,
     /// encrypted, of a newer SQLite or on a failing disk is not damaged; nor is one whose migration failed.
     ///
+    /// A store that holds nothing of its own, such as a cache, can be set aside as well when it can't be migrated, by
+    /// `onlyIfDamaged: false`. Others must not be in a transaction then, nor have one in WAL mode open; close
+    /// your own connections first.
+    ///
     /// - Parameters:
+    ///   - onlyIfDamaged: Whether a sound store stays.
     ///   - check: Whether every page is read. Without it damage counts only where the schema is.
     ///   - lockTimeout: How long to wait for others.
     /// - Returns: The new path, `<path>-corrupt-20261121T035428Z`, and the damage.
-    /// - Throws: ``SQLError``: ``SQLError/Code/notDamaged``; ``SQLError/Code/newerSchema``,
-    ///   ``SQLError/Code/busy`` and ``SQLError/Code/unreachable`` when it is that; and
-    ///   ``SQLError/Code/fileFailure``.
+    /// - Throws: ``SQLError``: ``SQLError/Code/notDamaged``, also where there is no store;
+    ///   ``SQLError/Code/newerSchema``, ``SQLError/Code/busy`` and ``SQLError/Code/unreachable`` when it is that;
+    ///   ``SQLError/Code/fileFailure``; and ``SQLError/Code/cleanupFailed`` after it was set aside.
     @discardableResult
     public func setAside(
-        check: Check = .none,
+        onlyIfDamaged: Bool = true,
+        check: Check = .off,
         lockTimeout: Duration = .seconds(5)
     ) throws(SQLError) -> SetAside {
         let files = try StoreFiles(of: path)
-        return try StagingLock.holding(files, wait: lockTimeout) { () throws(SQLError) in
-            if let aside = try StoreAside(files).setAsideIfDamaged(check, lockTimeout) { return aside }
+        return try StagingLock.holding(
+            files,
+            wait: lockTimeout,
+            done: { "The store was set aside as \($0.path)" }
+        ) { () throws(SQLError) in
+            let aside = StoreAside(files)
+            if let moved = try aside.setAsideIfDamaged(check, lockTimeout) { return moved }
+            if !onlyIfDamaged, try aside.isThere { return try aside.setAside(lockTimeout) }
             throw StoreInspection.error(.notDamaged, "The store is not damaged", files)
         }
     }
 
     /// Opens the store, and makes it where there is none; a damaged one is set aside before.
     ///
-    /// `recovering` is called when the store was set aside: tell the user, and put a backup at ``path`` if there
-    /// is one. Whatever is there when it returns is opened; where there is nothing, a new database of one empty
+    /// `recovering` is called when the store was set aside: tell the user, and put a backup at
+    /// ``SetAside/storePath`` if there is one. Whatever is there when it returns is opened; where there is nothing, a new database of one empty
     /// page is made, so that `PRAGMA auto_vacuum` and `page_size` take a `VACUUM` there. If the process dies before,
     /// the next call calls `recovering` again.
     ///
@@ -49,7 +66,7 @@ extension SQLiteStore {
     ///   ``SQLError/Code/damaged`` when what `recovering` put there is damaged, too;
     ///   ``SQLError/Code/migrationFailed`` with an error of `recovering`; ``SQLError/Code/fileFailure``.
     public func open(
-        check: Check = .none,
+        check: Check = .off,
         busyTimeout: Duration = .seconds(5),
         recovering: (SetAside) throws -> Void
     ) throws(SQLError) -> SQLiteConnection {
@@ -78,11 +95,16 @@ extension SQLiteStore {
         _ busyTimeout: Duration,
         _ recovering: (SetAside) throws -> Void
     ) throws(SQLError) -> StoreInspection {
-        try StagingLock.holding(aside.files, wait: busyTimeout) { () throws(SQLError) in
+        try StagingLock.holding(aside.files, wait: busyTimeout, done: { _ in nil }) { () throws(SQLError) in
             var moved = try aside.setAsideIfDamaged(check, busyTimeout)
             if moved == nil { moved = try aside.earlierIfNothingIsThere() }
             if let moved {
-                do { try recovering(moved) } catch { throw SQLError.wrapped(error, as: .migrationFailed) }
+                do {
+                    try recovering(moved)
+                } catch {
+                    let outcome = "What was set aside is \(moved.path), and the next call recovers again"
+                    throw SQLError.failure(error, of: aside.files.store, outcome)
+                }
                 try makeIfNeeded(aside.files, busyTimeout)
             }
             return try StoreInspection.of(aside.files, check: check, busyTimeout: busyTimeout)
@@ -91,7 +113,7 @@ extension SQLiteStore {
 
     /// Gives a store without a byte its first page: what is there now is not to be recovered again.
     private func makeIfNeeded(_ files: StoreFiles, _ busyTimeout: Duration) throws(SQLError) {
-        guard case .none = try StoreInspection.of(files, check: .none, busyTimeout: busyTimeout) else {
+        guard case .none = try StoreInspection.of(files, check: .off, busyTimeout: busyTimeout) else {
             return
         }
         let db = try SQLiteConnection(path: files.store, .making, busyTimeout)

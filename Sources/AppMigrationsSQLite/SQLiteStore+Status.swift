@@ -13,8 +13,9 @@ extension SQLiteStore {
         /// There is no file, or one without a byte.
         case noStore
 
-        /// It is no database or a damaged one: the only case in which ``SQLiteStore/setAside(check:lockTimeout:)``
-        /// does something.
+        /// It is no database or a damaged one, or its log is there without it.
+        ///
+        /// ``SQLiteStore/setAside(onlyIfDamaged:check:lockTimeout:)`` is for this case.
         case damaged(SQLError)
 
         /// It was written by a newer SQLite than this one: the app went back, or the system did.
@@ -42,13 +43,13 @@ extension SQLiteStore {
     public func status(
         target: String,
         hints: SchemaPlan.Hints = SchemaPlan.Hints(),
-        check: Check = .none,
+        check: Check = .off,
         lockTimeout: Duration = .seconds(5)
     ) throws(SQLError) -> Status {
         let files: StoreFiles
         do throws(SQLError) { files = try StoreFiles(of: path) } catch {
-            guard error.code == .fileFailure else { throw error }
-            return .unreachable(error.asUnreachable)
+            guard error.code == .unreachable else { throw error }
+            return .unreachable(error)
         }
         var plan: SchemaPlan?
         let found = try StoreInspection.of(files, check: check, busyTimeout: lockTimeout) {
@@ -65,14 +66,5 @@ extension SQLiteStore {
         guard let plan else { return .noStore }
         if !plan.questions.isEmpty { return .specific(plan.questions) }
         return plan.steps.isEmpty ? .same : .inferred(plan)
-    }
-}
-
-extension SQLError {
-    /// The same failure, as what it says about a store that was to be looked at.
-    var asUnreachable: SQLError {
-        var error = self
-        error.code = .unreachable
-        return error
     }
 }

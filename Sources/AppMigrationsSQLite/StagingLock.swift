@@ -63,9 +63,12 @@ struct StagingLock: ~Copyable {
     }
 
     /// Runs `body` with the lock, and removes in every case what it left beside the store.
+    ///
+    /// `done` says what `body` did that an error of the removing must not be taken to deny, `nil` where that is nothing.
     static func holding<Value>(
         _ files: StoreFiles,
         wait: Duration,
+        done: (Value) -> String?,
         _ body: () throws(SQLError) -> Value
     ) throws(SQLError) -> Value {
         let lock = try StagingLock(files, wait: wait)
@@ -83,13 +86,27 @@ struct StagingLock: ~Copyable {
             }
             throw error
         }
-        do throws(SQLError) { try files.removeLeftovers() } catch {
-            do throws(SQLError) { try lock.release() } catch let failure {
-                throw error.adding(failure, of: "giving back the lock")
+        do throws(SQLError) {
+            do throws(SQLError) { try files.removeLeftovers() } catch {
+                do throws(SQLError) { try lock.release() } catch let failure {
+                    throw error.adding(failure, of: "giving back the lock")
+                }
+                throw error
             }
-            throw error
+            try lock.release()
+        } catch {
+            throw done(value).map { error.following($0) } ?? error
         }
-        try lock.release()
         return value
+    }
+}
+
+extension SQLError {
+    /// This failure, as one that came when everything was done.
+    func following(_ done: String) -> SQLError {
+        var error = self
+        error.code = .cleanupFailed
+        error.message = "\(done). Only this failed afterwards: \(message)"
+        return error
     }
 }

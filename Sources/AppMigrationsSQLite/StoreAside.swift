@@ -41,35 +41,49 @@ struct StoreAside {
     ) throws(SQLError) -> SQLiteStore.SetAside? {
         switch try StoreInspection.of(files, check: check, busyTimeout: busyTimeout) {
         case .usable: return nil
-        case .none:
-            if try earlier() != nil { try moveOrphans() }
-            return nil
+        case .none: return nil
         case .newer(let error), .busy(let error), .unreachable(let error): throw error
         case .damaged(let error):
-            let path = try freePath()
-            // The store first: a log or journal without its store is of no use to anybody, a store without
-            // them may look whole and lack what was committed.
-            for ending in [""] + StoreFiles.sidecarEndings {
-                try move(files.store + ending, to: path + ending)
-            }
-            try synchronize()
-            return SQLiteStore.SetAside(path: path, error: error)
+            let isThere = try size() != nil
+            let path = try moveAside()
+            // A start died after it had renamed the store, and before it renamed what lay beside it.
+            if !isThere, let earlier = try earlier(isWhole: true) { return earlier }
+            return SQLiteStore.SetAside(path: path, storePath: files.store, error: error)
         }
     }
 
-    /// Moves what a start left that died between the store and the files beside it.
-    ///
-    /// SQLite would delete them with the next database at this path, or replay the log into a backup put there.
-    private func moveOrphans() throws(SQLError) {
-        if try size() != nil { return }
-        let path = try freePath()
-        for ending in StoreFiles.sidecarEndings { try move(files.store + ending, to: path + ending) }
-        try synchronize()
+    /// Renames a sound store that no other connection has in use.
+    func setAside(_ lockTimeout: Duration) throws(SQLError) -> SQLiteStore.SetAside {
+        let db = try SQLiteConnection(path: files.store, .writing, lockTimeout)
+        defer { db.close() }
+        // "The database connection does not release file-locks at the conclusion of each transaction", and
+        // before the first access in WAL mode it means that nobody else can have the file open.
+        try db.query("PRAGMA locking_mode = EXCLUSIVE")
+        try db.query("BEGIN EXCLUSIVE")
+        try db.query("ROLLBACK")
+        // The connection removes the log when it closes, by a name that could be another store's afterwards.
+        db.close()
+        return SQLiteStore.SetAside(path: try moveAside(), storePath: files.store, error: nil)
     }
+
+    /// Renames the store and all beside it, and tells the new path.
+    func moveAside() throws(SQLError) -> String {
+        let path = try freePath()
+        // The store first: a log or journal without its store is of no use to anybody, a store without
+        // them may look whole and lack what was committed.
+        for ending in [""] + StoreFiles.sidecarEndings {
+            try move(files.store + ending, to: path + ending)
+        }
+        try synchronize()
+        return path
+    }
+
+    /// Whether there is a store with a byte.
+    var isThere: Bool { get throws(SQLError) { try (size() ?? 0) > 0 } }
 
     /// The last store that an earlier start set aside, where none has taken its place.
     func earlierIfNothingIsThere() throws(SQLError) -> SQLiteStore.SetAside? {
-        (try size() ?? 0) == 0 ? try earlier() : nil
+        try isThere ? nil : earlier()
     }
 
     /// The bytes of the store, `nil` where it is not there.
@@ -79,20 +93,19 @@ struct StoreAside {
         }
     }
 
-    private func earlier() throws(SQLError) -> SQLiteStore.SetAside? {
+    /// The last of the stores that were set aside, a whole one before what lay beside a missing one.
+    private func earlier(isWhole: Bool = false) throws(SQLError) -> SQLiteStore.SetAside? {
         let folder = Platform.folderPath(of: files.store)
-        let slash = prefix.lastIndex(of: "/").map { prefix.index(after: $0) } ?? prefix.startIndex
-        let beginning = prefix[slash...]
         let names = try SQLError.ofFile(folder, "The folder of the store could not be read") {
             () throws(Platform.Failure) in
             try Platform.status(ofFile: folder) == nil ? [] : Platform.names(inFolder: folder)
         }
-        let newest = names.filter { name in
-            name.hasPrefix(beginning) && !StoreFiles.sidecarEndings.contains { name.hasSuffix($0) }
-        }
-        .max()
+        let beginning = Platform.name(of: prefix)
+        let newest = names.compactMap { AsideName($0, after: beginning) }
+            .filter { $0.isWhole || !isWhole }
+            .max { $0.precedes($1) }
         return newest.map {
-            SQLiteStore.SetAside(path: String(prefix[..<slash]) + $0, error: nil)
+            SQLiteStore.SetAside(path: prefix + $0.ending, storePath: files.store, error: nil)
         }
     }
 
@@ -132,5 +145,48 @@ struct StoreAside {
         ) {
             () throws(Platform.Failure) in try Platform.synchronizeFolder(of: files.store)
         }
+    }
+}
+
+/// The end of a name that was given to something set aside.
+private struct AsideName {
+    /// The time, and the number where two have the same.
+    let ending: String
+    /// Whether it is the name of the store itself, and not of a file beside it.
+    let isWhole: Bool
+    private let number: Int
+
+    /// `nil` for what has another form, such as a copy that somebody made by hand.
+    init?(_ name: String, after beginning: String) {
+        var rest = name.utf8[...]
+        guard rest.starts(with: beginning.utf8) else { return nil }
+        rest = rest.dropFirst(beginning.utf8.count)
+        let sidecar = StoreFiles.sidecarEndings.first { name.hasSuffix($0) }
+        rest = rest.dropLast(sidecar?.utf8.count ?? 0)
+        isWhole = sidecar == nil
+        ending = String(decoding: rest, as: UTF8.self)
+        let time = rest.prefix(Self.form.utf8.count)
+        let hasForm = zip(time, Self.form.utf8).allSatisfy { byte, sign in
+            sign == UInt8(ascii: "0") ? Self.digits.contains(byte) : byte == sign
+        }
+        guard hasForm, time.count == Self.form.utf8.count else { return nil }
+        let further = rest.dropFirst(time.count)
+        if further.isEmpty {
+            number = 1
+        } else {
+            guard further.first == UInt8(ascii: "-"), further.dropFirst().allSatisfy(Self.digits.contains),
+                let number = Int(String(decoding: further.dropFirst(), as: UTF8.self))
+            else { return nil }
+            self.number = number
+        }
+    }
+
+    private static let form = "00000000T000000Z"
+    private static let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+
+    func precedes(_ other: AsideName) -> Bool {
+        if isWhole != other.isWhole { return !isWhole }
+        let (time, otherTime) = (ending.prefix(Self.form.count), other.ending.prefix(Self.form.count))
+        return time == otherTime ? number < other.number : time < otherTime
     }
 }

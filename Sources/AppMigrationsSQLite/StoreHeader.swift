@@ -11,7 +11,10 @@ enum StoreHeader {
     static func inspection(of files: StoreFiles, _ error: SQLError) throws(SQLError) -> StoreInspection {
         let head: [UInt8]
         do throws(Platform.Failure) {
-            head = try Platform.head(ofFile: files.store, size)
+            guard let bytes = try Platform.head(ofFile: files.store, size) else {
+                return .unreachable(StoreInspection.error(.unreachable, "It was removed meanwhile", files))
+            }
+            head = bytes
         } catch {
             return .unreachable(StoreInspection.error(.unreachable, error.message, files))
         }

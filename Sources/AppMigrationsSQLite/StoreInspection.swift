@@ -20,15 +20,11 @@ enum StoreInspection {
         _ body: (SQLiteConnection) throws(SQLError) -> Void = { (_) throws(SQLError) in }
     ) throws(SQLError) -> StoreInspection {
         do throws(Platform.Failure) {
-            // Of a file without a byte SQLite deletes the log: it is not opened. The log is looked at first, since
-            // a database that is just being made has its own bytes before it has one.
-            let log = try Platform.status(ofFile: files.store + "-wal")?.size ?? 0
+            // Of a file without a byte SQLite deletes the log and the journal: it is not opened.
+            if let orphan = try files.orphan() { return .damaged(error(.damaged, orphan, files)) }
             guard let status = try Platform.status(ofFile: files.store) else { return .none }
             if status.kind != .file { return .unreachable(error(.unreachable, "It is not a file", files)) }
-            if status.size == 0 {
-                let message = "The file is empty, but its write-ahead log is not"
-                return log == 0 ? .none : .damaged(error(.damaged, message, files))
-            }
+            if status.size == 0 { return .none }
         } catch {
             return .unreachable(Self.error(.unreachable, error.message, files))
         }
@@ -39,8 +35,8 @@ enum StoreInspection {
             try db.query("BEGIN")
             try db.query("SELECT count(*) FROM sqlite_master")
             if try db.query("PRAGMA page_count") == [[0]] { return .none }
-            if let complaint = try check.complaint(about: db) {
-                return .damaged(error(.damaged, "The check found damage: \(complaint)", files))
+            if let damage = try check.damage(of: db) {
+                return .damaged(error(.damaged, "The check found damage: \(damage)", files))
             }
             try body(db)
             return .usable

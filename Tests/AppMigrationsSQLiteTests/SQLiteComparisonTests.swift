@@ -72,6 +72,7 @@ struct SQLiteComparisonTests {
                     + "… TABLE t(a DEFAULT 'x') and not … TABLE t(a DEFAULT 'X')"
             ),
             ("PRAGMA user_version = 4", "PRAGMA user_version = 3", "has the user_version 3 and not 4"),
+            ("PRAGMA application_id = 4", "PRAGMA application_id = 3", "has the application_id 3 and not 4"),
             (
                 notes + "; INSERT INTO notes VALUES (1, 'a', 0), (2, 'b', 0)",
                 notes + "; INSERT INTO notes VALUES (2, 'b', 0)",

@@ -9,8 +9,9 @@ import Glibc
 /// What a process does to a store that a test kills, crowds or gives no rights to.
 ///
 /// - `make <journal mode>`: an old store with a few rows.
-/// - `stage <swap> [<extension of the backup>]`: migrates a copy of it.
-/// - `whole <swap> [<extension>]`: finds a store that is neither old nor new, finishes, and finds what was left.
+/// - `stage [<extension of the backup>]`: migrates a copy of it.
+/// - `stage-as-nobody`: the same as a user without rights.
+/// - `whole [<extension>]`: finds a store that is neither old nor new, finishes, and finds what was left.
 /// - `write <worker> <keep|open>`: commits rows until some are in the new store, and tells how many.
 /// - `status`: what the store is to a user without rights.
 /// - `recover`, `recovered`: opens a damaged store; finds anything that was lost on the way.
@@ -22,8 +23,11 @@ struct StoreCommands {
     func run(_ command: String, _ arguments: [String]) throws {
         switch (command, arguments.count) {
         case ("make", 1): try make(journal: arguments[0])
-        case ("stage", 1...2): say("\(try stage(arguments) ? "replaced" : "unchanged")")
-        case ("whole", 1...2): try checkWholeness(arguments)
+        case ("stage-as-nobody", 0...1):
+            try becomeNobody()
+            try run("stage", arguments)
+        case ("stage", 0...1): say("\(try stage(arguments) ? "replaced" : "unchanged")")
+        case ("whole", 0...1): try checkWholeness(arguments)
         case ("write", 2): try write(worker: arguments[0], keepsOpen: arguments[1] == "keep")
         case ("status", 0): try tellStatus()
         case ("recover", 0): try recover()
@@ -46,10 +50,7 @@ struct StoreCommands {
 
     /// Three commits: what no transaction of SQLite's would keep together.
     private func stage(_ arguments: [String]) throws -> Bool {
-        try SQLiteStore(path: path).migrateStaged(
-            swap: arguments[0] == "rename" ? .rename : .inPlace,
-            backupExtension: arguments.count > 1 ? arguments[1] : nil
-        ) { db in
+        try SQLiteStore(path: path).migrateStaged(backupExtension: arguments.first) { db in
             if try db.userVersion == 2 { return }
             say("migrating")
             try db.execute(script: "ALTER TABLE note ADD COLUMN size; ALTER TABLE log ADD COLUMN seen")
@@ -79,8 +80,8 @@ struct StoreCommands {
         if try age(of: path) != "new" { throw Unexpected(what: "an old store after the second start") }
         if isReplaced != (found == "old") { throw Unexpected(what: "\(found) and replaced: \(isReplaced)") }
         var expected = [""]
-        if arguments.count > 1 {
-            let backup = ".\(arguments[1])"
+        if let ending = arguments.first {
+            let backup = ".\(ending)"
             if try age(of: path + backup) != "old" { throw Unexpected(what: "the age of the backup") }
             expected.append(backup)
         }
@@ -133,13 +134,24 @@ struct StoreCommands {
         say("wrote \(count)")
     }
 
+    /// Becomes a user without rights, since those of a file are no obstacle to root.
+    private func becomeNobody() throws {
+        if geteuid() == 0, setgroups(0, nil) != 0 || setgid(65_534) != 0 || setuid(65_534) != 0 {
+            throw Unexpected(what: "setuid")
+        }
+    }
+
     private func tellStatus() throws {
-        // The rights of a file are no obstacle to root.
-        if geteuid() == 0, setgid(65_534) != 0 || setuid(65_534) != 0 { throw Unexpected(what: "setuid") }
+        try becomeNobody()
         say("\(try SQLiteStore(path: path).status(target: "CREATE TABLE note(a)"))")
+        try tellCode { _ = try SQLiteStore(path: path).setAside() }
+        try tellCode { try SQLiteStore(path: path).open { _ in }.close() }
+    }
+
+    private func tellCode(_ body: () throws -> Void) throws {
         do {
-            _ = try SQLiteStore(path: path).setAside()
-            throw Unexpected(what: "set aside")
+            try body()
+            say("done")
         } catch let error as SQLError {
             say("\(error.code)")
         }

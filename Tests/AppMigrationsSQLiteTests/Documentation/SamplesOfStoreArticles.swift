@@ -3,20 +3,34 @@ import Foundation
 
 // The samples of "Replacing a store" and "When a database is damaged", as they stand there.
 
-func replacing(_ path: String, _ schema: String, _ migrator: SQLMigrator<SQLiteConnection>) throws -> Bool {
+func replacing(_ path: String, _ migrator: SQLiteMigrator) throws -> Bool {
     let store = SQLiteStore(path: path)
+    let db = try SQLiteConnection(path: path)
+    let pending = try migrator.status(db).pending
+    db.close()
+    if pending.isEmpty { return false }
+    return try store.migrateStaged(backupExtension: "bak") { copy in
+        try migrator.migrate(copy)
+        try copy.query("VACUUM")
+    }
+}
+
+func planning(_ store: SQLiteStore, _ schema: String) throws -> Bool {
     switch try store.status(target: schema) {
-    case .same, .noStore:
+    case .same:
         return false
-    case .inferred, .specific:
+    case .noStore, .inferred:
         return try store.migrateStaged(backupExtension: "bak") { copy in
-            try migrator.migrate(copy)
-            try copy.query("VACUUM")
+            try SchemaPlan(from: copy, to: schema).apply(copy)
         }
+    case .specific(let questions):
+        throw Unanswered(questions: questions)
     case .damaged(let error), .newer(let error), .busy(let error), .unreachable(let error):
         throw error
     }
 }
+
+struct Unanswered: Error { let questions: [SchemaPlan.Question] }
 
 struct Showing {
     let show: (Int, Int) -> Void
@@ -24,10 +38,10 @@ struct Showing {
 
     private func show(_ done: Int, of total: Int) { show(done, total) }
 
-    func migrate(_ store: SQLiteStore, _ migrator: SQLMigrator<SQLiteConnection>) throws {
-        try store.migrateStaged(swap: .rename) { progress in
+    func migrate(_ store: SQLiteStore, _ migrator: SQLiteMigrator) throws {
+        try store.migrateStaged { progress in
             show(progress.completedPages, of: progress.totalPages)
-            return isCancelled() ? .cancel : .goOn
+            return isCancelled() ? .cancel : .continue
         } body: { copy in
             try migrator.migrate(copy)
         }
@@ -37,8 +51,9 @@ struct Showing {
 func opening(_ path: String, report: (SQLError?, String) -> Void) throws -> SQLiteConnection {
     let db = try SQLiteStore(path: path).open { aside in
         report(aside.error, aside.path)
-        if FileManager.default.fileExists(atPath: path + ".bak") {
-            try FileManager.default.copyItem(atPath: path + ".bak", toPath: path)
+        let backup = aside.storePath + ".bak"
+        if FileManager.default.fileExists(atPath: backup) {
+            try FileManager.default.copyItem(atPath: backup, toPath: aside.storePath)
         }
     }
     return db
@@ -50,4 +65,19 @@ func checking(_ store: SQLiteStore, _ schema: String, report: (SQLError?, String
         let aside = try store.setAside(check: .quick)
         report(error, aside.path)
     }
+}
+
+func opening(cache store: SQLiteStore, _ migrator: SQLiteMigrator) throws -> SQLiteConnection {
+    let cache = try store.open { _ in }
+    do {
+        try migrator.migrate(cache)
+        return cache
+    } catch let error {
+        cache.close()
+        guard error.code == .statementFailed else { throw error }
+    }
+    try store.setAside(onlyIfDamaged: false)
+    let empty = try store.open { _ in }
+    try migrator.migrate(empty)
+    return empty
 }

@@ -19,13 +19,48 @@ import Testing
         let migrator = try migrator()
         try withTemporaryDirectory { folder in
             let path = folder + "/store"
-            #expect(try !replacing(path, Self.schema, migrator))
             try makeStore(path)
-            #expect(try replacing(path, Self.schema, migrator))
+            #expect(try replacing(path, migrator))
             #expect(try SQLiteConnection(path: path).query("SELECT * FROM note") == [[1, "one", nil]])
             #expect(try SQLiteConnection(path: path + ".bak").query("SELECT * FROM note") == [[1, "one"]])
-            // The ledger is the migrator's own, and no difference.
-            #expect(try !replacing(path, Self.schema, migrator))
+            #expect(try !replacing(path, migrator))
+        }
+    }
+
+    @Test func `a new install gets its tables, and a migration of rows alone is run`() throws {
+        let first = Migration(version: 1, sql: "CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT)")
+        let second = Migration(version: 2, sql: "INSERT INTO note VALUES (1, 'welcome')")
+        try withTemporaryDirectory { folder throws in
+            let path = folder + "/store"
+            #expect(try replacing(path, Migrator([first])))
+            #expect(try SQLiteConnection(path: path).query("SELECT * FROM note") == [])
+            #expect(try replacing(path, Migrator([first, second])))
+            #expect(try SQLiteConnection(path: path).query("SELECT * FROM note") == [[1, "welcome"]])
+            #expect(try !replacing(path, Migrator([first, second])))
+        }
+    }
+
+    @Test func `a plan makes, changes or leaves a store, as the article says`() throws {
+        try withTemporaryDirectory { folder in
+            let store = SQLiteStore(path: folder + "/store")
+            let schema = "CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT)"
+            #expect(try planning(store, schema))
+            #expect(try !planning(store, schema))
+            try SQLiteConnection(path: store.path).query("INSERT INTO note VALUES (1, 'one')")
+            #expect(try planning(store, Self.schema))
+            #expect(try SQLiteConnection(path: store.path).query("SELECT * FROM note") == [[1, "one", nil]])
+            #expect(throws: Unanswered.self) { try planning(store, schema) }
+        }
+    }
+
+    @Test func `a cache that can't be migrated begins anew, as the article says`() throws {
+        try withTemporaryDirectory { folder in
+            let store = SQLiteStore(path: folder + "/cache")
+            try SQLiteConnection(path: store.path).query("CREATE TABLE other(a)")
+            let fresh = try Migrator([Migration(version: 1, sql: "CREATE TABLE other(a, b)")])
+            try opening(cache: store, fresh).close()
+            #expect(try store.status(target: "CREATE TABLE other(a, b)").text == "same")
+            #expect(try contents(of: folder).count == 2)
         }
     }
 

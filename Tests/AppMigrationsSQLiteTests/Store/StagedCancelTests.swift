@@ -21,16 +21,13 @@ import Testing
         }
     }
 
-    @Test(arguments: StagedMigrationTests.ways)
-    func `progress tells the phases in order, and the pages of each`(
-        swap: SQLiteStore.Swap,
-        journal: String
-    ) throws {
+    @Test(arguments: StagedMigrationTests.journals)
+    func `progress tells the phases in order, and the pages of each`(journal: String) throws {
         try withLargeStore(journal) { store in
             var told = [SQLiteStore.Progress]()
-            try store.migrateStaged(swap: swap, backupExtension: "bak") {
+            try store.migrateStaged(backupExtension: "bak") {
                 told.append($0)
-                return .goOn
+                return .continue
             } body: {
                 try $0.query("DELETE FROM note")
             }
@@ -47,18 +44,15 @@ import Testing
         }
     }
 
-    @Test(arguments: StagedMigrationTests.ways)
-    func `whenever it is cancelled, the old store is there to the last row`(
-        swap: SQLiteStore.Swap,
-        journal: String
-    ) throws {
+    @Test(arguments: StagedMigrationTests.journals)
+    func `whenever it is cancelled, the old store is there to the last row`(journal: String) throws {
         try withLargeStore(journal) { store in
             var calls = 0
             func migrate(cancellingAt limit: Int) throws {
                 calls = 0
-                try store.migrateStaged(swap: swap, backupExtension: "bak") { _ in
+                try store.migrateStaged(backupExtension: "bak") { _ in
                     calls += 1
-                    return calls == limit ? .cancel : .goOn
+                    return calls == limit ? .cancel : .continue
                 } body: {
                     try $0.query("DELETE FROM note")
                 }
@@ -87,16 +81,15 @@ import Testing
         }
     }
 
-    @Test(arguments: StagedMigrationTests.ways)
-    func `a task that is cancelled leaves the old store`(swap: SQLiteStore.Swap, journal: String) async throws
-    {
+    @Test(arguments: StagedMigrationTests.journals)
+    func `a task that is cancelled leaves the old store`(journal: String) async throws {
         try await withTemporaryDirectory { folder in
             let store = SQLiteStore(path: folder + "/store")
             try Wreck.makeStore(store.path, journal: journal)
             let task = Task {
-                try store.migrateStaged(swap: swap) { progress in
+                try store.migrateStaged { progress in
                     if progress.phase == .replacing { withUnsafeCurrentTask { $0?.cancel() } }
-                    return .goOn
+                    return .continue
                 } body: {
                     try $0.query("DELETE FROM note")
                 }
@@ -138,7 +131,9 @@ import Testing
         }
     }
 
-    @Test(arguments: ["", "a/b", "migrating", "Migrating-wal"])
+    @Test(arguments: [
+        "", "a/b", "migrating", "Migrating-wal", "a\0", "bak-wal", "BAK-SHM", "bak-journal", "bak-earlier",
+    ])
     func `a backup has a name of its own`(ending: String) throws {
         try StagedMigrationTests.withStore("delete") { store in
             let error = try sqlError {

@@ -41,6 +41,28 @@ import Testing
         }
     }
 
+    @Test(arguments: StagedMigrationTests.journals)
+    func `a sound store is set aside by choice, whole and in no use`(journal: String) throws {
+        try withTemporaryDirectory { folder in
+            let store = SQLiteStore(path: folder + "/store")
+            #expect(try sqlError { try store.setAside(onlyIfDamaged: false) }.code == .notDamaged)
+            try Wreck.makeStore(store.path, journal: journal)
+            let other = try SQLiteConnection(path: store.path)
+            try other.query("BEGIN")
+            try other.query("SELECT * FROM note")
+            let error = try sqlError {
+                try store.setAside(onlyIfDamaged: false, lockTimeout: .milliseconds(5))
+            }
+            #expect(error.code == .busy)
+            other.close()
+            let aside = try store.setAside(onlyIfDamaged: false)
+            #expect(aside.error == nil)
+            #expect(try aside.storePath == store.resolvedPath)
+            #expect(try StagedMigrationTests.rows(of: aside.path)[0][0] == 500)
+            #expect(try contents(of: folder).count == 1)
+        }
+    }
+
     @Test func `a failed check is damage only where it was asked for`() throws {
         try withTemporaryDirectory { folder in
             let store = SQLiteStore(path: folder + "/store")

@@ -5,7 +5,8 @@ final class Starter {
     private let process = Process()
     private let output = Pipe()
 
-    init(_ arguments: String...) throws {
+    init(_ arguments: String..., folder: String? = nil) throws {
+        if let folder { process.currentDirectoryURL = URL(filePath: folder) }
         process.executableURL = Self.executable
         process.arguments = arguments
         process.standardOutput = output

@@ -1,0 +1,137 @@
+import AppMigrationsSQLite
+import Foundation
+import Testing
+
+/// What SQLite's checks say about rows is not what they say about files.
+@Suite struct ComplaintTests {
+    /// Stores whose rows break a constraint, or are said to.
+    private static let complaining = [
+        // SQLite 3.40 reports a NULL in this one.
+        "CREATE TABLE g(title TEXT NOT NULL, id TEXT PRIMARY KEY) WITHOUT ROWID; INSERT INTO g VALUES ('hello', 'a')",
+        "CREATE TABLE g(a CHECK (a > 0)); PRAGMA ignore_check_constraints = ON; INSERT INTO g VALUES (-1), (-2)",
+        """
+        CREATE TABLE g(a); INSERT INTO g VALUES (NULL), (1); PRAGMA writable_schema = ON;
+        UPDATE sqlite_master SET sql = 'CREATE TABLE g(a NOT NULL)' WHERE name = 'g'
+        """,
+        """
+        CREATE TABLE g(a TEXT) STRICT; INSERT INTO g VALUES ('one'); PRAGMA writable_schema = ON;
+        UPDATE sqlite_master SET sql = 'CREATE TABLE g(a INT) STRICT' WHERE name = 'g'
+        """,
+        "CREATE TABLE g(a); INSERT INTO g VALUES (1); ALTER TABLE g ADD COLUMN flag TEXT DEFAULT TRUE",
+        // More of them than a person reads.
+        """
+        CREATE TABLE g(a CHECK (a < 0)); PRAGMA ignore_check_constraints = ON;
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300) INSERT INTO g SELECT i FROM n
+        """,
+        // A reference that fits no key: SQLite can't look for rows that refer to none.
+        "CREATE TABLE a(x REFERENCES g(y)); CREATE TABLE g(y); INSERT INTO a VALUES (1)",
+    ]
+
+    private static func withStore(_ script: String, _ body: (SQLiteStore) throws -> Void) throws {
+        try withTemporaryDirectory { folder in
+            let store = SQLiteStore(path: folder + "/store")
+            try run(script, on: SQLiteConnection(path: store.path))
+            try body(store)
+        }
+    }
+
+    /// Pragmas are refused in a script.
+    private static func run(_ script: String, on db: SQLiteConnection) throws {
+        for statement in script.split(separator: ";") { try db.query(String(statement)) }
+    }
+
+    @Test(arguments: complaining, [SQLiteStore.Check.quick, .full])
+    func `a row that breaks a constraint is no damage`(script: String, check: SQLiteStore.Check) throws {
+        try Self.withStore(script) { store in
+            let db = try store.open(check: check) { Issue.record("set aside: \($0)") }
+            #expect(try db.query("SELECT count(*) > 0 FROM sqlite_master") == [[1]])
+            db.close()
+            #expect(try sqlError { try store.setAside(check: check) }.code == .notDamaged)
+        }
+    }
+
+    @Test(arguments: complaining, [SQLiteStore.Check.quick, .full])
+    func `a row that broke a constraint before stops no migration`(script: String, check: SQLiteStore.Check)
+        throws
+    {
+        try Self.withStore(script) { store in
+            let isReplaced = try store.migrateStaged(check: check) {
+                // Complaints that were there before are those of another table afterwards.
+                try $0.execute(script: "ALTER TABLE g RENAME TO h; CREATE TABLE further(a)")
+            }
+            #expect(isReplaced)
+        }
+    }
+
+    @Test(arguments: [
+        (
+            "PRAGMA ignore_check_constraints = ON; INSERT INTO c VALUES (-1)",
+            "CHECK constraint failed in c"
+        ),
+        (
+            """
+            INSERT INTO n VALUES (NULL); PRAGMA writable_schema = ON;
+            UPDATE sqlite_master SET sql = 'CREATE TABLE n(a NOT NULL)' WHERE name = 'n'
+            """,
+            "NULL value in n.a"
+        ),
+    ])
+    func `a row that breaks a constraint only now keeps the copy from the store's place`(
+        script: String,
+        complaint: String
+    ) throws {
+        let old = """
+            CREATE TABLE c(a CHECK (a > 0)); CREATE TABLE n(a); CREATE TABLE o(a CHECK (a > 0));
+            PRAGMA ignore_check_constraints = ON; INSERT INTO o VALUES (-1)
+            """
+        try Self.withStore(old) { store in
+            let error = try sqlError { try store.migrateStaged { try Self.run(script, on: $0) } }
+            #expect(error.code == .constraintViolation)
+            #expect(
+                error.description
+                    == "\(try store.resolvedPath): The migrated copy was not put in the store's place, since rows of it"
+                    + " break a constraint: \(complaint). Mend these rows in the migration itself."
+            )
+        }
+    }
+
+    /// An index that does not have what its statement says.
+    private static let damaged = """
+        CREATE TABLE t(a, b); INSERT INTO t VALUES (1, 2), (2, 3); CREATE INDEX i ON t(a);
+        PRAGMA writable_schema = ON;
+        UPDATE sqlite_master SET sql = 'CREATE INDEX i ON t(-a)' WHERE name = 'i'
+        """
+
+    @Test func `damage that was there before stops no migration, and new damage does`() throws {
+        try Self.withStore(Self.damaged) { store in
+            #expect(try store.migrateStaged { try $0.query("CREATE TABLE further(a)") })
+            #expect(try store.status(target: "", check: .full).text == "damaged nil")
+            let error = try sqlError {
+                try store.migrateStaged {
+                    try Self.run(
+                        "CREATE TABLE u(a); CREATE INDEX k ON u(a); INSERT INTO u VALUES (7); PRAGMA writable_schema = ON",
+                        on: $0
+                    )
+                    try $0.query(
+                        "UPDATE sqlite_master SET sql = 'CREATE INDEX k ON u(-a)' WHERE name = 'k'"
+                    )
+                }
+            }
+            #expect(error.code == .damaged)
+            #expect(
+                error.message
+                    == "The migrated copy is damaged, and was not put in the store's place: row 1 missing from index k"
+            )
+        }
+    }
+
+    @Test func `damage behind many rows that break a constraint is found`() throws {
+        let rows = """
+            CREATE TABLE a(x CHECK (x < 0)); PRAGMA ignore_check_constraints = ON;
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300) INSERT INTO a SELECT i FROM n;
+            """
+        try Self.withStore(rows + Self.damaged) { store throws in
+            #expect(try store.status(target: "", check: .full).text == "damaged nil")
+        }
+    }
+}

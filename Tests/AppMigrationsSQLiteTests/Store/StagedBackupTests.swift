@@ -1,0 +1,190 @@
+import Foundation
+import Testing
+
+@testable import AppMigrationsSQLite
+
+/// The backup of a staged migration, and an earlier one whose name it takes.
+@Suite struct StagedBackupTests {
+    private static func body(of path: String) throws -> SQLValue {
+        let db = try SQLiteConnection(path: path)
+        defer { db.close() }
+        #expect(try db.query("PRAGMA integrity_check") == [["ok"]])
+        return try db.query("SELECT body FROM note WHERE id = 1")[0][0]
+    }
+
+    private static func stage(_ store: SQLiteStore, _ body: String) throws {
+        try store.migrateStaged(backupExtension: "bak", lockTimeout: .milliseconds(20)) {
+            try $0.query("UPDATE note SET body = ? WHERE id = 1", [.text(body)])
+        }
+    }
+
+    @Test(arguments: StagedMigrationTests.journals)
+    func `what another connection writes to an earlier backup is not played into the new one`(
+        journal: String
+    ) throws {
+        try StagedMigrationTests.withStore(journal) { store in
+            try Self.stage(store, "two")
+            let viewer = try SQLiteConnection(path: store.path + ".bak")
+            try viewer.query("UPDATE note SET body = 'seen' WHERE id = 1")
+            try Self.stage(store, "three")
+            #expect(try Self.body(of: store.path + ".bak") == "two")
+            viewer.close()
+            #expect(try Self.body(of: store.path + ".bak") == "two")
+            #expect(try Self.body(of: store.path) == "three")
+        }
+    }
+
+    @Test(arguments: StoreFiles.sidecarEndings)
+    func `what a dead process left beside an earlier backup goes with it`(ending: String) throws {
+        try StagedMigrationTests.withStore("delete") { store in
+            try Self.stage(store, "two")
+            try write("left over", to: store.path + ".bak" + ending)
+            try Self.stage(store, "three")
+            #expect(try Self.body(of: store.path + ".bak") == "two")
+            #expect(try StagedMigrationTests.names(beside: store) == ["store", "store.bak"])
+        }
+    }
+
+    @Test(arguments: StagedMigrationTests.journals)
+    func `an earlier backup is there, with its log, when the store is not replaced after all`(
+        journal: String
+    ) throws {
+        try StagedMigrationTests.withStore(journal) { store in
+            try Self.stage(store, "two")
+            let viewer = try SQLiteConnection(path: store.path + ".bak")
+            try viewer.query("PRAGMA journal_mode = wal")
+            try viewer.query("UPDATE note SET body = 'seen' WHERE id = 1")
+            let before = try contents(of: Platform.folderPath(of: store.path))
+            let stopped = try sqlError {
+                try store.migrateStaged(backupExtension: "bak") {
+                    $0.phase == .replacing ? .cancel : .continue
+                } body: {
+                    try $0.query("DELETE FROM note")
+                }
+            }
+            #expect(stopped.code == .stopped)
+            #expect(try contents(of: Platform.folderPath(of: store.path)) == before)
+            if journal == "delete" {
+                // A reader that stays keeps the last pages from being written.
+                let reader = try SQLiteConnection(path: store.path)
+                try reader.query("BEGIN")
+                try reader.query("SELECT * FROM note")
+                #expect(try sqlError { try Self.stage(store, "three") }.code == .busy)
+                reader.close()
+                #expect(try contents(of: Platform.folderPath(of: store.path)) == before)
+            }
+            #expect(try Self.body(of: store.path + ".bak") == "seen")
+            viewer.close()
+            #expect(try Self.body(of: store.path) == "two")
+        }
+    }
+
+    @Test func `a new backup goes again when the store is not replaced after all`() throws {
+        try StagedMigrationTests.withStore("delete") { store in
+            let reader = try SQLiteConnection(path: store.path)
+            try reader.query("BEGIN")
+            try reader.query("SELECT * FROM note")
+            #expect(try sqlError { try Self.stage(store, "two") }.code == .busy)
+            reader.close()
+            #expect(try StagedMigrationTests.names(beside: store) == ["store"])
+        }
+    }
+
+    @Test func `an earlier backup that a dead process moved aside comes back`() throws {
+        try StagedMigrationTests.withStore("delete") { store in
+            try write("earlier", to: store.path + ".bak-earlier")
+            try write("its log", to: store.path + ".bak-earlier-wal")
+            try store.migrateStaged(backupExtension: "bak") { _ in }
+            #expect(try Wreck.bytes(store.path + ".bak") == Data("earlier".utf8))
+            #expect(try Wreck.bytes(store.path + ".bak-wal") == Data("its log".utf8))
+            #expect(try StagedMigrationTests.names(beside: store) == ["store", "store.bak", "store.bak-wal"])
+        }
+    }
+
+    @Test func `an earlier backup that a dead process had replaced goes`() throws {
+        try StagedMigrationTests.withStore("delete") { store in
+            try write("new", to: store.path + ".bak")
+            for ending in ["", "-wal"] { try write("earlier", to: store.path + ".bak-earlier" + ending) }
+            try store.migrateStaged(backupExtension: "bak") { _ in }
+            #expect(try Wreck.bytes(store.path + ".bak") == Data("new".utf8))
+            #expect(try StagedMigrationTests.names(beside: store) == ["store", "store.bak"])
+        }
+    }
+
+    @Test func `the log of a backup that is missing is set aside`() throws {
+        try StagedMigrationTests.withStore("delete") { store in
+            try write("frames", to: store.path + ".bak-wal")
+            try Self.stage(store, "two")
+            let names = try StagedMigrationTests.names(beside: store)
+            #expect(names.count == 3)
+            let log = try #require(
+                names.first { $0.hasPrefix("store.bak-corrupt-") && $0.hasSuffix("Z-wal") }
+            )
+            #expect(try Wreck.bytes(Platform.folderPath(of: store.path) + "/" + log) == Data("frames".utf8))
+            #expect(try Self.body(of: store.path + ".bak") == "the body of note 1")
+        }
+    }
+
+    @Test func `a store that is only being made takes the place of no backup`() throws {
+        try withTemporaryDirectory { folder in
+            let store = SQLiteStore(path: folder + "/store")
+            try write("the last that is left", to: store.path + ".bak")
+            try store.migrateStaged(backupExtension: "bak") { try $0.execute(script: Wreck.target) }
+            #expect(try Wreck.bytes(store.path + ".bak") == Data("the last that is left".utf8))
+        }
+    }
+
+    @Test func `what is no backup stays, and nothing is run`() throws {
+        try StagedMigrationTests.withStore("delete") { store in
+            let backup = store.path + ".bak"
+            try FileManager.default.createDirectory(atPath: backup, withIntermediateDirectories: false)
+            let error = try sqlError {
+                try store.migrateStaged(backupExtension: "bak") { _ in Issue.record("run") }
+            }
+            #expect(error.code == .fileFailure)
+            #expect(
+                error.description
+                    == "\(try store.resolvedPath).bak: The backup can't be made: what has its name is no file."
+            )
+        }
+    }
+
+    @Test func `what fails after the swap says that the store was replaced`() throws {
+        try StagedMigrationTests.withStore("delete") { store in
+            try write("earlier", to: store.path + ".bak")
+            // It can be renamed, and is not removed like a file.
+            let inTheWay = [store.path + ".bak-shm", store.path + ".migrating-shm"]
+            try FileManager.default.createDirectory(atPath: inTheWay[0], withIntermediateDirectories: false)
+            let first = try sqlError { try Self.stage(store, "two") }
+            #expect(first.code == .cleanupFailed)
+            #expect(first.path == "\(try store.resolvedPath).bak-earlier")
+            #expect(
+                first.message.hasPrefix(
+                    "The store was replaced. Only this failed afterwards: The earlier backup could not be removed:"
+                        + " unlink failed: "
+                )
+            )
+            #expect(first.description.hasSuffix(". The next call tries that again."))
+            #expect(try Self.body(of: store.path) == "two")
+            #expect(try Self.body(of: store.path + ".bak") == "the body of note 1")
+            try FileManager.default.removeItem(atPath: store.path + ".bak-earlier-shm")
+
+            let second = try sqlError {
+                try store.migrateStaged {
+                    try FileManager.default.createDirectory(
+                        atPath: inTheWay[1],
+                        withIntermediateDirectories: false
+                    )
+                    try $0.query("UPDATE note SET body = 'three' WHERE id = 1")
+                }
+            }
+            #expect(second.code == .cleanupFailed)
+            #expect(
+                second.message.hasPrefix(
+                    "The store was replaced. Only this failed afterwards: A left-over copy could not be removed:"
+                )
+            )
+            #expect(try Self.body(of: store.path) == "three")
+        }
+    }
+}

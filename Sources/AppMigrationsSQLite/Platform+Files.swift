@@ -194,7 +194,12 @@ extension Platform {
     static func openLock(_ path: String) throws(Failure) -> Int32 {
         let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         if file < 0 { throw Failure("open", errno) }
-        return file
+        if file > 2 { return file }
+        // The numbers 0 to 2 are for the standard streams, which somebody may close or write to.
+        defer { close(file) }
+        let other = fcntl(file, F_DUPFD_CLOEXEC, 3)
+        if other < 0 { throw Failure("fcntl", errno) }
+        return other
     }
 
     /// Takes the lock without waiting; `false` when somebody else has it.

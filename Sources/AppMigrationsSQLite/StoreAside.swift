@@ -40,8 +40,7 @@ struct StoreAside {
         _ busyTimeout: Duration
     ) throws(SQLError) -> SQLiteStore.SetAside? {
         switch try StoreInspection.of(files, check: check, busyTimeout: busyTimeout) {
-        case .usable: return nil
-        case .none: return nil
+        case .none, .usable: return nil
         case .newer(let error), .busy(let error), .unreachable(let error): throw error
         case .damaged(let error):
             let isThere = try size() != nil

@@ -11,6 +11,8 @@ import Glibc
 /// - `make <journal mode>`: an old store with a few rows.
 /// - `stage [<extension of the backup>]`: migrates a copy of it.
 /// - `stage-as-nobody`: the same as a user without rights.
+/// - `stage-without-input`: the same with a descriptor that is free for the first file to be opened.
+/// - `old`, `new` with the same extension: finds a store, or the backup of a new one, that is something else.
 /// - `whole [<extension>]`: finds a store that is neither old nor new, finishes, and finds what was left.
 /// - `write <worker> <keep|open>`: commits rows until some are in the new store, and tells how many.
 /// - `status`: what the store is to a user without rights.
@@ -26,6 +28,10 @@ struct StoreCommands {
         case ("stage-as-nobody", 0...1):
             try becomeNobody()
             try run("stage", arguments)
+        case ("stage-without-input", 0):
+            close(0)
+            try run("stage", arguments)
+        case ("old", 0...1), ("new", 0...1): try check(command, arguments)
         case ("stage", 0...1): say("\(try stage(arguments) ? "replaced" : "unchanged")")
         case ("whole", 0...1): try checkWholeness(arguments)
         case ("write", 2): try write(worker: arguments[0], keepsOpen: arguments[1] == "keep")
@@ -53,6 +59,10 @@ struct StoreCommands {
         try SQLiteStore(path: path).migrateStaged(backupExtension: arguments.first) { db in
             if try db.userVersion == 2 { return }
             say("migrating")
+            var input = stat()
+            if fstat(0, &input) == 0, input.st_mode & S_IFMT == S_IFREG {
+                throw Unexpected(what: "a file in place of the standard input")
+            }
             try db.execute(script: "ALTER TABLE note ADD COLUMN size; ALTER TABLE log ADD COLUMN seen")
             try db.execute(script: "UPDATE note SET size = length(body); UPDATE log SET seen = 1")
             try db.query("PRAGMA user_version = 2")
@@ -72,6 +82,12 @@ struct StoreCommands {
         if version == 0, rows == Self.old { return "old" }
         if version == 2, rows == Self.new { return "new" }
         throw Unexpected(what: "\(path): \(version) \(rows)")
+    }
+
+    private func check(_ expected: String, _ arguments: [String]) throws {
+        if try age(of: path) != expected { throw Unexpected(what: "a store that is not \(expected)") }
+        guard expected == "new", let ending = arguments.first else { return }
+        if try age(of: "\(path).\(ending)") != "old" { throw Unexpected(what: "the age of the backup") }
     }
 
     private func checkWholeness(_ arguments: [String]) throws {

@@ -63,6 +63,12 @@ import Testing
         }
     }
 
+    @Test func `a complaint that is not so stops no migration`() throws {
+        try Self.withStore("CREATE TABLE t(a)") { store in
+            #expect(try store.migrateStaged { try Self.run(Self.complaining[0], on: $0) })
+        }
+    }
+
     @Test(arguments: [
         (
             "PRAGMA ignore_check_constraints = ON; INSERT INTO c VALUES (-1)",

@@ -171,6 +171,15 @@ import Testing
         }
     }
 
+    @Test func `a lock is no standard stream`() throws {
+        try withTemporaryDirectory { folder in
+            let path = folder + "/store"
+            #expect(try Starter("store", "make", path, "delete").finish().status == 0)
+            let lines = try Starter("store", "stage-without-input", path).finish().lines
+            #expect(lines == ["migrating", "replaced"])
+        }
+    }
+
     @Test func `a path of a connection is never a URI`() throws {
         try withTemporaryDirectory { folder throws in
             #expect(

@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test func `a complaint that is not so stops no migration`() throws {
-        try Self.withStore("CREATE TABLE t(a)") { store in
+        try Self.withStore("CREATE TABLE t(a)") { store throws in
             #expect(try store.migrateStaged { try Self.run(Self.complaining[0], on: $0) })
         }
     }

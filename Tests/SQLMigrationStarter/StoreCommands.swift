@@ -30,7 +30,13 @@ struct StoreCommands {
             try run("stage", arguments)
         case ("stage-without-input", 0):
             close(0)
-            try run("stage", arguments)
+            try stage(arguments) {
+                var input = stat()
+                if fstat(0, &input) == 0, input.st_mode & S_IFMT == S_IFREG {
+                    throw Unexpected(what: "a file in place of the standard input")
+                }
+            }
+            say("replaced")
         case ("old", 0...1), ("new", 0...1): try check(command, arguments)
         case ("stage", 0...1): say("\(try stage(arguments) ? "replaced" : "unchanged")")
         case ("whole", 0...1): try checkWholeness(arguments)
@@ -55,14 +61,12 @@ struct StoreCommands {
     }
 
     /// Three commits: what no transaction of SQLite's would keep together.
-    private func stage(_ arguments: [String]) throws -> Bool {
+    @discardableResult
+    private func stage(_ arguments: [String], check: () throws -> Void = {}) throws -> Bool {
         try SQLiteStore(path: path).migrateStaged(backupExtension: arguments.first) { db in
             if try db.userVersion == 2 { return }
             say("migrating")
-            var input = stat()
-            if fstat(0, &input) == 0, input.st_mode & S_IFMT == S_IFREG {
-                throw Unexpected(what: "a file in place of the standard input")
-            }
+            try check()
             try db.execute(script: "ALTER TABLE note ADD COLUMN size; ALTER TABLE log ADD COLUMN seen")
             try db.execute(script: "UPDATE note SET size = length(body); UPDATE log SET seen = 1")
             try db.query("PRAGMA user_version = 2")

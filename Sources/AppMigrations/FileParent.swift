@@ -10,13 +10,48 @@ final class FileParent {
 
     private let path: String
     private let isMaking: Bool
+    private let models: String?
     private var descriptors: [Int32] = []
+    private var made: [(folder: Int32, level: Int)] = []
     private var opened: [(name: FileName, folder: Int32, status: FileStatus)] = []
 
     /// The folder that `path` lies in, and is to be in: what of it is missing is made only where `isMaking`.
-    init(of path: String, isMaking: Bool) {
+    ///
+    /// `models` is what `note` was given.
+    init(of path: String, isMaking: Bool, models: String? = nil) {
         self.path = FileProtection.parent(path)
         self.isMaking = isMaking
+        self.models = models
+    }
+
+    /// Keeps what the folders above `path` are like, up to the one that the state is in too, for the case that they go.
+    ///
+    /// It is kept in folders whose names begin with `models`. One that can't be listed would be made for this user alone.
+    static func note(above path: String, upTo stateFolder: String, models: String) throws {
+        var path = FileProtection.parent(path)
+        var level = 1
+        while !FileProtection.contains(path, stateFolder) {
+            try note(path, models + "\(level)")
+            path = FileProtection.parent(path)
+            level += 1
+        }
+    }
+
+    private static func note(_ path: String, _ model: String) throws {
+        let (original, copy) = (FolderTrail(path), FolderTrail(model))
+        do throws(FileTree.Failure) {
+            try original.enter(FileName(path.utf8CString))
+        } catch {
+            if error.cause.isAbsent || error.cause.isForbidden { return }
+            throw error
+        }
+        let name = FileName(model.utf8CString)
+        try copy.at { folder throws(SystemCallError) in try Platform.makeFolder(name, in: folder) }
+        try copy.enter(name)
+        try copy.at { folder throws(SystemCallError) in
+            let status = try FileStatus(original.folder)
+            try Platform.setAttributes(folder, as: status, of: original.folder, strictly: true)
+        }
     }
 
     deinit {
@@ -24,7 +59,7 @@ final class FileParent {
     }
 
     /// Opens the folder; `nil` where there is none and none is to be made.
-    func open() throws -> Int32? { try open(path) }
+    func open() throws -> Int32? { try open(path, 1) }
 
     /// Brings the names in the folder to the medium.
     func synchronize() throws {
@@ -39,8 +74,17 @@ final class FileParent {
         }
     }
 
-    /// Gives each folder the rights back that it had.
+    /// Gives each folder the rights that it had.
     func close() throws {
+        while let (folder, level) = made.popLast() {
+            guard let models, let model = try FileTree.status(models + "\(level)") else { continue }
+            let trail = FolderTrail(models + "\(level)")
+            try trail.enter(FileName((models + "\(level)").utf8CString))
+            try FileTree.at(path) { () throws(SystemCallError) in
+                try Platform.setAttributes(folder, as: model, of: trail.folder, strictly: false)
+                try Platform.synchronizeFolder(opened: folder)
+            }
+        }
         while let (name, folder, status) = opened.popLast() {
             try FileTree.at(path) { () throws(SystemCallError) in
                 try Platform.setPermissions(name, in: folder, status.permissions)
@@ -48,12 +92,13 @@ final class FileParent {
         }
     }
 
-    private func open(_ path: String) throws -> Int32? {
+    /// Opens a folder so many levels above what is put back.
+    private func open(_ path: String, _ level: Int) throws -> Int32? {
         if let folder = try openAsItIs(path) { return folder }
-        guard let above = try open(FileProtection.parent(path)) else { return nil }
+        guard let above = try open(FileProtection.parent(path), level + 1) else { return nil }
         let name = FileName(FileProtection.last(path).utf8CString)
         let trail = FolderTrail(path, in: above)
-        var found = try trail.find(name)
+        let found = try trail.find(name)
         if let link = found, link.kind == .link {
             if Platform.isForeign(link) { throw ForeignLink(path: path) }
             if let folder = try openLink(trail, name) { return folder }
@@ -61,7 +106,12 @@ final class FileParent {
         if found?.kind != .directory {
             guard isMaking else { return nil }
             try make(trail, name, isTaken: found != nil)
-            found = nil
+            let folder = keep(
+                try trail.at(name) { above throws(SystemCallError) in try Platform.openFolder(name, in: above)
+                }
+            )
+            made.append((folder, level))
+            return folder
         }
         if let found, Platform.isClosed(found) {
             try trail.at(name) { folder throws(SystemCallError) in

@@ -28,7 +28,7 @@ struct FileSnapshot {
                 try Platform.makeDirectory(location.snapshot)
             }
             do {
-                try fill(paths, needed, version)
+                try fill(named, needed, version)
             } catch {
                 // What was begun is rubbish: without an intent nobody looks at it, and the next holder clears it.
                 do { try FileTree.remove(location.snapshot) } catch {}
@@ -38,11 +38,16 @@ struct FileSnapshot {
         return named
     }
 
-    private func fill(_ paths: [String], _ needed: UInt64, _ version: AppVersion) throws {
+    private func fill(_ named: FileProtection, _ needed: UInt64, _ version: AppVersion) throws {
         var isRoomChecked = false
-        for (index, path) in paths.enumerated() {
+        for (index, path) in named.paths.enumerated() {
             let folder = folder(index)
             try FileTree.at(folder) { () throws(SystemCallError) in try Platform.makeDirectory(folder) }
+            try FileParent.note(
+                above: named.canonicals[index],
+                upTo: named.stateFolder,
+                models: models(index)
+            )
             for companion in try companions(of: path) {
                 try FileTree.copy(path + companion, to: "\(folder)/item\(companion)") {
                     if isRoomChecked { return }
@@ -89,7 +94,8 @@ struct FileSnapshot {
             for (index, path) in paths.enumerated() {
                 let saved = "\(folder(index))/item"
                 let isFolder = try FileTree.status(saved)?.kind == .directory
-                try FileTree.replace(path, with: saved, suffixes: isFolder ? [""] : Self.companions)
+                let suffixes = isFolder ? [""] : Self.companions
+                try FileTree.replace(path, with: saved, suffixes: suffixes, models: models(index))
             }
         }
     }
@@ -109,6 +115,8 @@ struct FileSnapshot {
             try FileTree.remove(location.snapshot)
         }
     }
+
+    private func models(_ index: Int) -> String { "\(folder(index))/above-" }
 
     private func folder(_ index: Int) -> String { "\(location.snapshot)/\(index)" }
 

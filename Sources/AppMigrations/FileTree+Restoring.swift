@@ -4,9 +4,10 @@ extension FileTree {
     /// What is so already isn't touched: an unchanged file may be one that can't be changed, or one that another process
     /// writes to. What can be removed is made anew, and the rest is written in place: the name of a file that is mounted
     /// can't be removed, nor one in a folder that isn't this user's. Folders stay the ones they were.
-    static func replace(_ target: String, with source: String, suffixes: [String] = [""]) throws {
+    /// Folders above that went are made again as `models` has them.
+    static func replace(_ target: String, with source: String, suffixes: [String], models: String) throws {
         let isWanted = try suffixes.contains { try status(source + $0) != nil }
-        let parent = FileParent(of: target, isMaking: isWanted)
+        let parent = FileParent(of: target, isMaking: isWanted, models: models)
         guard let folder = try parent.open() else { return }
         let result = Result {
             for suffix in suffixes { try replace(target + suffix, in: folder, with: source + suffix) }

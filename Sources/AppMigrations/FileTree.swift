@@ -51,12 +51,18 @@ enum FileTree {
             switch step {
             case .entry(let name, let status) where status.kind == .directory: try walk.enter(name)
             case .entry(let name, let status) where status.kind == .file:
+                let isTop = walk.isAtTop
                 try walk.trail.at(name) { folder throws(SystemCallError) in
                     let descriptor = try Platform.openToSynchronize(name, in: folder)
                     defer { Platform.closeAfterReading(descriptor) }
-                    try Platform.synchronize(descriptor)
+                    try isTop ? Platform.synchronize(descriptor) : Platform.handOver(descriptor)
                 }
-            case .end: try walk.trail.at(nil, Platform.synchronizeFolder(opened:))
+            case .end:
+                // The drive's cache is one for all: the top, which comes last, brings everything through it.
+                let isTop = walk.trail.depth == 1
+                try walk.trail.at { folder throws(SystemCallError) in
+                    try Platform.synchronizeFolder(opened: folder, throughCache: isTop)
+                }
             default: continue
             }
         }

@@ -168,10 +168,10 @@ extension Platform {
     /// What it is when the folder above isn't the one that a walk came from.
     static var moved: SystemCallError { SystemCallError(call: "openat", errorNumber: ESTALE) }
 
-    /// Brings the names in an open folder to the medium.
-    static func synchronizeFolder(opened folder: Int32) throws(SystemCallError) {
+    /// Brings the names in an open folder to the medium, or to its drive only.
+    static func synchronizeFolder(opened folder: Int32, throughCache: Bool = true) throws(SystemCallError) {
         do throws(SystemCallError) {
-            try synchronize(folder)
+            try throughCache ? synchronize(folder) : handOver(folder)
         } catch {
             // fsync(2): EINVAL when the file system has no synchronization for what the descriptor stands for.
             if error.errorNumber != EINVAL { throw error }

@@ -44,8 +44,8 @@ extension Platform {
     static func names(in directory: String) throws(SystemCallError) -> [String] {
         let descriptor = try openDirectory(directory)
         defer { closeAfterReading(descriptor) }
-        return try names(inOpen: descriptor).compactMap {
-            String(validating: $0.dropLast().lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return try names(inOpen: descriptor).compactMap { name in
+            name.withUnsafeBufferPointer { $0.baseAddress.flatMap(String.init(validatingCString:)) }
         }
     }
 

@@ -149,6 +149,11 @@ enum Platform {
         if fcntl(descriptor, F_FULLFSYNC) != -1 { return }
         if errno == EIO || errno == ENOSPC { throw failure("fcntl") }
         #endif
+        try handOver(descriptor)
+    }
+
+    /// Brings a file's data to the drive; on Apple's systems they may stay in its cache.
+    static func handOver(_ descriptor: Int32) throws(SystemCallError) {
         _ = try retrying("fsync") { fsync(descriptor) }
     }
 

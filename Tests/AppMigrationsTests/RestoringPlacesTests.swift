@@ -98,6 +98,24 @@ import Testing
         }
     }
 
+    @Test func `folders above a file that went with it come back as they were`() throws {
+        try Scratch.with { scratch throws in
+            let path = try scratch.write("old", to: "data/shared/private/file")
+            let folders = ["data", "data/shared", "data/shared/private"].map(scratch.file)
+            for (folder, mode) in zip(folders, [0o2775, 0o750, 0o500] as [mode_t]) {
+                try #require(chmod(folder, mode) == 0)
+            }
+            let before = try folders.map(FileSnapshotTests.attributes)
+            let error = try FileSnapshotTests.fail(scratch, protecting: [path]) {
+                for folder in folders { try #require(chmod(folder, 0o700) == 0) }
+                try scratch.delete("data")
+            }
+            try FileSnapshotTests.expectPutBack(error, scratch)
+            #expect(try folders.map(FileSnapshotTests.attributes) == before)
+            try #require(chmod(folders[2], 0o700) == 0)
+        }
+    }
+
     #if os(Linux)
     /// A name that is no text, as a program with another encoding makes it.
     private static func makeStrange(_ folder: String, isFolder: Bool = false) throws {

@@ -12,6 +12,7 @@ import Glibc
 /// - `stage [<extension of the backup>]`: migrates a copy of it.
 /// - `stage-as-nobody`: the same as a user without rights.
 /// - `stage-without-input`: the same with a descriptor that is free for the first file to be opened.
+/// - `stage-without-room <extension>`: the same where no file can grow once the copy is complete.
 /// - `old`, `new` with the same extension: finds a store, or the backup of a new one, that is something else.
 /// - `whole [<extension>]`: finds a store that is neither old nor new, finishes, and finds what was left.
 /// - `write <worker> <keep|open>`: commits rows until some are in the new store, and tells how many.
@@ -30,13 +31,20 @@ struct StoreCommands {
             try run("stage", arguments)
         case ("stage-without-input", 0):
             close(0)
-            try stage(arguments) {
+            try stage(arguments) { _ in
+                .continue
+            } check: {
                 var input = stat()
                 if fstat(0, &input) == 0, input.st_mode & S_IFMT == S_IFREG {
                     throw Unexpected(what: "a file in place of the standard input")
                 }
             }
             say("replaced")
+        case ("stage-without-room", 1):
+            try stage(arguments) {
+                if $0.phase == .replacing { limitFiles() }
+                return .continue
+            }
         case ("old", 0...1), ("new", 0...1): try check(command, arguments)
         case ("stage", 0...1): say("\(try stage(arguments) ? "replaced" : "unchanged")")
         case ("whole", 0...1): try checkWholeness(arguments)
@@ -60,10 +68,29 @@ struct StoreCommands {
         )
     }
 
+    /// Lets writes fail as on a full disk: "EFBIG" (setrlimit, RLIMIT_FSIZE).
+    private func limitFiles() {
+        signal(SIGXFSZ, SIG_IGN)
+        var limit = rlimit(rlim_cur: 100, rlim_max: 100)
+        #if canImport(Darwin)
+        let resource = RLIMIT_FSIZE
+        #else
+        let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+        #endif
+        if setrlimit(resource, &limit) != 0 { exit(4) }
+    }
+
     /// Three commits: what no transaction of SQLite's would keep together.
     @discardableResult
-    private func stage(_ arguments: [String], check: () throws -> Void = {}) throws -> Bool {
-        try SQLiteStore(path: path).migrateStaged(backupExtension: arguments.first) { db in
+    private func stage(
+        _ arguments: [String],
+        progress: (SQLiteStore.Progress) -> SQLiteStore.Answer = { _ in .continue },
+        check: () throws -> Void = {}
+    ) throws -> Bool {
+        try SQLiteStore(path: path).migrateStaged(
+            backupExtension: arguments.first,
+            progress: progress
+        ) { db in
             if try db.userVersion == 2 { return }
             say("migrating")
             try check()

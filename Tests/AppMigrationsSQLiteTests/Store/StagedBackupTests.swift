@@ -64,29 +64,26 @@ import Testing
             }
             #expect(stopped.code == .stopped)
             #expect(try contents(of: Platform.folderPath(of: store.path)) == before)
-            if journal == "delete" {
-                // A reader that stays keeps the last pages from being written.
-                let reader = try SQLiteConnection(path: store.path)
-                try reader.query("BEGIN")
-                try reader.query("SELECT * FROM note")
-                #expect(try sqlError { try Self.stage(store, "three") }.code == .busy)
-                reader.close()
-                #expect(try contents(of: Platform.folderPath(of: store.path)) == before)
-            }
             #expect(try Self.body(of: store.path + ".bak") == "seen")
             viewer.close()
             #expect(try Self.body(of: store.path) == "two")
         }
     }
 
-    @Test func `a new backup goes again when the store is not replaced after all`() throws {
-        try StagedMigrationTests.withStore("delete") { store in
-            let reader = try SQLiteConnection(path: store.path)
-            try reader.query("BEGIN")
-            try reader.query("SELECT * FROM note")
-            #expect(try sqlError { try Self.stage(store, "two") }.code == .busy)
-            reader.close()
-            #expect(try StagedMigrationTests.names(beside: store) == ["store"])
+    @Test(arguments: StagedMigrationTests.journals, [true, false])
+    func `where the last pages find no room, the backups are as they were`(journal: String, hasEarlier: Bool)
+        throws
+    {
+        try withTemporaryDirectory { folder in
+            let path = folder + "/store"
+            #expect(try Starter("store", "make", path, journal).finish().status == 0)
+            if hasEarlier { for ending in ["", "-wal"] { try write("earlier", to: path + ".bak" + ending) } }
+            let before = try contents(of: folder)
+            let result = try Starter("store", "stage-without-room", path, "bak").finish()
+            #expect(result.status == 1, "\(result.lines)")
+            #expect(result.lines.last?.contains("The store was replaced") == false, "\(result.lines)")
+            #expect(try contents(of: folder) == before)
+            #expect(try Starter("store", "old", path).finish().status == 0)
         }
     }
 

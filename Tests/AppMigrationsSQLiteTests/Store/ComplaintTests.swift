@@ -140,7 +140,7 @@ import Testing
             INSERT INTO \(table) SELECT i FROM n
             """
         }
-        try Self.withStore(rows.joined(separator: ";") + ";" + Self.damaged) { store throws in
+        try Self.withStore([rows[0], Self.damaged, rows[1]].joined(separator: ";")) { store throws in
             #expect(try store.status(target: "", check: .full).text == "damaged nil")
         }
     }

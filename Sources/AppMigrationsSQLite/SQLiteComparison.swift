@@ -47,9 +47,10 @@ public struct SQLiteComparison: Sendable {
         let wanted = expected.objects
         let given = found.objects
         let form = SchemaForm(expected.schema, found.schema)
-        let names = Set(wanted.keys).union(given.keys).subtracting(["table app_migrations"])
-        for name in names.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
-            switch (wanted[name], given[name]) {
+        let names = Set(wanted.keys).union(given.keys).subtracting([Array("table app_migrations".utf8)])
+        for bytes in names.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+            let name = String(decoding: bytes, as: UTF8.self)
+            switch (wanted[bytes], given[bytes]) {
             case (nil, _): return "has the \(name), which should not be there"
             case (_, nil): return "lacks the \(name)"
             case (let old?, let new?) where !form.areSame(old, new):

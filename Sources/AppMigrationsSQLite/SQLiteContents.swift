@@ -18,9 +18,11 @@ struct SQLiteContents {
         try db.query("PRAGMA \(pragma)").joined().map(Self.text).joined()
     }
 
-    /// What has a `CREATE` text, by kind and name, `table notes`.
-    var objects: [String: SchemaObject] {
-        let pairs = schema.objects.map { ("\($0.kind) \($0.name.text)", $0) }
+    /// What has a `CREATE` text, by the bytes of kind and name, `table notes`.
+    ///
+    /// Equal strings of Swift may be two names of SQLite, which differ in how an accent is written.
+    var objects: [[UInt8]: SchemaObject] {
+        let pairs = schema.objects.map { (Array("\($0.kind) \($0.name.text)".utf8), $0) }
         return Dictionary(pairs) { first, _ in first }
     }
 

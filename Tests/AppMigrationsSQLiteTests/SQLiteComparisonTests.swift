@@ -63,6 +63,14 @@ struct SQLiteComparisonTests {
             (notes, notes + "; CREATE TABLE t(a)", "has the table t, which should not be there"),
             ("CREATE TABLE t(a); CREATE INDEX i ON t(a)", "CREATE TABLE t(a)", "lacks the index i"),
             (
+                "CREATE TABLE t\u{E9}(a); CREATE TABLE te\u{301}(a)", "CREATE TABLE te\u{301}(a)",
+                "lacks the table t\u{E9}"
+            ),
+            (
+                "CREATE TABLE t(key)", "CREATE TABLE t(KEY)",
+                "has another table t: CREATE TABLE t(KEY) and not CREATE TABLE t(key)"
+            ),
+            (
                 "CREATE TABLE t(a CHECK (a > 0))", "CREATE TABLE t(a)",
                 "has another table t: CREATE TABLE t(a) and not CREATE TABLE t(a CHECK (a > 0))"
             ),

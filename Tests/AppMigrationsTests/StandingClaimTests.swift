@@ -71,7 +71,7 @@ struct StandingClaimTests {
             #expect(
                 error?.description
                     == "The lock of manager \"Library\", \(scratch.lock), could not be taken: whether a closure is running "
-                    + "can't be told from \(scratch.snapshot), Too many levels of symbolic links (open, errno 40). "
+                    + "can't be told from \(scratch.snapshot), \(Platform.text(ofError: ELOOP)) (open, errno \(ELOOP)). "
                     + "Nothing was run and the state is unchanged. Make that folder readable for this process and start "
                     + "again."
             )

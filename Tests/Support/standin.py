@@ -190,6 +190,16 @@ def check_idle(folder, arguments):
     expect(before == after, "an idle start changed something")
 
 
+def preloading(name):
+    """The environment of a process with `name`.c of this folder in it, or `None` where none can be made."""
+    compiler = shutil.which("clang") or shutil.which("cc")
+    if compiler is None or not sys.platform.startswith("linux"):
+        return None
+    library = os.path.join(scratch, name + ".so")
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, os.path.join(SUPPORT, name + ".c")], check=True)
+    return {**os.environ, "LD_PRELOAD": library}
+
+
 def injecting(name, ordinal, what):
     # No --seccomp-bpf: with it, strace injects errors but no signals.
     return ["strace", "-f", "-o", "/dev/null", "-e", "trace=" + name, "-e", f"inject={name}:{what}:when={ordinal}"]

@@ -24,7 +24,9 @@ func closeDescriptorsOfTheRunner() {
         var path = [CChar](repeating: 0, count: 4_096)
         let length = readlink("/proc/self/fd/\(descriptor)", &path, 4_095)
         if length > 0,
-            !String(decoding: path[..<length].map(UInt8.init), as: UTF8.self).contains(".migrations.")
+            !String(decoding: path[..<length].map(UInt8.init(bitPattern:)), as: UTF8.self).contains(
+                ".migrations."
+            )
         {
             close(descriptor)
         }

@@ -25,7 +25,7 @@ extension SQLError.Code {
         case .unreadableFile: "Nothing was run."
         case .unknownTarget: "Nothing was run. Pass the version of a migration, or none to run all."
         case .foreignKeyViolation:
-            "The migration was rolled back. Delete or mend these rows in the migration itself."
+            "It was rolled back. Delete or mend these rows in it."
         case .ledgerUnreadable: "Nothing was run. Rename that table, or mend it by hand."
         case .openQuestions: "Nothing was changed. Answer in the plan's hints."
         case .stopped: "What was not applied runs at the next start."

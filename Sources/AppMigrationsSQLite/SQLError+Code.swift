@@ -3,7 +3,7 @@ extension SQLError {
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Kind: String {
             case statementFailed, busy, readOnly, diskFull, cancelled, cannotOpen, closed
-            case refusedSchemaChange, brokenObject, brokenReference, openQuestions
+            case refusedSchemaChange, brokenObject, openQuestions
             case invalidScript, refusedStatement, invalidQuery, invalidText, unreadableRow, unwritableRow
             case transactionEnded, alreadyInTransaction, notInTransaction
             case invalidVersion, duplicateVersion, invalidFileName, unreadableFile, unknownTarget
@@ -60,9 +60,6 @@ extension SQLError {
         /// A view or a trigger would no longer compile after a change of a table; it was rolled back.
         public static var brokenObject: Code { Code(.brokenObject) }
 
-        /// A change of a table would leave rows that refer to none; it was rolled back.
-        public static var brokenReference: Code { Code(.brokenReference) }
-
         /// A schema plan has questions that no hint answers; nothing was changed.
         public static var openQuestions: Code { Code(.openQuestions) }
 
@@ -106,7 +103,7 @@ extension SQLError {
         /// migration left a copy that can't be put in the store's place.
         public static var migrationFailed: Code { Code(.migrationFailed) }
 
-        /// A migration left rows that refer to none; it was rolled back.
+        /// A migration or a change of a table left rows that refer to none; it was rolled back.
         public static var foreignKeyViolation: Code { Code(.foreignKeyViolation) }
 
         /// The table `schema_migrations` or `app_migrations` is not one of this library's, and no other's it can use.

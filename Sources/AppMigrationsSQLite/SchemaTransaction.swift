@@ -72,7 +72,7 @@ enum SchemaTransaction {
         try body()
         let after = try SQLForeignKeys.orphans(in: db)
         if let rows = after.excess(over: before, tables: (tables, try tableNames(in: db))) {
-            throw SQLError(.brokenReference, "It leaves rows that refer to none: \(rows)")
+            throw SQLError(.foreignKeyViolation, "It leaves rows that refer to none: \(rows)")
         }
     }
 

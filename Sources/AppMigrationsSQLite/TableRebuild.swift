@@ -64,7 +64,7 @@ public struct TableRebuild: Sendable {
     /// - Throws: ``SQLError``, after which the table and the connection's settings are as they were:
     ///   ``SQLError/Code/refusedSchemaChange`` for what cannot be done or would lose something, found
     ///   before a row is copied; ``SQLError/Code/brokenObject`` for a view or a trigger that would no longer
-    ///   compile, ``SQLError/Code/brokenReference`` for rows that would refer to none, and what SQLite says
+    ///   compile, ``SQLError/Code/foreignKeyViolation`` for rows that would refer to none, and what SQLite says
     ///   of a row that the new table does not take.
     public func run(_ db: some SQLConnection) throws(SQLError) {
         do throws(SQLError) {

@@ -46,8 +46,8 @@ import Testing
         let error = try sqlError { try migrate(db, "DELETE FROM parent WHERE id = 1") }
         #expect(
             error.description == "Migration 2: It leaves rows that refer to none:"
-                + " child (rowid 10) refers to no row of parent. The migration was rolled back."
-                + " Delete or mend these rows in the migration itself."
+                + " child (rowid 10) refers to no row of parent. It was rolled back."
+                + " Delete or mend these rows in it."
         )
         #expect(try db.query("SELECT count(*) FROM parent") == [[2]])
         #expect(try ledger(of: db) == [1])

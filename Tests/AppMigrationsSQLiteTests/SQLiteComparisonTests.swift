@@ -82,6 +82,10 @@ struct SQLiteComparisonTests {
             ("PRAGMA user_version = 4", "PRAGMA user_version = 3", "has the user_version 3 and not 4"),
             ("PRAGMA application_id = 4", "PRAGMA application_id = 3", "has the application_id 3 and not 4"),
             (
+                "CREATE TABLE t(key)", "CREATE TABLE t(KEY)",
+                "has another table t: CREATE TABLE t(KEY) and not CREATE TABLE t(key)"
+            ),
+            (
                 notes + "; INSERT INTO notes VALUES (1, 'a', 0), (2, 'b', 0)",
                 notes + "; INSERT INTO notes VALUES (2, 'b', 0)",
                 "lacks a row of notes: (id 1, title 'a', changed_at 0.0)"

@@ -38,96 +38,6 @@ import Testing
         #expect(try SchemaPlan(from: foreign, to: pair.to, hints: pair.hints).steps.isEmpty)
     }
 
-    @Test func `all questions are asked at once, and nothing is done before they are answered`() throws {
-        let db = try database(
-            """
-            CREATE TABLE gone(a); CREATE TABLE t(a, b TEXT, c, d, e); CREATE VIRTUAL TABLE f USING fts5(a);
-            INSERT INTO t VALUES (1, 2, 3, 4, 5);
-            """
-        )
-        let target = """
-            CREATE TABLE came(a); CREATE TABLE t(a NOT NULL, b INTEGER, e AS (a), n NOT NULL, o);
-            CREATE VIRTUAL TABLE f USING fts5(b); CREATE TABLE also(x)
-            """
-        let plan = try SchemaPlan(from: db, to: target)
-        #expect(plan.steps.isEmpty)
-        #expect(
-            plan.questions.map(\.description) == [
-                "The target has no table gone. If it was renamed: renamedTables: [\"gone\": \"came\"] or"
-                    + " renamedTables: [\"gone\": \"also\"]. If it may go with what it holds: droppedTables: [\"gone\"].",
-                "The column a of the table t becomes NOT NULL. Say what rows without a value get:"
-                    + " values: [\"t\": [\"a\": \"coalesce(a, '')\"]].",
-                "The column b of the table t gets a type that can change its values. Say how; SQLite's own conversion"
-                    + " is values: [\"t\": [\"b\": \"b\"]].",
-                "The new column n of the table t is NOT NULL and has no default. Give it a value:"
-                    + " values: [\"t\": [\"n\": \"an expression\"]].",
-                "The target's table t has no column c. If it was renamed: renamedColumns: [\"t\": [\"c\": \"n\"]] or"
-                    + " renamedColumns: [\"t\": [\"c\": \"o\"]]. If it may go with what it holds: droppedColumns: [\"t\": [\"c\"]].",
-                "The target's table t has no column d. If it was renamed: renamedColumns: [\"t\": [\"d\": \"n\"]] or"
-                    + " renamedColumns: [\"t\": [\"d\": \"o\"]]. If it may go with what it holds: droppedColumns: [\"t\": [\"d\"]].",
-                "The column e of the table t becomes a generated one. If its values may go: droppedColumns: [\"t\": [\"e\"]].",
-                "The virtual table f can be changed only by making it anew, without its rows. If they may go:"
-                    + " droppedTables: [\"f\"].",
-            ]
-        )
-        #expect(plan.questions[4].kind == .droppedColumn)
-        #expect(plan.questions[4].column == "c")
-        #expect(plan.questions[4].candidates == ["n", "o"])
-        #expect(plan.questions.map(\.kind.description).sorted().first == "convertedValues")
-        let error = try refused(db) { try plan.apply(db) }
-        #expect(error.code == .openQuestions)
-        #expect(error.description.hasPrefix("The target has no table gone. If it was renamed: "))
-        #expect(error.description.hasSuffix("Nothing was changed. Answer in the plan's hints."))
-
-        let hints = SchemaPlan.Hints(
-            renamedTables: ["gone": "came"],
-            renamedColumns: ["t": ["c": "n"]],
-            values: ["t": ["a": "coalesce(a, 0)", "b": "b", "n": "coalesce(c, 0)"]],
-            droppedTables: ["f"],
-            droppedColumns: ["t": ["d", "e"]]
-        )
-        let answered = try SchemaPlan(from: db, to: target, hints: hints)
-        #expect(answered.questions == [])
-        #expect(answered.steps.filter(\.isRebuild).map(\.description) == ["rebuild the table t"])
-        try answered.apply(db)
-        #expect(try db.query("SELECT a, b, n, o FROM t") == [[1, 2, 3, nil]])
-    }
-
-    @Test func `a column that becomes NOT NULL and gets another type is asked about twice`() throws {
-        let db = try database(
-            "CREATE TABLE p(id INTEGER PRIMARY KEY, zip TEXT); INSERT INTO p VALUES (1, '00742')"
-        )
-        let target = "CREATE TABLE p(id INTEGER PRIMARY KEY, `end` INTEGER NOT NULL)"
-        let renamed = ["p": ["zip": "end"]]
-        let plan = try SchemaPlan(from: db, to: target, hints: .init(renamedColumns: renamed))
-        #expect(
-            plan.questions.map(\.description) == [
-                "The column end of the table p becomes NOT NULL. Say what rows without a value get:"
-                    + " values: [\"p\": [\"end\": \"coalesce(zip, 0)\"]].",
-                "The column end of the table p gets a type that can change its values. Say how; SQLite's own conversion"
-                    + " is values: [\"p\": [\"end\": \"coalesce(zip, 0)\"]].",
-            ]
-        )
-        let hints = SchemaPlan.Hints(renamedColumns: renamed, values: ["p": ["end": "coalesce(zip, 0)"]])
-        try SchemaPlan(from: db, to: target, hints: hints).apply(db)
-        #expect(try db.query("SELECT `end` FROM p") == [[742]])
-    }
-
-    @Test(arguments: [
-        ("a\"b", "", "droppedColumns: [\"t\": [\"a\\\"b\"]]"),
-        ("a\\b", "", "droppedColumns: [\"t\": [\"a\\\\b\"]]"),
-        ("a`b", "a`b", "values: [\"t\": [\"a`b\": \"coalesce(`a``b`, '')\"]]"),
-        ("group", "group", "values: [\"t\": [\"group\": \"coalesce(`group`, '')\"]]"),
-    ])
-    func `a hint can be copied from its question, whatever a name is`(old: String, new: String, hint: String)
-        throws
-    {
-        let db = try database("CREATE TABLE t(\(SQLName(old).quoted), x)")
-        let column = new.isEmpty ? "" : "\(SQLName(new).quoted) NOT NULL, "
-        let plan = try SchemaPlan(from: db, to: "CREATE TABLE t(\(column)x)")
-        #expect(plan.questions.first?.description.contains(hint) == true, "\(plan.questions)")
-    }
-
     @Test(
         arguments: [
             (
@@ -234,7 +144,7 @@ import Testing
             ("CREATE TABLE t(a, c REFERENCES t(nope))", "SELECT 1", .statementFailed),
             (
                 "CREATE TABLE t(a REFERENCES p(id)); CREATE TABLE p(id UNIQUE)", "INSERT INTO t VALUES (5)",
-                .brokenReference
+                .foreignKeyViolation
             ),
         ]
     )

@@ -1,0 +1,89 @@
+import AppMigrationsSQLite
+import Testing
+
+/// What a name that several things have means to a rebuild, and what reads a column from outside.
+@Suite struct RebuildNameTests {
+    @Test(arguments: [
+        ("CREATE INDEX i ON t(a DESC)", "desc"), ("CREATE INDEX i ON t(a) WHERE a IS NOT NULL", "null"),
+        ("CREATE INDEX i ON t(a COLLATE nocase)", "nocase"), ("CREATE INDEX i ON t(length(a))", "length"),
+        ("CREATE INDEX i ON t(a) WHERE a <> 'gone'", "gone"),
+        ("CREATE INDEX i ON t(a) WHERE t.a LIKE 'x'", "t"),
+    ])
+    func `a word of an index that is no column keeps no column`(index: String, column: String) throws {
+        let db = try database("CREATE TABLE t(a, \"\(column)\"); INSERT INTO t VALUES ('x', 1); \(index)")
+        try TableRebuild("t", as: "CREATE TABLE t(a)", dropping: [column]).run(db)
+        #expect(try db.query("SELECT sql FROM sqlite_master WHERE name = 'i'") == [[.text(index)]])
+    }
+
+    @Test func `a name to drop is the column's, where an index, a trigger and a view have it as well`() throws
+    {
+        let db = try database(
+            """
+            CREATE TABLE note(id, tags, color, done, body); CREATE VIEW tags AS SELECT 1 AS name;
+            CREATE UNIQUE INDEX color ON note(body);
+            CREATE TRIGGER done AFTER INSERT ON note BEGIN SELECT 1; END; INSERT INTO note VALUES (1, 2, 3, 4, 5);
+            """
+        )
+        try TableRebuild("note", as: "CREATE TABLE note(id, body)", dropping: ["tags", "color", "done"]).run(
+            db
+        )
+        #expect(
+            try db.query("SELECT name FROM sqlite_master ORDER BY name") == [
+                ["color"], ["done"], ["note"], ["tags"],
+            ]
+        )
+    }
+
+    @Test(arguments: [
+        (
+            "CREATE INDEX gone ON t(gone)",
+            "The index gone would no longer compile: no such column: gone. Nothing was changed."
+                + " Drop it before, since a column has its name."
+        ),
+        (
+            "CREATE TRIGGER gone AFTER UPDATE OF gone ON t BEGIN SELECT 1; END",
+            "The trigger gone waits for updates of the column gone, which goes. Nothing was changed."
+                + " Drop it before, since a column has its name."
+        ),
+    ])
+    func `what uses a column and has its name is dropped before`(object: String, message: String) throws {
+        let db = try database("CREATE TABLE t(a, gone); \(object)")
+        let rebuild = TableRebuild("t", as: "CREATE TABLE t(a)", dropping: ["gone"])
+        #expect(try refused(db) { try rebuild.run(db) }.description == "Rebuilding the table t: \(message)")
+        try db.query("DROP \(object.contains("INDEX") ? "INDEX" : "TRIGGER") gone")
+        try rebuild.run(db)
+    }
+
+    @Test(arguments: [
+        "USING fts5(title, content='note', content_rowid='id')", "USING fts4(content=\"note\", title)",
+        "USING fts5(title, con=[note], content_rowid=id)",
+    ])
+    func `a full-text index that would not follow new values is found`(using: String) throws {
+        let db = try database(
+            """
+            CREATE TABLE note(id INTEGER PRIMARY KEY, title TEXT, body); CREATE VIRTUAL TABLE f \(using);
+            INSERT INTO note VALUES (1, 'apple', 'b');
+            """
+        )
+        let createTable = "CREATE TABLE note(id INTEGER PRIMARY KEY, title TEXT, body, more)"
+        let rebuild = TableRebuild("note", as: createTable, values: ["title": "upper(title)"])
+        #expect(
+            try refused(db) { try rebuild.run(db) }.description
+                == "Rebuilding the table note: The virtual table f is filled from the column title and would not follow."
+                + " Nothing was changed. Drop it before, and make and fill it again afterwards; or change values with"
+                + " UPDATE, which fires triggers."
+        )
+        let dropping = TableRebuild(
+            "note",
+            as: "CREATE TABLE note(id INTEGER PRIMARY KEY, body)",
+            dropping: ["title"]
+        )
+        #expect(
+            try refused(db) { try dropping.run(db) }.message.contains("The virtual table f is filled from")
+        )
+        try TableRebuild("note", as: createTable, values: ["body": "upper(body)"]).run(db)
+        try db.query("DROP TABLE f")
+        try rebuild.run(db)
+        #expect(try db.query("SELECT title, body FROM note") == [["APPLE", "B"]])
+    }
+}

@@ -48,6 +48,10 @@ struct FileSnapshot {
                 upTo: named.stateFolder,
                 models: models(index)
             )
+            if try FileTree.device(named.canonicals[index]) != FileTree.device(named.stateFolder) {
+                let mark = elsewhere(index)
+                try FileTree.at(mark) { () throws(SystemCallError) in try Platform.makeDirectory(mark) }
+            }
             for companion in try companions(of: path) {
                 try FileTree.copy(path + companion, to: "\(folder)/item\(companion)") {
                     if isRoomChecked { return }
@@ -91,6 +95,9 @@ struct FileSnapshot {
                 let isWhole = try FileTree.status(folder)?.kind == .directory
                 if !isWhole { throw MigrationError.snapshotMissing(folder, paths, location, version) }
             }
+            for (index, path) in paths.enumerated() where try FileTree.status(elsewhere(index)) != nil {
+                if try FileTree.device(path) == FileTree.device(base) { throw FileTree.Unmounted(path: path) }
+            }
             for (index, path) in paths.enumerated() {
                 let saved = "\(folder(index))/item"
                 let isFolder = try FileTree.status(saved)?.kind == .directory
@@ -115,6 +122,9 @@ struct FileSnapshot {
             try FileTree.remove(location.snapshot)
         }
     }
+
+    /// Stands for a path that is on another file system than the state.
+    private func elsewhere(_ index: Int) -> String { "\(folder(index))/elsewhere" }
 
     private func models(_ index: Int) -> String { "\(folder(index))/above-" }
 
@@ -163,6 +173,8 @@ struct FileSnapshot {
             throw .special(special.path, location, version, stage)
         } catch let mount as FileTree.MountPoint {
             throw .mountPoint(mount.path, location, version, stage)
+        } catch let place as FileTree.Unmounted {
+            throw .unmounted(place.path, location, version, stage)
         } catch let link as FileParent.ForeignLink {
             throw .foreignLink(link.path, location, version, stage)
         } catch {

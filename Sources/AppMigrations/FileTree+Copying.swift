@@ -99,7 +99,9 @@ struct FileCopying {
     /// Whether it is gone; a file whose name stays can be written to.
     private func remove(_ name: FileName, _ found: FileStatus) throws -> Bool {
         do {
-            _ = try FileTree.remove(name, in: target.folder, target.path(name))
+            let path = target.path(name)
+            let mounted = try FileTree.remove(name, in: target.folder, path, above: target.holder())
+            if let first = mounted.first { throw FileTree.MountPoint(path: first) }
             return true
         } catch let failure as FileTree.Failure where failure.cause.isKeptName && found.kind == .file {
             return false

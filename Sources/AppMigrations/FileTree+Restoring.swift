@@ -119,7 +119,7 @@ extension FileTree {
         do {
             let path = trail.path(name)
             // A file system that was mounted meanwhile is nobody's here.
-            _ = try remove(name, in: trail.folder, path, above: trail.status?.identity)
+            _ = try remove(name, in: trail.folder, path, above: trail.holder())
         } catch let failure as Failure
             where failure.cause.isKeptName && status.kind == .file && wanted?.kind == .file
         {

@@ -19,9 +19,26 @@ enum FileTree {
         let path: String
     }
 
+    /// The place of something whose file system isn't mounted: what is put there would be hidden when it is.
+    struct Unmounted: Error {
+        let path: String
+    }
+
     /// What stands at `path`; `nil` when nothing does.
     static func status(_ path: String) throws -> FileStatus? {
         try FolderTrail(path).find(FileName(path.utf8CString))
+    }
+
+    /// The device of the file system that what stands at a path is on, or would be.
+    static func device(_ path: String) throws -> UInt64 {
+        var path = path
+        while path != "/" {
+            if let found = try status(path), found.kind == .directory { return found.identity.device }
+            path = FileProtection.parent(path)
+        }
+        return try FolderTrail(path).at { _ throws(SystemCallError) in
+            try FileStatus(FileName(path.utf8CString), in: Platform.anyFolder)
+        }.identity.device
     }
 
     /// Visits what stands at `path` and in it, as far as it can be copied and put back; nothing where nothing stands.

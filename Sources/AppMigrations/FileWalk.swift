@@ -34,6 +34,12 @@ final class FolderTrail {
     /// The folder above the one that the trail has come to, where the trail came through it.
     var above: FileIdentity? { levels.count < 2 ? nil : levels[levels.count - 2].status.identity }
 
+    /// The folder that the trail has come to, or began at.
+    func holder() throws(FileTree.Failure) -> FileIdentity {
+        if let status { return status.identity }
+        return try at { folder throws(SystemCallError) in try FileStatus(folder) }.identity
+    }
+
     /// Where something is, for those who tell about it.
     struct Place {
         fileprivate let top: String

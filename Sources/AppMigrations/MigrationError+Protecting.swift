@@ -32,6 +32,15 @@ extension MigrationError {
         return protection(path, reason, location, version, stage)
     }
 
+    static func unmounted(
+        _ path: String,
+        _ location: StateLocation,
+        _ version: AppVersion?,
+        _ stage: SnapshotStage
+    ) -> MigrationError {
+        protection(path, "the file system that \(path) was on is not mounted", location, version, stage)
+    }
+
     static func foreignLink(
         _ path: String,
         _ location: StateLocation,

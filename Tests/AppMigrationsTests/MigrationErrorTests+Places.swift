@@ -23,6 +23,14 @@ extension MigrationErrorTests {
         Row(
             .protectionFailed,
             "protectionFailed",
+            .unmounted("/disk/data", location, AppVersion("1.2"), .restoring),
+            "The files that migration 1.2 protects could not be put back by manager \"Library\": the file system that "
+                + "/disk/data was on is not mounted. Their copy in /d/Library.migrations.snapshot is kept, and the next "
+                + "start tries again. Don't write to those files before it succeeded."
+        ),
+        Row(
+            .protectionFailed,
+            "protectionFailed",
             .foreignLink("/data/inner", location, AppVersion("1.2"), .restoring),
             "The files that migration 1.2 protects could not be put back by manager \"Library\": /data/inner is a link that "
                 + "another user has put there since; remove it. Their copy in /d/Library.migrations.snapshot is kept, and "

@@ -83,7 +83,8 @@ extension FileLock {
     /// Takes the lock if it is free now, without waiting for a closure.
     ///
     /// A claim without a lock is looked at for a while: when a process dies, its descriptors are closed one after the
-    /// other. A claimant bears with a lock that is held, since the others look at the claim under the lock.
+    /// other. A claimant bears with a lock that is held, since others take it for a moment to look at the claim, or at the
+    /// lock itself.
     static func ifFree(_ location: StateLocation, isClaimant: Bool = false) throws(MigrationError)
         -> FileLock?
     {

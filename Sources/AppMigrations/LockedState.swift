@@ -65,13 +65,13 @@ final class LockedState {
 
     /// After code of the app ran, which may have removed the folder of the state or closed the lock's descriptor: takes
     /// the lock again where nobody else did anything with the state meanwhile.
-    func takeAgain(isClaimant: Bool) throws(LockLoss) {
+    func takeAgain() throws(LockLoss) {
         do throws(LockLoss) {
             return try confirm()
         } catch {
             guard error.isMendable else { throw error }
         }
-        guard let new = try free(isClaimant) else { throw .taken }
+        guard let new = try free() else { throw .taken }
         // From here on the new one is the lock that is given back, whatever comes.
         lock.unlock()
         lock = new
@@ -85,9 +85,9 @@ final class LockedState {
         if let found, found != known { throw .overwritten }
     }
 
-    private func free(_ isClaimant: Bool) throws(LockLoss) -> FileLock? {
+    private func free() throws(LockLoss) -> FileLock? {
         do throws(MigrationError) {
-            return try FileLock.ifFree(location, isClaimant: isClaimant)
+            return try FileLock.ifFree(location, isClaimant: true)
         } catch {
             throw .notAgain(error)
         }

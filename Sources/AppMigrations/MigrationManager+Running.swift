@@ -141,7 +141,7 @@ extension MigrationManager {
         do throws(LockLoss) {
             // The claim keeps others away until the lock is certain.
             defer { run.claim?.end() }
-            try run.locked.takeAgain(isClaimant: run.claim != nil)
+            try run.locked.takeAgain()
         } catch {
             throw lost(run, error, failure)
         }

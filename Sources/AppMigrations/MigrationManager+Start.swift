@@ -105,7 +105,7 @@ struct StartOutcome {
             throw .firstRunFailed(error, locked.location)
         }
         do throws(LockLoss) {
-            try locked.takeAgain(isClaimant: false)
+            try locked.takeAgain()
         } catch {
             throw .lockLost(error, nil, locked.location, consequence: "Nothing was run.")
         }

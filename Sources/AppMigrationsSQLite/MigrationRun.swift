@@ -15,7 +15,7 @@ struct MigrationRun<Connection: SQLConnection> {
     let db: Connection
     var ledger: SQLLedger<Connection>
     let steps: [Step]
-    let lockTimeout: Duration
+    let migrator: SQLMigrator<Connection>
     /// Whether foreign keys were on and are checked after each migration.
     let checksForeignKeys: Bool
 
@@ -28,13 +28,13 @@ struct MigrationRun<Connection: SQLConnection> {
         db: Connection,
         ledger: SQLLedger<Connection>,
         steps: [Step],
-        lockTimeout: Duration,
+        migrator: SQLMigrator<Connection>,
         checksForeignKeys: Bool
     ) {
         self.db = db
         self.ledger = ledger
         self.steps = steps
-        self.lockTimeout = lockTimeout
+        self.migrator = migrator
         self.checksForeignKeys = checksForeignKeys
     }
 
@@ -86,7 +86,7 @@ struct MigrationRun<Connection: SQLConnection> {
 
     /// Runs every step in a savepoint of its own, inside the transaction of the caller.
     mutating func runInside(_ progress: Progress) throws(SQLError) {
-        try dialect.takeAdvisoryLock(db)
+        try dialect.takeLockInside(db, wait: migrator.lockTimeout)
         for step in steps {
             let before = applied
             var answer = SQLMigrationAnswer.goOn
@@ -136,9 +136,9 @@ struct MigrationRun<Connection: SQLConnection> {
         let before = applied
         do throws(SQLError) {
             try checkCancellation()
-            try dialect.begin(db, wait: lockTimeout)
+            try dialect.begin(db, wait: migrator.lockTimeout)
         } catch {
-            throw failed(error, at: step)
+            throw failed(error, at: step, blamesFile: false)
         }
         do throws(SQLError) {
             try body(&self)
@@ -154,19 +154,23 @@ struct MigrationRun<Connection: SQLConnection> {
         do throws(SQLError) {
             try checkCancellation()
             try ledger.createIfNeeded()
-            if !(try ledger.hasApplied(step.migration.version)) {
-                try runGuarded(step)
-                try ledger.record(
-                    step.migration.version,
-                    name: step.migration.name,
-                    checksum: step.checksum
-                )
-                applied.append(step.migration.version)
+            completed += 1
+            if try ledger.hasApplied(step.migration.version) {
+                // Another process has, unless it was a migrator of other migrations.
+                let recorded = try ledger.checksum(of: step.migration.version)
+                if recorded != step.checksum { _ = try migrator.ownChanges(in: db) }
+                return .goOn
             }
+            try runGuarded(step)
+            try ledger.record(
+                step.migration.version,
+                name: step.migration.name,
+                checksum: step.checksum
+            )
+            applied.append(step.migration.version)
         } catch {
             throw failed(error, at: step)
         }
-        completed += 1
         return progress(
             SQLMigrationProgress(
                 completed: completed,
@@ -198,9 +202,9 @@ extension MigrationRun {
     }
 
     /// Adds to an error which migration failed and what stays applied.
-    private func failed(_ error: SQLError, at step: Step?) -> SQLError {
+    private func failed(_ error: SQLError, at step: Step?, blamesFile: Bool = true) -> SQLError {
         var error = error
-        if error.version == nil, let step { error = step.migration.located(error) }
+        if error.version == nil, let step { error = step.migration.located(error, blamesFile: blamesFile) }
         error.applied = applied
         return error
     }

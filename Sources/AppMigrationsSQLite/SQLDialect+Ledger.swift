@@ -4,23 +4,26 @@ extension SQLDialect {
         isSQLite ? "?\(number)" : "$\(number)"
     }
 
-    /// The ledger, which a temporary table of the same name must not hide.
-    var ledgerTable: String { isSQLite ? "main.schema_migrations" : "schema_migrations" }
+    /// A table, which a temporary one of the same name must not hide.
+    func table(_ name: String) -> String {
+        let quoted = SQLName.quoted(name, with: "\"")
+        return isSQLite ? "main.\(quoted)" : quoted
+    }
 
-    /// The names of a table's columns, one a row; no row where there is no such table.
+    /// The names and the types of a table's columns, one a row; no row where there is no such table.
     func columns(of table: String) -> String {
         isSQLite
-            ? "SELECT name FROM pragma_table_info('\(table)', 'main')"
+            ? "SELECT name, type FROM pragma_table_info(\(SQLValue.text(table)), 'main')"
             : """
-            SELECT attname::text FROM pg_attribute
-            WHERE attrelid = to_regclass('\(table)') AND attnum > 0 AND NOT attisdropped
+            SELECT attname::text, format_type(atttypid, atttypmod) FROM pg_attribute
+            WHERE attrelid = to_regclass(\(SQLValue.text(SQLName.quoted(table, with: "\"")))) AND attnum > 0 AND NOT attisdropped
             """
     }
 
     /// FMDBMigrationManager's table with three columns more, which it can leave out when it inserts.
-    var createLedger: String {
+    func createLedger(_ name: String) -> String {
         """
-        CREATE TABLE \(ledgerTable) (
+        CREATE TABLE \(table(name)) (
             version \(isSQLite ? "INTEGER" : "BIGINT") UNIQUE NOT NULL,
             name TEXT,
             checksum TEXT,
@@ -28,6 +31,9 @@ extension SQLDialect {
         )
         """
     }
+
+    /// The columns of a ledger that this library made.
+    var ledgerColumns: [String] { ["version", "name", "checksum", "applied_at"] }
 
     /// The time now in UTC, as text.
     var now: String {

@@ -5,8 +5,9 @@ extension SQLDialect {
             // Read committed: after the lock, the ledger must be seen as the last holder left it.
             try SQLError.wrapping { try db.query("BEGIN ISOLATION LEVEL READ COMMITTED") }
             do throws(SQLError) {
-                try SQLError.wrapping { try db.query("SET LOCAL lock_timeout = \(wait.wholeMilliseconds)") }
-                try takeAdvisoryLock(db)
+                // It stays for the statements of the migration, which may wait for tables.
+                try setLockTimeout("\(wait.wholeMilliseconds)", on: db)
+                try takeAdvisoryLock(db, wait: wait)
             } catch {
                 throw rollingBack(db, after: error)
             }
@@ -15,18 +16,56 @@ extension SQLDialect {
         do {
             // A plain BEGIN reads first and locks later: of two that do, one fails at once and is never
             // told to wait ("Transaction", "Read transactions versus write transactions").
-            try SQLError.wrapping { try db.query("BEGIN IMMEDIATE") }
+            try lock(with: "BEGIN IMMEDIATE", db, wait: wait)
         } catch {
             guard try isInTransaction(db) else { throw error }
             throw SQLError(.alreadyInTransaction, "The connection is in a transaction already")
         }
     }
 
-    /// Takes a lock that PostgreSQL gives back with the end of the transaction; SQLite's BEGIN took its own.
-    func takeAdvisoryLock(_ db: some SQLConnection) throws(SQLError) {
-        guard !isSQLite else { return }
+    /// Takes a lock that PostgreSQL gives back with the end of the transaction.
+    private func takeAdvisoryLock(_ db: some SQLConnection, wait: Duration) throws(SQLError) {
         // Any number does, so long as every version of this library takes the same.
-        try SQLError.wrapping { try db.query("SELECT pg_advisory_xact_lock(4155207210473316)") }
+        try lock(with: "SELECT pg_advisory_xact_lock(4155207210473316)", db, wait: wait)
+    }
+
+    /// Takes the lock in the transaction of a caller, and leaves the caller's own wait for locks as it was.
+    ///
+    /// SQLite's lock comes with the first statement that writes.
+    func takeLockInside(_ db: some SQLConnection, wait: Duration) throws(SQLError) {
+        guard !isSQLite else { return }
+        let before = try SQLError.wrapping { try db.query("SELECT current_setting('lock_timeout')") }
+        guard case .text(let former) = before.first?.first else {
+            throw SQLError(.statementFailed, "current_setting('lock_timeout') gave no text")
+        }
+        try setLockTimeout("\(wait.wholeMilliseconds)", on: db)
+        try takeAdvisoryLock(db, wait: wait)
+        try setLockTimeout("'\(former)'", on: db)
+    }
+
+    private func setLockTimeout(_ value: String, on db: some SQLConnection) throws(SQLError) {
+        try SQLError.wrapping { try db.query("SET LOCAL lock_timeout = \(value)") }
+    }
+
+    /// Runs a statement that waits for the lock of the migrator.
+    ///
+    /// The errors of another library have codes of their own and words in any language. The statement does nothing
+    /// but wait, so that one which failed after the whole wait could not have the lock.
+    private func lock(
+        with statement: String,
+        _ db: some SQLConnection,
+        wait: Duration
+    ) throws(SQLError) {
+        let began = ContinuousClock.now
+        do throws(SQLError) {
+            try SQLError.wrapping { try db.query(statement) }
+        } catch {
+            guard error.code == .statementFailed, began.duration(to: .now) >= max(wait, .milliseconds(1))
+            else { throw error }
+            var error = error
+            error.code = .busy
+            throw error
+        }
     }
 
     /// Whether an SQLite connection is in a transaction, which its SQL can only tell by trying.

@@ -26,7 +26,8 @@ extension SQLError.Code {
         case .unknownTarget: "Nothing was run. Pass the version of a migration, or none to run all."
         case .foreignKeyViolation:
             "It was rolled back. Delete or mend these rows in it."
-        case .ledgerUnreadable: "Nothing was run. Rename that table, or mend it by hand."
+        case .ledgerUnreadable: "Nothing of this was kept. Rename that table, or mend it by hand."
+        case .foreignLedger: "Nothing was run. Give this migrator a ledger of its own (ledger:)."
         case .openQuestions: "Nothing was changed. Answer in the plan's hints."
         case .stopped: "What was not applied runs at the next start."
         case .constraintViolation: "Mend these rows in the migration itself."

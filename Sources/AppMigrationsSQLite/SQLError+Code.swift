@@ -7,7 +7,7 @@ extension SQLError {
             case invalidScript, refusedStatement, invalidQuery, invalidText, unreadableRow, unwritableRow
             case transactionEnded, alreadyInTransaction, notInTransaction
             case invalidVersion, duplicateVersion, invalidFileName, unreadableFile, unknownTarget
-            case migrationFailed, foreignKeyViolation, ledgerUnreadable, stopped
+            case migrationFailed, foreignKeyViolation, ledgerUnreadable, foreignLedger, stopped
             case damaged, notDamaged, newerSchema, unreachable, fileFailure, constraintViolation,
                 cleanupFailed
         }
@@ -106,8 +106,12 @@ extension SQLError {
         /// A migration or a change of a table left rows that refer to none; it was rolled back.
         public static var foreignKeyViolation: Code { Code(.foreignKeyViolation) }
 
-        /// The table `schema_migrations` or `app_migrations` is not one of this library's, and no other's it can use.
+        /// The ledger or the table `app_migrations` has not the columns and values that it should have, or did not keep a
+        /// row.
         public static var ledgerUnreadable: Code { Code(.ledgerUnreadable) }
+
+        /// The ledger is another migrator's or another tool's; nothing was run.
+        public static var foreignLedger: Code { Code(.foreignLedger) }
 
         /// The progress closure answered that no more should run, and migrations are left.
         public static var stopped: Code { Code(.stopped) }

@@ -8,16 +8,26 @@ extension SQLError {
         do {
             return try body()
         } catch {
-            throw wrapped(error, as: code)
+            throw wrapped(error, as: code, findingLocks: code == .statementFailed)
         }
     }
 
-    static func wrapped(_ error: any Error, as code: Code) -> SQLError {
+    /// Makes an error of any library one of this library.
+    ///
+    /// With `findingLocks`, the text of the error may tell that a lock could not be had. It may for statements of this
+    /// library and scripts, and not for a closure, which can throw any text.
+    static func wrapped(_ error: any Error, as code: Code, findingLocks: Bool = false) -> SQLError {
         if let error = error as? SQLError { return error }
         if error is CancellationError { return SQLError(.cancelled, "The task was cancelled") }
         var wrapped = SQLError(code, "\(error)")
+        if findingLocks, lockMessages.contains(where: wrapped.message.contains) { wrapped.code = .busy }
         wrapped.underlyingError = error
         return wrapped
+    }
+
+    /// What SQLite says of SQLITE_BUSY and SQLITE_LOCKED ("sqlite3_errstr"), and PostgreSQL of `lock_not_available`.
+    private static var lockMessages: [String] {
+        ["database is locked", "database table is locked", "due to lock timeout"]
     }
 
     /// This error with the number of what it is about in a list, which its other facts don't tell.

@@ -45,11 +45,19 @@ enum SQLForeignKeys {
         }
     }
 
-    /// The rows that refer to none, as how many there are in each table.
+    /// The rows that refer to none, and the tables of the database.
     static func orphans(in db: some SQLConnection) throws(SQLError) -> Orphans {
         var orphans = Orphans()
+        // The text is compared and not read, and may hold bytes that are no UTF-8.
+        let tables = "SELECT name, rootpage, CAST(sql AS BLOB) FROM sqlite_master WHERE type = 'table'"
+        for row in try SQLError.wrapping({ try db.query(tables) }) {
+            guard row.count == 3, case .text(let name) = row[0] else {
+                throw SQLError(.statementFailed, "sqlite_master has a table without a name: \(row)")
+            }
+            orphans.addTable(name, rootPage: row[1], sql: row[2])
+        }
         for row in try SQLError.wrapping({ try db.query("PRAGMA foreign_key_check") }) {
-            guard case .text(let table) = row.first, row.count >= 3, case .text(let parent) = row[2] else {
+            guard row.count >= 3, case .text(let table) = row[0], case .text(let parent) = row[2] else {
                 throw SQLError(
                     .statementFailed,
                     "PRAGMA foreign_key_check gave a row without a table: \(row)"
@@ -58,51 +66,5 @@ enum SQLForeignKeys {
             orphans.add(table: table, rowID: row[1], parent: parent)
         }
         return orphans
-    }
-}
-
-/// The rows that refer to none.
-///
-/// They are compared by table and number, since a rebuilt table may have other row ids.
-struct Orphans {
-    private struct Group {
-        var count = 0
-        /// The first ones, as a person would look them up.
-        var examples = [String]()
-    }
-
-    private var groups = [String: Group]()
-
-    mutating func add(table: String, rowID: SQLValue, parent: String) {
-        var group = groups[table] ?? Group()
-        group.count += 1
-        if group.examples.count < 3 {
-            if case .integer(let rowID) = rowID {
-                group.examples.append("\(table) (rowid \(rowID)) refers to no row of \(parent)")
-            } else {
-                group.examples.append("a row of \(table) refers to no row of \(parent)")
-            }
-        }
-        groups[table] = group
-    }
-
-    /// What a person needs to find the rows that `before` did not have; `nil` when there is none.
-    ///
-    /// A table that is gone may have got another name: its old orphans are allowed in tables that are new.
-    func excess(over before: Orphans, tables: (before: [String], after: [String])) -> String? {
-        let old = Set(tables.before.map { $0.lowercased() })
-        let new = Set(tables.after.map { $0.lowercased() })
-        var moved = before.groups.reduce(0) { new.contains($1.key.lowercased()) ? $0 : $0 + $1.value.count }
-        for (table, group) in groups.sorted(by: { $0.key < $1.key }) {
-            let isNew = !old.contains(table.lowercased())
-            let allowed = isNew ? moved : before.count(of: table)
-            if group.count > allowed { return group.examples.joined(separator: "; ") }
-            if isNew { moved -= group.count }
-        }
-        return nil
-    }
-
-    private func count(of table: String) -> Int {
-        groups.first { $0.key.lowercased() == table.lowercased() }?.value.count ?? 0
     }
 }

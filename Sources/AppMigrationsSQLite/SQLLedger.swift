@@ -1,61 +1,67 @@
-/// The table `schema_migrations` of a database: which versions were applied to it.
+/// The table `schema_migrations` of a database, or one of another name: which versions were applied to it.
 ///
 /// One that FMDBMigrationManager made, with the single column `version`, is used as it is.
 struct SQLLedger<Connection: SQLConnection> {
     let db: Connection
+    let name: String
 
     /// The names of its columns in lower case, none where there is no such table.
-    private(set) var columns: [String]
+    private(set) var columns = [String]()
+
+    /// The declared type of its versions, empty for none.
+    private(set) var versionType = ""
 
     private var dialect: SQLDialect { Connection.dialect }
+    private var table: String { dialect.table(name) }
 
-    init(reading db: Connection) throws(SQLError) {
+    init(reading db: Connection, named name: String) throws(SQLError) {
         self.db = db
-        columns = try Self.columns(of: db)
-        if exists, !columns.contains("version") {
-            throw Self.unreadable("The table schema_migrations has no column version")
-        }
+        self.name = name
+        try readColumns()
     }
 
     var exists: Bool { !columns.isEmpty }
 
-    private static func columns(of db: Connection) throws(SQLError) -> [String] {
-        var columns = [String]()
-        for row in try SQLError.wrapping({ try db.query(Connection.dialect.columns(of: "schema_migrations")) }
-        ) {
-            guard case .text(let name) = row.first else {
-                throw unreadable("The columns of the table schema_migrations can't be told")
+    private mutating func readColumns() throws(SQLError) {
+        columns = []
+        for row in try SQLError.wrapping({ try db.query(dialect.columns(of: name)) }) {
+            guard row.count == 2, case .text(let column) = row[0] else {
+                throw Self.unreadable("The columns of the table \(name) can't be told")
             }
-            columns.append(name.lowercased())
+            columns.append(column.lowercased())
+            if case .text(let type) = row[1], columns.last == "version" { versionType = type }
         }
-        return columns
+        if !exists { return }
+        try refuseOtherTools()
+        if !columns.contains("version") { throw Self.unreadable("The table \(name) has no column version") }
     }
 
     /// Every version applied to a database, in order; none where there is no ledger.
     ///
     /// A start that has nothing to do comes here and no further, so its columns are not asked for first.
-    static func versions(in db: Connection) throws(SQLError) -> [Int64] {
-        guard Connection.dialect.isSQLite else { return try SQLLedger(reading: db).versions() }
+    static func versions(in db: Connection, named name: String) throws(SQLError) -> [Int64] {
+        guard Connection.dialect.isSQLite else { return try SQLLedger(reading: db, named: name).versions() }
         do throws(SQLError) {
-            return try readVersions(in: db)
+            return try readVersions(in: db, named: name)
         } catch {
             // It has the error again, unless the ledger was missing or was made meanwhile.
-            return try SQLLedger(reading: db).versions()
+            return try SQLLedger(reading: db, named: name).versions()
         }
     }
 
     /// Every version applied, in order.
-    func versions() throws(SQLError) -> [Int64] { exists ? try Self.readVersions(in: db) : [] }
+    func versions() throws(SQLError) -> [Int64] { exists ? try Self.readVersions(in: db, named: name) : [] }
 
-    private static func readVersions(in db: Connection) throws(SQLError) -> [Int64] {
+    private static func readVersions(in db: Connection, named name: String) throws(SQLError) -> [Int64] {
         // In order, SQLite reads the index of the versions alone.
-        let sql = "SELECT version FROM \(Connection.dialect.ledgerTable) ORDER BY version"
+        let sql = "SELECT version FROM \(Connection.dialect.table(name)) ORDER BY version"
         var versions = [Int64]()
         if let db = db as? SQLiteConnection {
-            try db.forEachFirst(of: sql) { value throws(SQLError) in versions.append(try version(value)) }
+            try db.forEachFirst(of: sql) { value throws(SQLError) in versions.append(try version(value, name))
+            }
         } else {
             for row in try SQLError.wrapping({ try db.query(sql) }) {
-                versions.append(try version(row.first))
+                versions.append(try version(row.first, name))
             }
         }
         versions.sort()
@@ -67,7 +73,7 @@ struct SQLLedger<Connection: SQLConnection> {
         guard columns.contains("checksum") else { return [] }
         let rows = try SQLError.wrapping {
             try db.query(
-                "SELECT version, checksum FROM \(dialect.ledgerTable) WHERE checksum IS NOT NULL ORDER BY version"
+                "SELECT version, checksum FROM \(table) WHERE checksum IS NOT NULL ORDER BY version"
             )
         }
         var checksums = [(version: Int64, checksum: String)]()
@@ -75,15 +81,46 @@ struct SQLLedger<Connection: SQLConnection> {
             guard row.count == 2, case .text(let checksum) = row[1] else {
                 throw Self.unreadable("The checksum of a row is not a text: \(row)")
             }
-            checksums.append((try Self.version(row[0]), checksum))
+            checksums.append((try Self.version(row[0], name), checksum))
         }
         return checksums
+    }
+
+    /// The checksum of a version, where the ledger has one.
+    ///
+    /// A start that has nothing to do asks for one version, and not for the columns first.
+    static func checksum(of version: Int64, in db: Connection, named name: String) throws(SQLError) -> String?
+    {
+        if Connection.dialect.isSQLite {
+            do throws(SQLError) {
+                return try readChecksum(of: version, in: db, named: name)
+            } catch {
+                // It has the error again, unless the ledger has no checksums.
+            }
+        }
+        return try SQLLedger(reading: db, named: name).checksum(of: version)
+    }
+
+    func checksum(of version: Int64) throws(SQLError) -> String? {
+        columns.contains("checksum") ? try Self.readChecksum(of: version, in: db, named: name) : nil
+    }
+
+    private static func readChecksum(
+        of version: Int64,
+        in db: Connection,
+        named name: String
+    ) throws(SQLError) -> String? {
+        let dialect = Connection.dialect
+        let sql = "SELECT checksum FROM \(dialect.table(name)) WHERE version = \(dialect.placeholder(1))"
+        let rows = try SQLError.wrapping { try db.query(sql, [.integer(version)]) }
+        if case .text(let checksum) = rows.first?.first { return checksum }
+        return nil
     }
 
     func hasApplied(_ version: Int64) throws(SQLError) -> Bool {
         let rows = try SQLError.wrapping {
             try db.query(
-                "SELECT 1 FROM \(dialect.ledgerTable) WHERE version = \(dialect.placeholder(1))",
+                "SELECT 1 FROM \(table) WHERE version = \(dialect.placeholder(1))",
                 [.integer(version)]
             )
         }
@@ -93,12 +130,16 @@ struct SQLLedger<Connection: SQLConnection> {
     /// Makes the table where it is still missing; called with the lock held.
     mutating func createIfNeeded() throws(SQLError) {
         if exists { return }
-        let ledger = try SQLLedger(reading: db)
-        if !ledger.exists { try SQLError.wrapping { try db.query(dialect.createLedger) } }
-        columns = try SQLLedger(reading: db).columns
+        try readColumns()
+        if exists { return }
+        try SQLError.wrapping { try db.query(dialect.createLedger(name)) }
+        try readColumns()
     }
 
     /// Writes that a migration was applied.
+    ///
+    /// The insert of a table that is not this library's may leave the row out without an error, by ON CONFLICT IGNORE
+    /// or RAISE(IGNORE), or take another one away. The migration would run at every start.
     func record(_ version: Int64, name: String?, checksum: String?) throws(SQLError) {
         var names = ["version"]
         var values = [dialect.placeholder(1)]
@@ -113,22 +154,57 @@ struct SQLLedger<Connection: SQLConnection> {
             values.append(dialect.now)
         }
         let sql =
-            "INSERT INTO \(dialect.ledgerTable) (\(names.joined(separator: ", ")))"
+            "INSERT INTO \(table) (\(names.joined(separator: ", ")))"
             + " VALUES (\(values.joined(separator: ", ")))"
+        // One that this library made has neither; a look at the row is cheaper than two at the number of rows.
+        let isForeign = columns != dialect.ledgerColumns
+        let before = isForeign ? try db.count(of: table) : 0
         try SQLError.wrapping { try db.query(sql, arguments) }
+        let after = isForeign ? try db.count(of: table) : 1
+        guard try hasApplied(version), after == before + 1 else {
+            throw Self.unreadable(
+                "The table \(self.name) did not keep the row of version \(version), or lost another"
+            )
+        }
     }
 
-    private static func version(_ value: SQLValue?) throws(SQLError) -> Int64 {
-        // A ledger of Rails, and a connection that gives every value as text, have texts of digits.
+    /// Whether the database has a table that a script names.
+    func hasTable(_ table: TablesOfTexts.Table) throws(SQLError) -> Bool {
+        // PostgreSQL folds the case of names without quotes and looks along its search path.
+        let sql =
+            dialect.isSQLite
+            ? "SELECT 1 FROM main.sqlite_master WHERE type IN ('table', 'view') AND name = ?1 COLLATE NOCASE"
+            : "SELECT 1 FROM pg_class WHERE oid = to_regclass($1)"
+        return try !SQLError.wrapping {
+            try db.query(sql, [.text(dialect.isSQLite ? table.name.text : table.text)])
+        }.isEmpty
+    }
+
+    private static func version(_ value: SQLValue?, _ name: String) throws(SQLError) -> Int64 {
+        // A connection that gives every value as text has texts of digits.
         switch value {
         case .integer(let version): return version
         case .text(let text):
             if let version = Int64(text) { return version }
-            throw unreadable("The table schema_migrations has the version '\(text)', which is no number")
+            throw unreadable("The table \(name) has the version '\(text)', which is no number")
         default:
-            throw unreadable("The table schema_migrations has a version that is no number")
+            throw unreadable("The table \(name) has a version that is no number")
         }
     }
 
     private static func unreadable(_ message: String) -> SQLError { SQLError(.ledgerUnreadable, message) }
+}
+
+extension SQLConnection {
+    /// How many rows a table has.
+    func count(of table: String) throws(SQLError) -> Int64 {
+        let rows = try SQLError.wrapping { try query("SELECT count(*) FROM \(table)") }
+        switch rows.first?.first {
+        case .integer(let count): return count
+        case .text(let text):
+            if let count = Int64(text) { return count }
+            fallthrough
+        default: throw SQLError(.statementFailed, "SELECT count(*) FROM \(table) gave no number")
+        }
+    }
 }

@@ -7,7 +7,7 @@ extension SQLMigration {
     /// underscore, a name of letters, digits, blanks, `-` and `_` that does not end with an underscore.
     /// Another `.sql` file is an error and not passed over, since it is most likely a migration with a
     /// misspelt name; hidden files and other kinds are passed over. A file is read when it is about to run,
-    /// all of them before the first runs.
+    /// all of them before the first runs, and when it is compared with what was applied.
     ///
     /// - Parameter folder: A path.
     /// - Returns: A migration for each file, in the order of their versions.

@@ -63,12 +63,12 @@ public struct SQLMigration<Connection: SQLConnection>: Sendable {
         file ?? name.map { "\(version) (\($0))" } ?? "\(version)"
     }
 
-    /// Tells an error which migration it is about.
-    func located(_ error: SQLError) -> SQLError {
+    /// Tells an error which migration it is about, and which file where the file can be at fault.
+    func located(_ error: SQLError, blamesFile: Bool = true) -> SQLError {
         var error = error
         error.version = version
         error.migrationName = name
-        if let file, !error.code.isOfDatabase {
+        if let file, blamesFile, !error.code.isOfDatabase {
             error.path = file
             error.hasPlaceInFile = true
         }

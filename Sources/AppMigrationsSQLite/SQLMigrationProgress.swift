@@ -1,12 +1,14 @@
-/// How far a run is, told after each migration.
+/// How far a run is, told after each migration that it ran.
 public struct SQLMigrationProgress: Sendable, Hashable {
-    /// How many migrations are done, this one included.
+    /// How many of the migrations that were pending are done, this one included.
+    ///
+    /// Another process may have run some of them meanwhile. Those are counted, and not told of.
     public let completed: Int
 
-    /// How many there were to run.
+    /// How many migrations were pending when the call began.
     public let total: Int
 
-    /// The version of the migration that was just run.
+    /// The version of the migration that this call just ran.
     public let version: Int64
 
     /// Its name.

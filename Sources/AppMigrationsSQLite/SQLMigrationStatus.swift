@@ -1,6 +1,6 @@
 /// How far a database's schema is, compared with the migrations of this app.
 public struct SQLMigrationStatus: Sendable, Hashable {
-    /// Whether the database has the table `schema_migrations`.
+    /// Whether the database has the ledger, the table `schema_migrations` unless the migrator has another.
     public let hasMigrationsTable: Bool
 
     /// The oldest version applied.
@@ -42,4 +42,10 @@ public struct SQLMigrationReport: Sendable, Hashable {
 
     /// Versions in the database that this app does not have: a newer release made or changed it.
     public let unknown: [Int64]
+
+    /// Versions whose SQL is another one than when it was applied, as ``SQLMigrationStatus/changed`` has them.
+    ///
+    /// A call that finds nothing pending compares the newest one, and all of them where that one differs. So it reads
+    /// one file and not every file at every start; a test of the app asks ``SQLMigrator/status(_:)`` for the rest.
+    public let changed: [Int64]
 }

@@ -30,18 +30,23 @@ extension SQLMigrator {
     ) throws(SQLError) -> SQLMigrationReport {
         if let target { try checkTarget(target) }
         return try Connection.dialect.waiting(lockTimeout, on: db) { () throws(SQLError) in
-            let comparison = Comparison(of: try SQLLedger.versions(in: db), with: migrations)
+            let comparison = Comparison(of: try SQLLedger.versions(in: db, named: ledger), with: migrations)
             let pending = comparison.pending.filter { $0.version <= target ?? .max }
             var applied = [Int64]()
-            if !pending.isEmpty {
+            var changed = [Int64]()
+            if pending.isEmpty {
+                if try hasOtherText(newestOf: comparison, in: db) { changed = try ownChanges(in: db) }
+            } else {
+                changed = try ownChanges(in: db)
                 let steps = try MigrationRun<Connection>.steps(for: pending)
-                applied = try run(steps, on: db, SQLLedger(reading: db), insideTransaction, progress)
+                applied = try run(steps, on: db, insideTransaction, progress)
             }
             let outOfOrder = Set(comparison.outOfOrder)
             return SQLMigrationReport(
                 applied: applied,
                 outOfOrder: applied.filter(outOfOrder.contains),
-                unknown: comparison.unknown
+                unknown: comparison.unknown,
+                changed: changed
             )
         }
     }
@@ -49,7 +54,6 @@ extension SQLMigrator {
     private func run(
         _ steps: [MigrationRun<Connection>.Step],
         on db: Connection,
-        _ ledger: SQLLedger<Connection>,
         _ insideTransaction: Bool,
         _ progress: (SQLMigrationProgress) -> SQLMigrationAnswer
     ) throws(SQLError) -> [Int64] {
@@ -60,9 +64,9 @@ extension SQLMigrator {
         func run(checksForeignKeys: Bool) throws(SQLError) -> [Int64] {
             var run = MigrationRun(
                 db: db,
-                ledger: ledger,
+                ledger: try SQLLedger(reading: db, named: ledger),
                 steps: steps,
-                lockTimeout: lockTimeout,
+                migrator: self,
                 checksForeignKeys: checksForeignKeys
             )
             switch (insideTransaction, transactions) {

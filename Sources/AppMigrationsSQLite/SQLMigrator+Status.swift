@@ -6,7 +6,7 @@ extension SQLMigrator {
     /// - Throws: ``SQLError``: of the database, or of a file that can't be read. A status is never made up.
     public func status(_ db: Connection) throws(SQLError) -> SQLMigrationStatus {
         try Connection.dialect.waiting(lockTimeout, on: db) { () throws(SQLError) in
-            let ledger = try SQLLedger(reading: db)
+            let ledger = try SQLLedger(reading: db, named: self.ledger)
             let comparison = Comparison(of: try ledger.versions(), with: migrations)
             let applied = comparison.applied
             return SQLMigrationStatus(
@@ -17,20 +17,30 @@ extension SQLMigrator {
                 pending: comparison.pending.map(\.version),
                 unknown: comparison.unknown,
                 outOfOrder: comparison.outOfOrder,
-                changed: try changed(try ledger.checksums())
+                changed: try LedgerComparison(of: migrations, with: ledger).changed
             )
         }
     }
 
-    private func changed(_ checksums: [(version: Int64, checksum: String)]) throws(SQLError) -> [Int64] {
-        var byVersion = [Int64: SQLMigration<Connection>]()
-        for migration in migrations { byVersion[migration.version] = migration }
-        var changed = [Int64]()
-        for (version, checksum) in checksums {
-            guard let now = try byVersion[version]?.checksum() else { continue }
-            if now != checksum { changed.append(version) }
+    /// The versions whose SQL is another one than when it was applied, in a ledger that is this migrator's.
+    func ownChanges(in db: Connection) throws(SQLError) -> [Int64] {
+        let ledger = try SQLLedger(reading: db, named: ledger)
+        let comparison = try LedgerComparison(of: migrations, with: ledger)
+        try comparison.refuseOtherOwner(of: ledger)
+        return comparison.changed
+    }
+
+    /// Whether the newest migration applied is recorded with another text.
+    ///
+    /// A start that has nothing to do compares this one: it reads one file at most, and a ledger that another migrator
+    /// wrote differs here as everywhere.
+    func hasOtherText(newestOf comparison: Comparison<Connection>, in db: Connection) throws(SQLError) -> Bool
+    {
+        guard let newest = comparison.newest.map({ migrations[$0] }) else { return false }
+        guard let then = try SQLLedger.checksum(of: newest.version, in: db, named: ledger) else {
+            return false
         }
-        return changed
+        return try newest.checksum() != then
     }
 
     /// Records every migration up to a version as applied, without running one, where there is no ledger yet.
@@ -48,14 +58,14 @@ extension SQLMigrator {
     public func baseline(_ db: Connection, at version: Int64) throws(SQLError) -> [Int64] {
         let dialect = Connection.dialect
         return try dialect.waiting(lockTimeout, on: db) { () throws(SQLError) in
-            var ledger = try SQLLedger(reading: db)
+            var ledger = try SQLLedger(reading: db, named: self.ledger)
             if ledger.exists || version == 0 { return [] }
             try checkTarget(version)
             let recorded = migrations.filter { $0.version <= version }
             try dialect.begin(db, wait: lockTimeout)
             do throws(SQLError) {
                 // Another starter may have been faster.
-                let isNew = !(try SQLLedger(reading: db).exists)
+                let isNew = !(try SQLLedger(reading: db, named: self.ledger).exists)
                 try ledger.createIfNeeded()
                 for migration in recorded where isNew {
                     try ledger.record(
@@ -83,18 +93,21 @@ struct Comparison<Connection: SQLConnection> {
     let applied: [Int64]
     private(set) var pending = [SQLMigration<Connection>]()
     private(set) var unknown = [Int64]()
+    /// Where the last migration that is applied is.
+    private(set) var newest: Int?
 
     @_specialize(where Connection == SQLiteConnection)
     init(of versions: [Int64], with migrations: [SQLMigration<Connection>]) {
         applied = versions
         var index = 0
-        for migration in migrations {
+        for (place, migration) in migrations.enumerated() {
             while index < versions.count, versions[index] < migration.version {
                 unknown.append(versions[index])
                 index += 1
             }
             if index < versions.count, versions[index] == migration.version {
                 while index < versions.count, versions[index] == migration.version { index += 1 }
+                newest = place
             } else {
                 pending.append(migration)
             }

@@ -5,7 +5,7 @@
 /// is run by one.
 ///
 /// ```swift
-/// let migrator = try SQLMigrator<SQLiteConnection>(SQLMigration.files(in: folder))
+/// let migrator = try SQLiteMigrator(SQLiteMigration.files(in: folder))
 /// let db = try SQLiteConnection(path: path)
 /// try migrator.migrate(db)
 /// ```
@@ -14,6 +14,7 @@ public struct SQLMigrator<Connection: SQLConnection>: Sendable {
     public let migrations: [SQLMigration<Connection>]
 
     let transactions: Transactions
+    let ledger: String
     let lockTimeout: Duration
 
     /// What one transaction holds.
@@ -30,18 +31,25 @@ public struct SQLMigrator<Connection: SQLConnection>: Sendable {
     /// - Parameters:
     ///   - migrations: In any order.
     ///   - transactions: What one transaction holds.
-    ///   - lockTimeout: How long to wait for another starter: longer than the longest migration. An SQLite
+    ///   - ledger: The table that records what was applied. It has one owner: modules that share a database, each
+    ///     with a migrator, need a name each.
+    ///   - lockTimeout: How long to wait for another process: longer than the longest migration. An SQLite
     ///     connection of another library has this `busy_timeout` during a call, and its own afterwards; a
-    ///     busy handler that is a function would be lost.
+    ///     busy handler that is a function would be lost. PostgreSQL has it as `lock_timeout`, also for the
+    ///     statements of a migration.
     /// - Throws: ``SQLError`` with the code ``SQLError/Code/duplicateVersion`` or
-    ///   ``SQLError/Code/invalidVersion``.
+    ///   ``SQLError/Code/invalidVersion``; ``SQLError/Code/ledgerUnreadable`` for a name that no table can have.
     // Unspecialised, the runtime looks for the generic types of each migration: 120 µs for 200 that were applied.
     @_specialize(where Connection == SQLiteConnection)
     public init(
         _ migrations: [SQLMigration<Connection>],
+        ledger: String = "schema_migrations",
         transactions: Transactions = .eachMigration,
         lockTimeout: Duration = .seconds(60)
     ) throws(SQLError) {
+        if ledger.isEmpty || ledger.utf8.contains(0) {
+            throw SQLError(.ledgerUnreadable, "The name of a ledger must not be empty or hold a zero byte")
+        }
         var isInOrder = true
         var last: Int64 = -1
         for migration in migrations {
@@ -55,6 +63,7 @@ public struct SQLMigrator<Connection: SQLConnection>: Sendable {
         }
         // Mostly they are, and the first sort of a process costs as much as all the rest of an idle check.
         self.migrations = isInOrder ? migrations : try Self.sorted(migrations)
+        self.ledger = ledger
         self.transactions = transactions
         self.lockTimeout = lockTimeout
     }

@@ -11,30 +11,19 @@ struct SQLStepGuard<Connection: SQLConnection> {
 
     func run(_ action: Action) throws(SQLError) {
         guard checksForeignKeys else { return try runInItsTransaction(action) }
-        let tables = try tableNames()
         let before = try SQLForeignKeys.orphans(in: db)
         try runInItsTransaction(action)
         let after = try SQLForeignKeys.orphans(in: db)
-        if let rows = after.excess(over: before, tables: (tables, try tableNames())) {
+        if let rows = after.excess(over: before) {
             throw SQLError(.foreignKeyViolation, "It leaves rows that refer to none: \(rows)")
         }
-    }
-
-    private func tableNames() throws(SQLError) -> [String] {
-        var names = [String]()
-        for row in try SQLError.wrapping({
-            try db.query("SELECT name FROM sqlite_master WHERE type = 'table'")
-        }) {
-            if case .text(let name) = row.first { names.append(name) }
-        }
-        return names
     }
 
     private func runInItsTransaction(_ action: Action) throws(SQLError) {
         switch action {
         case .script(let text, _):
             guard let own = db as? SQLiteConnection, !own.isBorrowed else {
-                return try runBehindSavepoint { try $0.execute(script: text) }
+                return try runBehindSavepoint(findingLocks: true) { try $0.execute(script: text) }
             }
             // It refuses what would end the transaction. A savepoint would have SQLite copy every page that the
             // script changes.
@@ -46,9 +35,16 @@ struct SQLStepGuard<Connection: SQLConnection> {
 
     /// Runs `body`, and finds out whether its transaction is still the one it began in: the savepoint is gone
     /// with a transaction that ended.
-    private func runBehindSavepoint(_ body: (Connection) throws -> Void) throws(SQLError) {
+    private func runBehindSavepoint(
+        findingLocks: Bool = false,
+        _ body: (Connection) throws -> Void
+    ) throws(SQLError) {
         try SQLError.wrapping { try db.query("SAVEPOINT app_migrations_guard") }
-        try SQLError.wrapping(as: .migrationFailed) { try body(db) }
+        do {
+            try body(db)
+        } catch {
+            throw SQLError.wrapped(error, as: .migrationFailed, findingLocks: findingLocks)
+        }
         do throws(SQLError) {
             try SQLError.wrapping { try db.query("RELEASE SAVEPOINT app_migrations_guard") }
         } catch {

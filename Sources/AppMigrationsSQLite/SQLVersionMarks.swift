@@ -18,7 +18,8 @@ struct SQLVersionMarks<Connection: SQLConnection> {
     func exist() throws(SQLError) -> Bool {
         let rows = try SQLError.wrapping { try db.query(dialect.columns(of: "app_migrations")) }
         if rows.isEmpty { return false }
-        guard rows.contains(["manager"]), rows.contains(["version"]) else {
+        guard rows.contains(where: { $0.first == "manager" }), rows.contains(where: { $0.first == "version" })
+        else {
             throw SQLError(
                 .ledgerUnreadable,
                 "The table app_migrations has not the columns manager and version"
@@ -50,11 +51,19 @@ struct SQLVersionMarks<Connection: SQLConnection> {
     }
 
     func add(_ version: AppVersion) throws(SQLError) {
+        let before = try db.count(of: table)
         let (first, second) = (dialect.placeholder(1), dialect.placeholder(2))
         try SQLError.wrapping {
             try db.query(
                 "INSERT INTO \(table) (manager, version) VALUES (\(first), \(second))",
                 row(of: version)
+            )
+        }
+        // A constraint with ON CONFLICT or a trigger can leave the row out without an error, or remove another.
+        guard try db.count(of: table) == before + 1, try has(version) else {
+            throw SQLError(
+                .ledgerUnreadable,
+                "The table app_migrations did not keep the row of version \(version), or lost another"
             )
         }
     }

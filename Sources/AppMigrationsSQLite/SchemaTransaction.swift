@@ -67,17 +67,12 @@ enum SchemaTransaction {
         _ body: () throws(SQLError) -> Void
     ) throws(SQLError) {
         guard checks else { return try body() }
-        let tables = try tableNames(in: db)
         let before = try SQLForeignKeys.orphans(in: db)
         try body()
         let after = try SQLForeignKeys.orphans(in: db)
-        if let rows = after.excess(over: before, tables: (tables, try tableNames(in: db))) {
+        if let rows = after.excess(over: before) {
             throw SQLError(.foreignKeyViolation, "It leaves rows that refer to none: \(rows)")
         }
-    }
-
-    private static func tableNames(in db: some SQLConnection) throws(SQLError) -> [String] {
-        try SchemaObject.all(of: db).filter { $0.kind == .table }.map(\.name.text)
     }
 
     /// Runs `body` with renames that leave the texts of views, triggers and foreign keys alone.

@@ -153,16 +153,14 @@ struct StagedMigration {
     }
 }
 
-/// The rows that refer to none before a migration, and the tables that there are.
+/// The rows that refer to none before a migration.
 private struct References {
     private let orphans: Orphans
-    private let tables: [String]
     /// Not where nothing is to be checked, nor where SQLite can't: a reference that fits no key is an error of
     /// the check itself ("foreign key mismatch"), and was there before the migration.
     private let isChecked: Bool
 
     init(of db: SQLiteConnection, _ check: SQLiteStore.Check) throws(SQLError) {
-        tables = try Self.names(in: db)
         var (orphans, isChecked) = (Orphans(), check != .off)
         if isChecked {
             do throws(SQLError) {
@@ -178,10 +176,6 @@ private struct References {
     /// The rows that were not there before, in words.
     func excess(in db: SQLiteConnection) throws(SQLError) -> String? {
         guard isChecked else { return nil }
-        return try SQLForeignKeys.orphans(in: db).excess(over: orphans, tables: (tables, Self.names(in: db)))
-    }
-
-    private static func names(in db: SQLiteConnection) throws(SQLError) -> [String] {
-        try SchemaObject.all(of: db).filter { $0.kind == .table }.map(\.name.text)
+        return try SQLForeignKeys.orphans(in: db).excess(over: orphans)
     }
 }

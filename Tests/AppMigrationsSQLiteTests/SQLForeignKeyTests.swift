@@ -63,6 +63,8 @@ import Testing
             DROP TABLE child; ALTER TABLE new RENAME TO child;
             """,
             "DELETE FROM child WHERE p = 99",
+            "ALTER TABLE parent RENAME TO parents; ALTER TABLE child ADD COLUMN x",
+            "ALTER TABLE parent RENAME TO parents; ALTER TABLE child RENAME TO children",
         ]
     )
     func `rows that referred to none before are tolerated`(sql: String) throws {
@@ -74,11 +76,50 @@ import Testing
             "DELETE FROM parent WHERE id = 1",
             "ALTER TABLE child RENAME TO children; DELETE FROM parent WHERE id = 1",
             "CREATE TABLE more(p REFERENCES parent(id)); INSERT INTO more VALUES (77)",
+            // One goes and one comes.
+            "DELETE FROM child WHERE id = 100; DELETE FROM parent WHERE id = 1",
+            "DELETE FROM child WHERE id = 100; DELETE FROM parent WHERE id = 1; ALTER TABLE child ADD COLUMN x",
+            """
+            DELETE FROM child WHERE id = 100; DELETE FROM parent WHERE id = 1;
+            ALTER TABLE parent RENAME TO parents
+            """,
+            // A table that was made again is counted.
+            """
+            DELETE FROM parent;
+            CREATE TABLE new(p REFERENCES parent(id)); INSERT INTO new(p) SELECT p FROM child ORDER BY id DESC;
+            DROP TABLE child; ALTER TABLE new RENAME TO child;
+            """,
         ]
     )
     func `new ones are found among old ones`(sql: String) throws {
         let db = try migrated(orphans: 2)
         #expect(try sqlError { try migrate(db, sql) }.code == .foreignKeyViolation)
+    }
+
+    @Test func `the row that is new is named among old ones`() throws {
+        let db = try migrated(orphans: 2)
+        let error = try sqlError {
+            try migrate(db, "DELETE FROM child WHERE id = 100; DELETE FROM parent WHERE id = 2")
+        }
+        #expect(
+            error.message == "It leaves rows that refer to none: child (rowid 20) refers to no row of parent"
+        )
+    }
+
+    @Test func `rows without row ids are counted for the table that they refer to`() throws {
+        let db = try migrated()
+        try db.execute(
+            script: """
+                PRAGMA foreign_keys = OFF; CREATE TABLE other(id INTEGER PRIMARY KEY); INSERT INTO other VALUES (1);
+                CREATE TABLE w(a PRIMARY KEY, p REFERENCES parent(id), o REFERENCES other(id)) WITHOUT ROWID;
+                INSERT INTO w VALUES (1, 99, 1), (2, 99, 1); PRAGMA foreign_keys = ON
+                """
+        )
+        let replaced = try sqlError { try migrate(db, "DELETE FROM w WHERE a = 1; DELETE FROM other") }
+        #expect(
+            replaced.message == "It leaves rows that refer to none: a row of w refers to no row of other"
+        )
+        try migrate(db, "UPDATE w SET a = a + 10")
     }
 
     @Test func `what is off stays off and is not checked`() throws {

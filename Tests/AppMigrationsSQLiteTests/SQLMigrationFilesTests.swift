@@ -111,9 +111,10 @@ import Testing
         }
     }
 
-    @Test func `a file that was applied is not read again`() throws {
+    @Test func `of the files that were applied the newest alone is read again`() throws {
         try withTemporaryDirectory { folder in
             try write("CREATE TABLE a(x)", to: folder + "/1.sql")
+            try write("CREATE TABLE b(x)", to: folder + "/2.sql")
             let migrator = try Migrator(Migration.files(in: folder))
             let db = try memory()
             try migrator.migrate(db)

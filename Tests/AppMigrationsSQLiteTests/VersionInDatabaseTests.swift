@@ -229,7 +229,7 @@ import Testing
             #expect(
                 (error?.underlyingError as? SQLError)?.description
                     == "\(library.db.path): The table app_migrations has not the columns manager and version."
-                    + " Nothing was run. Rename that table, or mend it by hand."
+                    + " Nothing of this was kept. Rename that table, or mend it by hand."
             )
             #expect(try library.log.isEmpty)
         }

@@ -4,7 +4,7 @@ import AppMigrationsSQLite
 // The samples of the landing page and the articles of AppMigrationsSQLite, as they stand there.
 
 private func landingPage(folder: String, path: String) throws {
-    let migrator = try SQLMigrator<SQLiteConnection>(SQLMigration.files(in: folder))
+    let migrator = try SQLiteMigrator(SQLiteMigration.files(in: folder))
     let db = try SQLiteConnection(path: path)
     try migrator.migrate(db)
 }
@@ -13,21 +13,22 @@ private func whenToCall(
     _ migrator: SQLMigrator<SQLiteConnection>,
     _ migrations: MigrationManager,
     _ db: SQLiteConnection,
+    path: String,
     folder: String
 ) throws {
     try migrations.whenMigrating(toVersion: "2.2") { try exportAttachments(to: folder) }
     try migrations.whenMigrating(toVersion: "2.3") { try migrator.migrate(db, to: 17) }
 
-    try migrations.whenMigrating(toVersion: "2.4", in: db) { db in
+    try migrations.whenMigrating(toVersion: "2.4", in: SQLiteConnection(path: path)) { db in
         try db.query("UPDATE account SET balance = balance * 100")
     }
 }
 
 private func textsAndClosures(folder: String) throws -> SQLMigrator<SQLiteConnection> {
-    let migrator = try SQLMigrator<SQLiteConnection>(
-        SQLMigration.files(in: folder) + [
-            SQLMigration(version: 40, name: "index_notes", sql: "CREATE INDEX note_date ON note(date)"),
-            SQLMigration(version: 41, name: "fold_titles") { db in
+    let migrator = try SQLiteMigrator(
+        SQLiteMigration.files(in: folder) + [
+            SQLiteMigration(version: 40, name: "index_notes", sql: "CREATE INDEX note_date ON note(date)"),
+            SQLiteMigration(version: 41, name: "fold_titles") { db in
                 for row in try db.query("SELECT id, title FROM note") {
                     guard case .text(let title) = row[1] else { continue }
                     try db.query(
@@ -39,6 +40,12 @@ private func textsAndClosures(folder: String) throws -> SQLMigrator<SQLiteConnec
         ]
     )
     return migrator
+}
+
+private func oneLedgerOneOwner(noteScripts: [String], songScripts: [String]) throws -> [SQLiteMigrator] {
+    let notes = try SQLiteMigrator(SQLiteMigration.numbered(noteScripts), ledger: "note_migrations")
+    let songs = try SQLiteMigrator(SQLiteMigration.numbered(songScripts), ledger: "song_migrations")
+    return [notes, songs]
 }
 
 private func anotherLibrary(_ migrator: SQLMigrator<SQLiteConnection>, _ db: SQLiteConnection) throws {

@@ -56,7 +56,7 @@ import Testing
         #expect(
             error.description
                 == "Rebuilding the table p: It leaves rows that refer to none: c (rowid 1) refers to"
-                + " no row of p; c (rowid 2) refers to no row of p. The table and its rows are as they were."
+                + " no row of p. The table and its rows are as they were."
                 + " It was rolled back. Delete or mend these rows in it."
         )
     }

@@ -1,0 +1,253 @@
+import AppMigrations
+import Testing
+
+@testable import AppMigrationsSQLite
+
+/// Whose a ledger is, and whether it keeps what is written.
+@Suite struct SQLLedgerTests {
+    private let notes = ["CREATE TABLE note(x)", "CREATE TABLE tag(x)"]
+    private let songs = ["CREATE TABLE song(x)", "CREATE TABLE list(x)"]
+
+    @Test(arguments: ["songs_migrations", "a \"b\" 'c'; --", "Schema_Migrations2"])
+    func `modules that share a database have a ledger each`(ledger: String) throws {
+        let db = try memory()
+        let first = try Migrator(SQLMigration.numbered(notes))
+        let second = try Migrator(SQLMigration.numbered(songs), ledger: ledger)
+        for expected in [[1, 2], []] as [[Int64]] {
+            #expect(try first.migrate(db).applied == expected)
+            #expect(try second.migrate(db).applied == expected)
+        }
+        #expect(try second.status(db).changed == [])
+        #expect(try second.status(db).unknown == [])
+        #expect(try tables(in: db).sorted() == ["note", "tag", "song", "list", ledger].sorted())
+    }
+
+    @Test func `numbers that begin elsewhere share a ledger`() throws {
+        let migrations = SQLMigration<SQLiteConnection>.numbered(notes)
+        let db = try memory()
+        let more = SQLMigration<SQLiteConnection>.numbered(songs, startingAt: 101)
+        #expect(try Migrator(migrations + more).migrate(db).applied == [1, 2, 101, 102])
+    }
+
+    @Test(arguments: ["", "a\0b"]) func `a name that no table can have is refused`(name: String) throws {
+        let error = try sqlError { try Migrator([], ledger: name) }
+        #expect(
+            error.description
+                == "The name of a ledger must not be empty or hold a zero byte."
+                + " Nothing of this was kept. Rename that table, or mend it by hand."
+        )
+    }
+
+    @Test(arguments: [0, 1]) func `a ledger that another migrator wrote is an error before anything runs`(
+        more: Int
+    ) throws {
+        let db = try memory()
+        try Migrator(SQLMigration.numbered(notes)).migrate(db)
+        // With as many as the other has, nothing would be pending.
+        let migrator = try Migrator(SQLMigration.numbered(songs + ["CREATE TABLE more(x)"].prefix(more)))
+        for target in [nil, 1] as [Int64?] {
+            let error = try sqlError { try migrator.migrate(db, to: target) }
+            #expect(error.code == .foreignLedger)
+            #expect(
+                error.description
+                    == "The table schema_migrations is another migrator's: it has version 1 with another text, and"
+                    + " the database has no song, list. Nothing was run."
+                    + " Give this migrator a ledger of its own (ledger:)."
+            )
+        }
+        #expect(try migrator.status(db).changed == [1, 2])
+        #expect(try tables(in: db) == ["note", "tag"])
+        #expect(try ledger(of: db) == [1, 2])
+    }
+
+    @Test func `a ledger that another migrator wrote while the lock was waited for is an error, too`() throws
+    {
+        let db = try memory()
+        let other = try Migrator(SQLMigration.numbered(notes))
+        var isFirst = true
+        let connection = OtherConnection(db) { sql in
+            if sql == "BEGIN IMMEDIATE", isFirst {
+                isFirst = false
+                try other.migrate(db)
+            }
+        }
+        let migrator = try SQLMigrator<OtherConnection>(SQLMigration.numbered(songs))
+        let error = try sqlError { try migrator.migrate(connection) }
+        #expect(error.code == .foreignLedger)
+        #expect(error.applied == [])
+        #expect(try tables(in: db) == ["note", "tag"])
+    }
+
+    @Test func `files with the names of another migrator's are found out, too`() throws {
+        try withTemporaryDirectory { folder in
+            try write(songs[0], to: folder + "/1_first.sql")
+            let db = try memory()
+            try Migrator([Migration(version: 1, name: "first", sql: notes[0])]).migrate(db)
+            let error = try sqlError { try Migrator(SQLMigration.files(in: folder)).migrate(db) }
+            #expect(error.code == .foreignLedger)
+        }
+    }
+
+    @Test(
+        arguments: [
+            // Its table is there.
+            ["CREATE TABLE note(x, y)", "CREATE TABLE tag(x, y)"],
+            // No table of its own is to be expected.
+            ["INSERT INTO note VALUES (1)", "INSERT INTO tag VALUES (1)"],
+            ["CREATE TEMP TABLE note2(x)", "-- CREATE TABLE a(x)"],
+            ["CREATE TABLE note2(x)", "DROP TABLE IF EXISTS main.note2"],
+            [
+                "CREATE TABLE note2(x)",
+                "ALTER TABLE note2 RENAME COLUMN x TO y; ALTER TABLE NOTE2 RENAME TO \"tag\"",
+            ],
+            // Another row is as this migrator would have written it.
+            ["CREATE TABLE note2(x)", "CREATE TABLE tag(x)"],
+        ]
+    )
+    func `a text that was edited after its release is told, and refused by nobody`(texts: [String]) throws {
+        let db = try memory()
+        try Migrator(SQLMigration.numbered(notes)).migrate(db)
+        let changed = texts[1] == notes[1] ? [1] : [1, 2] as [Int64]
+        let migrator = try Migrator(SQLMigration.numbered(texts))
+        // The newest one is compared when nothing is pending.
+        #expect(try migrator.migrate(db).changed == (changed == [1] ? [] : changed))
+        #expect(try migrator.status(db).changed == changed)
+        let more = try Migrator(SQLMigration.numbered(texts + ["CREATE TABLE more(x)"]))
+        let report = try more.migrate(db)
+        #expect(report.changed == changed)
+        #expect(report.applied == [3])
+    }
+
+    @Test func `a migration that was a text and is a closure, or the other way round, is no other owner's`()
+        throws
+    {
+        let db = try memory()
+        try Migrator([Migration(version: 1, sql: "SELECT 1"), Migration(version: 2) { _ in }]).migrate(db)
+        let migrator = try Migrator([
+            Migration(version: 1) { _ in }, Migration(version: 2, sql: "CREATE TABLE a(x)"),
+        ])
+        #expect(try migrator.migrate(db).changed == [])
+    }
+
+    @Test(
+        arguments: [
+            ("version BIGINT PRIMARY KEY, dirty BOOLEAN NOT NULL", "golang-migrate's: it has a column dirty"),
+            ("version BIGINT PRIMARY KEY, inserted_at TEXT", "Ecto's: it has a column inserted_at"),
+            (
+                "installed_rank INT NOT NULL, version TEXT, description TEXT, execution_time INT",
+                "Flyway's: it has a column installed_rank"
+            ),
+            (
+                "version BIGINT PRIMARY KEY, description TEXT, checksum BLOB, execution_time BIGINT",
+                "sqlx's: it has a column execution_time"
+            ),
+            ("version VARCHAR(50) PRIMARY KEY, run_on TIMESTAMP", "Diesel's: it has a column run_on"),
+            (
+                "manager TEXT NOT NULL, version TEXT NOT NULL",
+                "that of whenMigrating(toVersion:in:): it has a column manager"
+            ),
+            (
+                "version varchar NOT NULL PRIMARY KEY",
+                "that of Rails or dbmate: it has versions of texts, and no other column"
+            ),
+            (
+                "\"Version\" Text",
+                "that of Rails or dbmate: it has versions of texts, and no other column"
+            ),
+        ]
+    )
+    func `the ledger of another tool is refused by its columns`(columns: String, owner: String) throws {
+        for name in ["schema_migrations", "flyway_schema_history"] {
+            let db = try memory()
+            try db.query("CREATE TABLE \(name)(\(columns))")
+            let migrator = try Migrator(SQLMigration.numbered(notes), ledger: name)
+            for error in [
+                try sqlError { try migrator.migrate(db) }, try sqlError { try migrator.status(db) },
+                try sqlError { try migrator.baseline(db, at: 1) },
+            ] {
+                #expect(
+                    error.description
+                        == "The table \(name) is \(owner). Nothing was run."
+                        + " Give this migrator a ledger of its own (ledger:)."
+                )
+                #expect(error.code == .foreignLedger)
+            }
+            #expect(try tables(in: db).filter { $0 != name } == [])
+        }
+    }
+
+    @Test(
+        arguments: [
+            "CREATE TABLE L(version, name NOT NULL ON CONFLICT IGNORE)",
+            """
+            CREATE TABLE L(version);
+            CREATE TRIGGER t BEFORE INSERT ON L WHEN new.version > 1 BEGIN SELECT RAISE(IGNORE); END
+            """,
+            "CREATE TABLE L(version, one DEFAULT 1 UNIQUE ON CONFLICT REPLACE); INSERT INTO L VALUES (1, 1)",
+            """
+            CREATE TABLE L(version, name, checksum, applied_at);
+            CREATE TRIGGER t AFTER INSERT ON L WHEN new.version > 1 BEGIN DELETE FROM L WHERE version = new.version; END
+            """,
+        ]
+    )
+    func `a row that the table does not keep undoes its migration`(table: String) throws {
+        let db = try memory()
+        try db.execute(script: "CREATE TABLE n(x); INSERT INTO n VALUES (5);" + table)
+        let migrator = try Migrator(
+            [
+                Migration(version: 1, name: "one", sql: "SELECT 1"),
+                Migration(version: 2, sql: "UPDATE n SET x = x * 100"),
+            ],
+            ledger: "L"
+        )
+        for _ in 0..<2 {
+            let error = try sqlError { try migrator.migrate(db) }
+            #expect(
+                error.description.contains(
+                    "Migration 2: The table L did not keep the row of version 2, or lost another."
+                ),
+                "\(error)"
+            )
+            #expect(error.code == .ledgerUnreadable)
+        }
+        #expect(try db.query("SELECT x FROM n") == [[5]])
+    }
+
+    @Test func `a view with a trigger is a ledger, too`() throws {
+        let db = try memory()
+        try db.execute(
+            script: """
+                CREATE TABLE base(number); CREATE VIEW schema_migrations AS SELECT number AS version FROM base;
+                CREATE TRIGGER t INSTEAD OF INSERT ON schema_migrations BEGIN INSERT INTO base VALUES (new.version); END
+                """
+        )
+        #expect(try Migrator(SQLMigration.numbered(notes)).migrate(db).applied == [1, 2])
+    }
+
+    @Test(
+        arguments: [
+            "CREATE TABLE app_migrations(manager, version, one NOT NULL ON CONFLICT IGNORE)",
+            """
+            CREATE TABLE app_migrations(manager, version);
+            CREATE TRIGGER t BEFORE INSERT ON app_migrations BEGIN SELECT RAISE(IGNORE); END
+            """,
+            """
+            CREATE TABLE app_migrations(manager PRIMARY KEY ON CONFLICT REPLACE, version);
+            INSERT INTO app_migrations VALUES ('Library', '1.2')
+            """,
+        ]
+    )
+    func `a version whose row is not kept is not done`(table: String) throws {
+        try withLibrary { library throws in
+            try library.db.execute(script: table)
+            for _ in 0..<2 {
+                let error = #expect(throws: MigrationError.self) { try library.manager().add("1.4") }
+                #expect(
+                    (error?.underlyingError as? SQLError)?.message
+                        == "The table app_migrations did not keep the row of version 1.4, or lost another"
+                )
+            }
+            #expect(try library.log.isEmpty)
+        }
+    }
+}

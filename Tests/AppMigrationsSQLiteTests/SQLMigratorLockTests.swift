@@ -1,0 +1,94 @@
+import AppMigrationsSQLite
+import Testing
+
+/// Locks that could not be had, on the connections of other libraries.
+@Suite struct SQLMigratorLockTests {
+    private typealias Other = SQLMigrator<OtherConnection>
+
+    @Test(arguments: [
+        "database is locked", "database table is locked", "canceling statement due to lock timeout",
+    ])
+    func `a lock that could not be had is busy, and blames no file`(words: String) throws {
+        try withTemporaryDirectory { folder in
+            try write("CREATE TABLE a(x)", to: folder + "/1_a.sql")
+            let migrator = try Other(SQLMigration.files(in: folder))
+            for statement in ["BEGIN IMMEDIATE", "COMMIT", "CREATE TABLE a(x)", "CREATE TABLE main."] {
+                let db = OtherConnection(try memory()) { sql in
+                    if sql.hasPrefix(statement) { throw OtherConnection.Failure(description: words) }
+                }
+                let error = try sqlError { try migrator.migrate(db) }
+                #expect(error.code == .busy, "\(statement)")
+                #expect(
+                    error.description == "Migration 1 (a): \(words). Nothing of it was changed."
+                        + " Try again, or wait longer (lockTimeout:, busyTimeout:)."
+                )
+                #expect(error.path == nil)
+                #expect(error.underlyingError is OtherConnection.Failure)
+                #expect(try tables(in: db.db).isEmpty)
+            }
+        }
+    }
+
+    @Test func `reading a ledger that is locked is busy, too`() throws {
+        let db = OtherConnection(try memory()) { sql in
+            if sql.hasPrefix("SELECT") { throw OtherConnection.Failure(description: "database is locked") }
+        }
+        let migrator = try Other([])
+        #expect(try sqlError { try migrator.migrate(db) }.code == .busy)
+        #expect(try sqlError { try migrator.status(db) }.code == .busy)
+    }
+
+    @Test func `a lock that was waited for in vain is busy in every language`() throws {
+        let wait = Duration.milliseconds(1)
+        let db = OtherConnection(try memory()) { sql in
+            guard sql == "BEGIN IMMEDIATE" else { return }
+            let began = ContinuousClock.now
+            while began.duration(to: .now) < wait {}
+            throw OtherConnection.Failure(description: "gesperrt")
+        }
+        let error = try sqlError {
+            try Other([SQLMigration(version: 1, sql: "")], lockTimeout: wait).migrate(db)
+        }
+        #expect(error.code == .busy)
+        #expect(error.message == "gesperrt")
+    }
+
+    @Test func `another failure of the statement is none of the lock`() throws {
+        let db = OtherConnection(try memory()) { sql in
+            if sql == "BEGIN IMMEDIATE" { throw OtherConnection.Failure(description: "no connection") }
+        }
+        let error = try sqlError { try Other([SQLMigration(version: 1, sql: "")]).migrate(db) }
+        #expect(error.code == .statementFailed)
+        #expect(error.description == "Migration 1: no connection.")
+    }
+
+    @Test func `what a closure says of locks is its own error`() throws {
+        let migrator = try Other([
+            SQLMigration(version: 1) { _ in throw OtherConnection.Failure(description: "database is locked") }
+        ])
+        #expect(try sqlError { try migrator.migrate(OtherConnection(memory())) }.code == .migrationFailed)
+    }
+
+    @Test func `progress tells of what this call ran, and of nothing else`() throws {
+        let db = try memory()
+        let migrations = (1...4).map {
+            SQLMigration<SQLiteConnection>(version: $0, sql: "CREATE TABLE t\($0)(x)")
+        }
+        let other = try Migrator(migrations)
+        var begun = 0
+        let connection = OtherConnection(db) { sql in
+            guard sql == "BEGIN IMMEDIATE" else { return }
+            begun += 1
+            if begun == 2 { try other.migrate(db, to: 3) }
+        }
+        var told = [String]()
+        let report = try Other(
+            (1...4).map { SQLMigration(version: $0, sql: "CREATE TABLE t\($0)(x)") }
+        ).migrate(connection) {
+            told.append("\($0.completed)/\($0.total) \($0.version)")
+            return .goOn
+        }
+        #expect(told == ["1/4 1", "4/4 4"])
+        #expect(report.applied == [1, 4])
+    }
+}

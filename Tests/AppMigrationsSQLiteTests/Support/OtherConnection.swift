@@ -1,0 +1,35 @@
+import AppMigrationsSQLite
+
+/// An SQLite connection of another library: its errors are of its own type, and a test acts before its statements.
+final class OtherConnection: SQLConnection {
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    let db: SQLiteConnection
+    /// Called with each statement before it runs; what it throws is the statement's error.
+    let before: (String) throws -> Void
+
+    init(_ db: SQLiteConnection, before: @escaping (String) throws -> Void = { _ in }) {
+        self.db = db
+        self.before = before
+    }
+
+    func query(_ sql: String, _ arguments: [SQLValue]) throws -> [[SQLValue]] {
+        try before(sql)
+        do {
+            return try db.query(sql, arguments)
+        } catch {
+            throw Failure(description: "Fehler \(error.extendedResultCode ?? 0): \(error.message)")
+        }
+    }
+
+    func execute(script: String) throws {
+        try before(script)
+        do {
+            try db.execute(script: script)
+        } catch {
+            throw Failure(description: "Fehler \(error.extendedResultCode ?? 0): \(error.message)")
+        }
+    }
+}

@@ -38,6 +38,10 @@ struct StandInApp {
             lockTimeout: arguments.timeout.map { .milliseconds($0) },
             attemptLimit: arguments.attemptLimit,
             onEvent: { event in
+                if let duration = event.duration, duration < .zero {
+                    System.say("\(event.kind) took \(duration)")
+                    System.leave(5)
+                }
                 if arguments.death == "\(event.kind):\(event.version.map(\.description) ?? "-")" {
                     System.die()
                 }

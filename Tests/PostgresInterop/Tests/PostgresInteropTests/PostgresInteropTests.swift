@@ -102,10 +102,104 @@ typealias Migrator = SQLMigrator<PostgresConnection>
                 try Migrator([first], lockTimeout: .milliseconds(20)).migrate(other)
             }
             #expect(error.message.contains("lock timeout"))
+            #expect(error.code == .busy)
+            // In the transaction of a caller the wait is the migrator's, too, and the caller's own comes back.
+            try other.query("BEGIN")
+            try other.query("SET LOCAL lock_timeout = '7s'")
+            let inside = try #require(throws: SQLError.self) {
+                try Migrator([first], lockTimeout: .milliseconds(20)).migrate(other, insideTransaction: true)
+            }
+            #expect(inside.code == .busy)
+            try other.query("ROLLBACK")
             try db.query("COMMIT")
+            try other.query("BEGIN")
+            try other.query("SET LOCAL lock_timeout = '7s'")
+            try Migrator([first, second]).migrate(other, insideTransaction: true)
+            #expect(try other.query("SHOW lock_timeout") == [["7s"]])
+            try other.query("ROLLBACK")
             #expect(
                 try Migrator([first, second], lockTimeout: .milliseconds(20)).migrate(other).applied == [2]
             )
+        }
+    }
+
+    @Test func `a script that waits for a table in vain is busy`() throws {
+        try withDatabase { info in
+            let db = try PostgresConnection(info)
+            let other = try PostgresConnection(info)
+            try Migrator([first]).migrate(db)
+            try other.query("BEGIN")
+            try other.query("LOCK TABLE people")
+            let waiting = Migration(version: 2, name: "wait", sql: "ALTER TABLE people ADD COLUMN born INT")
+            let error = try #require(throws: SQLError.self) {
+                try Migrator([first, waiting], lockTimeout: .milliseconds(20)).migrate(db)
+            }
+            #expect(error.code == .busy)
+            try other.query("COMMIT")
+            #expect(try Migrator([first, waiting]).migrate(db).applied == [2])
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("version BIGINT PRIMARY KEY, dirty BOOLEAN NOT NULL", "golang-migrate's: it has a column dirty"),
+            (
+                "version BIGINT PRIMARY KEY, inserted_at TIMESTAMP(0)",
+                "Ecto's: it has a column inserted_at"
+            ),
+            (
+                "version VARCHAR(255) NOT NULL PRIMARY KEY",
+                "that of Rails or dbmate: it has versions of texts, and no other column"
+            ),
+        ]
+    )
+    func `the ledger of another tool is refused by its columns`(columns: String, owner: String) throws {
+        try withDatabase { info in
+            let db = try PostgresConnection(info)
+            try db.query("CREATE TABLE schema_migrations(\(columns))")
+            let error = try #require(throws: SQLError.self) { try Migrator([first]).migrate(db) }
+            #expect(error.code == .foreignLedger)
+            #expect(error.message == "The table schema_migrations is \(owner)")
+            #expect(try db.query("SELECT to_regclass('people')") == [[nil]])
+            let ledger = "a \"b\" 'c'"
+            #expect(try Migrator([first], ledger: ledger).migrate(db).applied == [1])
+            #expect(try Migrator([first], ledger: ledger).migrate(db).applied == [])
+        }
+    }
+
+    @Test func `a ledger that another migrator wrote is an error, and one with an edited text is none`()
+        throws
+    {
+        try withDatabase { info in
+            let db = try PostgresConnection(info)
+            try Migrator([Migration(version: 1, sql: "CREATE TABLE People(x INT)")]).migrate(db)
+            let other = Migration(
+                version: 1,
+                sql: "CREATE TABLE public.Song(x INT); CREATE TABLE \"List\"(x INT)"
+            )
+            let error = try #require(throws: SQLError.self) { try Migrator([other]).migrate(db) }
+            #expect(
+                error.message
+                    == "The table schema_migrations is another migrator's: it has version 1 with another text, and"
+                    + " the database has no public.Song, \"List\""
+            )
+            #expect(try Migrator([first]).migrate(db).changed == [1])
+        }
+    }
+
+    @Test func `a row that a trigger leaves out undoes its migration`() throws {
+        try withDatabase { info in
+            let db = try PostgresConnection(info)
+            try db.execute(
+                script: """
+                    CREATE TABLE schema_migrations(version BIGINT);
+                    CREATE FUNCTION skip() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+                    CREATE TRIGGER t BEFORE INSERT ON schema_migrations FOR EACH ROW EXECUTE FUNCTION skip();
+                    """
+            )
+            let error = try #require(throws: SQLError.self) { try Migrator([first]).migrate(db) }
+            #expect(error.code == .ledgerUnreadable)
+            #expect(try db.query("SELECT to_regclass('people')") == [[nil]])
         }
     }
 

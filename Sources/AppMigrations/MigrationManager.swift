@@ -62,8 +62,9 @@ public final class MigrationManager: Sendable {
     ///   - currentVersion: The app's version; `nil` asks the main bundle for `CFBundleShortVersionString`.
     ///   - firstRun: What data there is when there is no state; asked only then, and under the lock.
     ///   - stateDirectory: The path of the folder for the state, which is made where there is none; `nil` is the user's
-    ///     application data, `<app>/Migrations` in it. Of a `URL` take `path(percentEncoded: false)`: a path that isn't there
-    ///     and has escapes is refused, and so is one that begins with `~`.
+    ///     application data, `<app>/Migrations` in it. On tvOS pass one: an app may write to its caches only there. Of
+    ///     a `URL` take `path(percentEncoded: false)`: a path that isn't there and has escapes is refused, and so is one
+    ///     that begins with `~`.
     ///   - options: Time-out of the lock, limit of attempts, events.
     /// - Throws: ``MigrationError`` with the code `invalidName`, `invalidVersion`, `unknownCurrentVersion`,
     ///   `stateUnreadable` (try again later: a locked device before its first unlock, for instance), `stateCorrupted`,

@@ -37,11 +37,16 @@ extension Platform {
     ///
     /// It is a sign, not the lock: POSIX drops it with any descriptor of the file that its process closes, and a file
     /// system that has none only leaves the holder unnamed. Nothing is written, so a save stays one of one file.
+    ///
+    /// On Apple's systems the holder stays unnamed: both kinds of lock are one there, and a file that is locked by `flock`
+    /// is locked for record locks too, with -1 for the process (flock(2), fcntl(2)).
     static func sign(_ descriptor: Int32) {
+        #if !canImport(Darwin)
         var record = flock()
         record.l_type = Int16(F_WRLCK)
         record.l_whence = Int16(SEEK_SET)
         _ = fcntl(descriptor, F_SETLK, &record)
+        #endif
     }
 
     /// The process that signed the lock, if another one did that has a number here.

@@ -58,13 +58,19 @@ extension Platform {
 
     /// The bytes that this user may still write into the file system of `directory`.
     static func freeSpace(_ directory: String) throws(SystemCallError) -> UInt64 {
+        #if canImport(Darwin)
+        // The counts of Apple's statvfs have 32 bits, and a large disk more blocks than that.
+        var status = statfs()
+        _ = try retrying("statfs") { statfs(directory, &status) }
+        let blockSize = UInt64(status.f_bsize)
+        #else
         var status = statvfs()
         _ = try retrying("statvfs") { statvfs(directory, &status) }
+        let blockSize = UInt64(status.f_frsize)
+        #endif
         // A file system in a user's process may not know how large it is.
         if status.f_blocks == 0 { return .max }
-        let (bytes, isTooMuch) = UInt64(status.f_bavail).multipliedReportingOverflow(
-            by: UInt64(status.f_frsize)
-        )
+        let (bytes, isTooMuch) = UInt64(status.f_bavail).multipliedReportingOverflow(by: blockSize)
         return isTooMuch ? .max : bytes
     }
 }

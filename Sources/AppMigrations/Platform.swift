@@ -145,9 +145,14 @@ enum Platform {
     static func synchronize(_ descriptor: Int32) throws(SystemCallError) {
         #if canImport(Darwin)
         // fcntl(2): fsync moves data to the drive, F_FULLFSYNC through the drive's cache. Volumes that can't do
-        // the second say so, and the first is all there is.
-        if fcntl(descriptor, F_FULLFSYNC) != -1 { return }
-        if errno == EIO || errno == ENOSPC { throw failure("fcntl") }
+        // the second say so in several ways, and the first is all there is. After an error of the drive or of the
+        // space the first could succeed and the data be lost.
+        do throws(SystemCallError) {
+            _ = try retrying("fcntl") { fcntl(descriptor, F_FULLFSYNC) }
+            return
+        } catch {
+            if [EIO, ENXIO, ENOSPC, EDQUOT].contains(error.errorNumber) { throw error }
+        }
         #endif
         try handOver(descriptor)
     }
@@ -209,7 +214,8 @@ enum Platform {
         #if os(Linux) || os(Android)
         clock_gettime(CLOCK_BOOTTIME, &time)
         #else
-        clock_gettime(CLOCK_MONOTONIC, &time)
+        // clock_gettime(3): unlike CLOCK_MONOTONIC it isn't affected by adjustments of the time.
+        clock_gettime(CLOCK_MONOTONIC_RAW, &time)
         #endif
         return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
     }

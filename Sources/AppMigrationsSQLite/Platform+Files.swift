@@ -138,9 +138,13 @@ extension Platform {
         if folder < 0 { throw Failure("open", errno) }
         defer { close(folder) }
         #if canImport(Darwin)
-        // fsync leaves data in the drive's cache; a volume that cannot do more says so (fcntl, F_FULLFSYNC).
-        if fcntl(folder, F_FULLFSYNC) != -1 { return }
-        if errno == EIO || errno == ENOSPC { throw Failure("fcntl", errno) }
+        // fsync leaves data in the drive's cache; a volume that cannot do more says so (fcntl, F_FULLFSYNC). After an
+        // error of the drive or of the space fsync could succeed and the data be lost.
+        while fcntl(folder, F_FULLFSYNC) == -1 {
+            if errno == EINTR { continue }
+            if [EIO, ENXIO, ENOSPC, EDQUOT].contains(errno) { throw Failure("fcntl", errno) }
+            break
+        }
         #endif
         // EINVAL: the file system has no synchronization for a folder (fsync).
         if fsync(folder) != 0, errno != EINVAL { throw Failure("fsync", errno) }

@@ -1,6 +1,6 @@
+import AppMigrations
 import AppMigrationsSQLite
 import Foundation
-import Synchronization
 import Testing
 
 @Suite struct SQLiteConnectionTests {
@@ -159,7 +159,8 @@ import Testing
 
     @Test func `another thread can stop a statement`() throws {
         let db = try memory()
-        let isStopped = Mutex(false)
+        let isStopped = Guarded(false)
+        defer { isStopped.destroy() }
         // A thread and no task: there may be none free for it while this one waits for the statement. An interrupt before the
         // statement runs has no effect, so it is repeated until the statement is done.
         Thread.detachNewThread {

@@ -1,7 +1,6 @@
 import AppMigrations
 import AppMigrationsTesting
 import Foundation
-import Synchronization
 
 /// A file or folder, by its path in the data folder.
 func path(_ name: String, in folder: String) -> String { "\(folder)/\(name)" }
@@ -54,7 +53,9 @@ extension RehearsalReport {
 
 /// Keeps the folders that were handed out.
 final class Places: Sendable {
-    private let list = Mutex<[String]>([])
+    private let list = Guarded<[String]>([])
+
+    deinit { list.destroy() }
 
     var folders: [String] { list.withLock { $0 } }
 

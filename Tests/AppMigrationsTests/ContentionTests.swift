@@ -1,6 +1,5 @@
 import AppMigrations
 import Foundation
-import Synchronization
 import Testing
 
 @Suite struct ContentionTests {
@@ -8,7 +7,8 @@ import Testing
 
     @Test func `sixteen threads with a manager each run every migration once and in order`() throws {
         try Scratch.with { scratch throws in
-            let failures = Mutex<[String]>([])
+            let failures = Guarded<[String]>([])
+            defer { failures.destroy() }
             DispatchQueue.concurrentPerform(iterations: 16) { _ in
                 do {
                     let manager = try scratch.manager("1.3")
@@ -28,7 +28,8 @@ import Testing
     @Test func `sixteen threads on one manager run the migration once and the others are refused`() throws {
         try Scratch.with { scratch throws in
             let manager = try scratch.manager("1.3")
-            let codes = Mutex<[MigrationError.Code]>([])
+            let codes = Guarded<[MigrationError.Code]>([])
+            defer { codes.destroy() }
             DispatchQueue.concurrentPerform(iterations: 16) { _ in
                 do throws(MigrationError) {
                     try manager.whenMigrating(toVersion: "1.1") { scratch.note("1.1") }

@@ -8,6 +8,9 @@ import Testing
         case folder, fifo, linkToFile, linkToNothing, linkToFolder, linkToDevice, linkToFIFO, unreadableFIFO
     }
 
+    /// What only root may open is an error of its own for everybody else.
+    static let things = Thing.allCases.filter { $0 != .unreadableFIFO || geteuid() == 0 }
+
     static func put(_ thing: Thing, at name: String, in scratch: Scratch) throws {
         let path = scratch.file(name)
         try scratch.makeFolder("state")
@@ -35,7 +38,7 @@ import Testing
         if thing == .linkToFolder { #expect(try scratch.read("folder/0/item") == "somebody's") }
     }
 
-    @Test(arguments: Thing.allCases)
+    @Test(arguments: things)
     func `in place of the state it is refused, not followed and not replaced`(thing: Thing) throws {
         try Scratch.with { scratch throws in
             let name = "state/Library.migrations.json"
@@ -49,7 +52,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Thing.allCases)
+    @Test(arguments: things)
     func `in place of the lock it is refused before anything runs`(thing: Thing) throws {
         try Scratch.with { scratch throws in
             let name = "state/Library.migrations.lock"
@@ -63,7 +66,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Thing.allCases.filter { $0 != .folder })
+    @Test(arguments: things.filter { $0 != .folder })
     func `in place of the snapshot it is refused before anything runs`(thing: Thing) throws {
         try Scratch.with { scratch throws in
             let name = "state/Library.migrations.snapshot"
@@ -82,7 +85,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Thing.allCases)
+    @Test(arguments: things)
     func `in place of the snapshot that an intent lists it isn't put back`(thing: Thing) throws {
         try Scratch.with { scratch throws in
             try scratch.write("data", to: "data")

@@ -116,6 +116,7 @@ import Testing
         }
     }
 
+    // Apple's file systems refuse such names, and have no holes of that size; `setgroups` differs.
     #if os(Linux)
     /// A name that is no text, as a program with another encoding makes it.
     private static func makeStrange(_ folder: String, isFolder: Bool = false) throws {

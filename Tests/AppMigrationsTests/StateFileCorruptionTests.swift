@@ -103,6 +103,7 @@ struct StateFileUnreadableTests {
         }
     }
 
+    // Leases are Linux's.
     #if os(Linux)
     @Test func `a file on which another program has a lease is no damage`() throws {
         try withTemporaryDirectory { folder in

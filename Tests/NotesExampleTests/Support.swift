@@ -1,5 +1,5 @@
+import AppMigrations
 import Foundation
-import Synchronization
 import Testing
 
 @testable import NotesExample
@@ -19,7 +19,9 @@ func withTemporaryFolder(_ body: (NotesFolder) async throws -> Void) async throw
 
 /// Keeps the lines that the app writes.
 final class Lines: Sendable {
-    private let lines = Mutex<[String]>([])
+    private let lines = Guarded<[String]>([])
+
+    deinit { lines.destroy() }
 
     var text: String { lines.withLock { $0.joined(separator: "\n") } }
 

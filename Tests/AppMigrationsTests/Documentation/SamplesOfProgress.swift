@@ -1,5 +1,4 @@
 import AppMigrations
-import Synchronization
 
 #if canImport(SwiftUI)
 import SwiftUI
@@ -17,47 +16,46 @@ func declareLibrary(_ migrations: MigrationManager) throws {
     try migrations.whenMigrating(toVersion: "1.4") { try deleteCaches() }
 }
 
-struct UpdateProgress: Sendable {
+enum Update: Sendable {
+    case steps(Int)
+    case event(MigrationEvent)
+}
+
+struct UpdateProgress {
     var steps = 0
     var done = 0
     var fraction = 0.0
     var note: String?
 
-    mutating func apply(_ event: MigrationEvent) {
-        switch event.kind {
-        case .progressed:
+    mutating func apply(_ update: Update) {
+        switch update {
+        case .steps(let count): steps = count
+        case .event(let event) where event.kind == .progressed:
             fraction = event.fraction ?? fraction
             note = event.note
-        case .finished:
+        case .event(let event) where event.kind == .finished:
             done += 1
             fraction = 0
-        default: break
+        case .event: break
         }
     }
 
     var overall: Double { steps == 0 ? 1 : (Double(done) + fraction) / Double(steps) }
 }
 
-func updates(in folder: String, appVersion: String) -> AsyncThrowingStream<UpdateProgress, any Error> {
+func updates(in folder: String, appVersion: String) -> AsyncThrowingStream<Update, any Error> {
     AsyncThrowingStream { continuation in
         Task.detached {
             do {
-                let progress = Mutex(UpdateProgress())
-                let options = MigrationManager.Options { event in
-                    continuation.yield(
-                        progress.withLock {
-                            $0.apply(event); return $0
-                        }
-                    )
-                }
+                let options = MigrationManager.Options { continuation.yield(.event($0)) }
                 let migrations = try MigrationManager(
                     named: "Library",
                     currentVersion: appVersion,
                     stateDirectory: folder,
                     options: options
                 )
-                let steps = try migrations.plan(declareLibrary).count { $0.kind == .willRun }
-                progress.withLock { $0.steps = steps }
+                let plan = try migrations.plan(declareLibrary)
+                continuation.yield(.steps(plan.filter { $0.kind == .willRun }.count))
                 try declareLibrary(migrations)
                 continuation.finish()
             } catch {
@@ -72,18 +70,18 @@ struct UpdateView: View {
     let folder: String
     let appVersion: String
     let whenDone: (Result<Void, any Error>) -> Void
-    @State private var progress: UpdateProgress?
+    @State private var progress = UpdateProgress()
 
     var body: some View {
         VStack {
-            if let progress {
+            if progress.steps > 0 {
                 ProgressView(value: progress.overall) { Text("Updating…") }
                 Text(progress.note ?? " ").font(.footnote)
             }
         }
         .task {
             do {
-                for try await next in updates(in: folder, appVersion: appVersion) { progress = next }
+                for try await update in updates(in: folder, appVersion: appVersion) { progress.apply(update) }
                 whenDone(.success(()))
             } catch {
                 whenDone(.failure(error))

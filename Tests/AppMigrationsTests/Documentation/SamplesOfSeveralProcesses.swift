@@ -1,6 +1,5 @@
 import AppMigrations
 import Foundation
-import Synchronization
 import Testing
 
 // The samples of "Several processes", as they stand there, and what they promise.

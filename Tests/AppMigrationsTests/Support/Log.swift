@@ -1,9 +1,10 @@
 import AppMigrations
-import Synchronization
 
 /// Lines that closures on any thread leave.
 final class Log: Sendable {
-    private let entries = Mutex<[String]>([])
+    private let entries = Guarded<[String]>([])
+
+    deinit { entries.destroy() }
 
     var lines: [String] { entries.withLock { $0 } }
 

@@ -1,18 +1,22 @@
 import AppMigrations
 import Foundation
-import Synchronization
 import Testing
 
 /// A folder of its own for one test: a state directory, files to migrate, and what the closures did.
 final class Scratch: Sendable {
     let path: String
-    private let rows = Mutex<[String]>([])
+    private let rows = Guarded<[String]>([])
 
     init(in directory: String = NSTemporaryDirectory()) throws {
         let folder = URL(fileURLWithPath: directory).appendingPathComponent("scratch-" + UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        path = folder.resolvingSymlinksInPath().path
+        // URL would leave out the /private in which Apple's systems have the folder for temporary files.
+        let resolved = try #require(realpath(folder.path, nil))
+        path = String(cString: resolved)
+        free(resolved)
     }
+
+    deinit { rows.destroy() }
 
     /// Gives `body` a folder and removes it afterwards.
     static func with<Result>(

@@ -8,15 +8,19 @@ enum AppBundle {
     }
 
     static var stateDirectory: String? {
-        guard
-            let support = NSSearchPathForDirectoriesInDomains(
-                .applicationSupportDirectory,
-                .userDomainMask,
-                true
-            ).first,
-            let name = Bundle.main.bundleIdentifier ?? Platform.executableName
-        else { return nil }
-        return "\(support)/\(name)/Migrations"
+        get throws(SystemCallError) {
+            var name = Bundle.main.bundleIdentifier
+            if name == nil { name = try Platform.executableName }
+            guard
+                let support = NSSearchPathForDirectoriesInDomains(
+                    .applicationSupportDirectory,
+                    .userDomainMask,
+                    true
+                ).first,
+                let name
+            else { return nil }
+            return "\(support)/\(name)/Migrations"
+        }
     }
 }
 

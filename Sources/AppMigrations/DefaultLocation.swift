@@ -2,17 +2,19 @@
 enum DefaultLocation {
     static func directory(manager: String) throws(MigrationError) -> String {
         #if canImport(Darwin)
-        if let directory = AppBundle.stateDirectory { return directory }
+        let directory = try text(manager) { () throws(SystemCallError) in try AppBundle.stateDirectory }
+        if let directory { return directory }
         throw .unusableDirectory("", manager: manager, "there is no Application Support folder")
         #else
-        guard let executable = Platform.executableName else {
+        let name = try text(manager) { () throws(SystemCallError) in try Platform.executableName }
+        guard let executable = name else {
             throw .unusableDirectory("", manager: manager, "the program was started without a name")
         }
         // XDG Base Directory Specification: a relative path is invalid and to be ignored.
-        if let data = Platform.environment("XDG_DATA_HOME"), data.utf8.first == 0x2F {
+        if let data = try environment("XDG_DATA_HOME", manager), data.utf8.first == 0x2F {
             return "\(data)/\(executable)/Migrations"
         }
-        guard let home = Platform.environment("HOME"), home.utf8.first == 0x2F else {
+        guard let home = try environment("HOME", manager), home.utf8.first == 0x2F else {
             throw .unusableDirectory(
                 "",
                 manager: manager,
@@ -21,6 +23,23 @@ enum DefaultLocation {
         }
         return "\(home)/.local/share/\(executable)/Migrations"
         #endif
+    }
+
+    #if !canImport(Darwin)
+    private static func environment(_ name: String, _ manager: String) throws(MigrationError) -> String? {
+        try text(manager) { () throws(SystemCallError) in try Platform.environment(name) }
+    }
+    #endif
+
+    private static func text(
+        _ manager: String,
+        _ read: () throws(SystemCallError) -> String?
+    ) throws(MigrationError) -> String? {
+        do throws(SystemCallError) {
+            return try read()
+        } catch {
+            throw .unusableDirectory("", manager: manager, "the default can't be named, \(error)")
+        }
     }
 
     static func currentVersion(manager: String) throws(MigrationError) -> String {

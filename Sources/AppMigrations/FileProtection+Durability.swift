@@ -70,7 +70,7 @@ extension MigrationContext {
 
 extension FileTree {
     /// Brings what stands at a path without links to the medium, with what SQLite keeps beside it and the folders above.
-    fileprivate static func synchronizeWork(_ path: String, upTo stateFolder: String) throws {
+    static func synchronizeWork(_ path: String, upTo stateFolder: String) throws {
         for companion in FileSnapshot.companions { try synchronize(path + companion) }
         try synchronizeFolders(from: FileProtection.parent(path), upTo: stateFolder)
     }

@@ -22,7 +22,12 @@ struct FileProtection {
             if path.isEmpty || path.utf8.contains(0) || path.hasPrefix("file:") {
                 throw .unprotectable(path, "it is not the path of a file or folder", location, version)
             }
-            let absolute = try Self.absolute(path, location, version)
+            let absolute = try Self.leading(
+                try Self.absolute(path, location, version),
+                from: path,
+                location,
+                version
+            )
             let canonical = try Self.canonical(absolute, location, version)
             if FileSnapshot.companions.contains(where: { Self.contains(canonical + $0, stateFolder) }) {
                 throw .unprotectable(path, "the state directory is in it", location, version)
@@ -49,7 +54,14 @@ struct FileProtection {
                 relatives.append(Self.relative(candidate.canonical, to: stateFolder))
             }
         }
+        // A state has a limit of size, and its history is not to go for the sake of a list.
+        let size = relatives.reduce(0) { $0 + MigrationState.quoted($1).utf8.count + 2 }
+        if size > Self.listLimit {
+            throw .tooManyPaths(relatives.count, size: size, limit: Self.listLimit, location, version)
+        }
     }
+
+    private static var listLimit: Int { StateFile.sizeLimit / 4 }
 
     /// Refuses the path of a `URL` that still has its escapes: nothing stands there, so nothing would be copied, and what
     /// appears there would be removed.
@@ -126,6 +138,27 @@ struct FileProtection {
     static func contains(_ folder: String, _ path: String) -> Bool {
         let inside = folder == "/" ? "/" : folder + "/"
         return path.utf8.elementsEqual(folder.utf8) || path.utf8.starts(with: inside.utf8)
+    }
+
+    /// The path that `named` stands for: a slash at the end of a link's name makes it that of the folder which the link
+    /// leads to (POSIX, 4.13 Pathname Resolution).
+    private static func leading(
+        _ path: String,
+        from named: String,
+        _ location: StateLocation,
+        _ version: AppVersion
+    ) throws(MigrationError) -> String {
+        if named.utf8.last != 0x2F { return path }
+        do {
+            guard try FileTree.status(path)?.kind == .link else { return path }
+            // With its slash, so that the system refuses what is no folder.
+            let folder = path + "/"
+            return try FileTree.at(folder) { () throws(SystemCallError) in try Platform.resolved(folder) }
+        } catch let failure as FileTree.Failure {
+            throw .protection(failure.cause, failure.path, location, version, .taking)
+        } catch {
+            throw .protection(error, path, location, version, .taking)
+        }
     }
 
     private static func absolute(

@@ -19,6 +19,8 @@ struct FileSnapshot {
         let paths = named.paths
         try named.refuseUnfinished(location, version)
         try explaining(version, .taking) {
+            // A restore would refuse it, when it is too late.
+            try refuseForeign(named.stateFolder, version, .taking)
             var needed: UInt64 = 0
             for path in paths {
                 let (sum, isTooMuch) = needed.addingReportingOverflow(try size(of: path, version))
@@ -52,6 +54,10 @@ struct FileSnapshot {
                 let mark = elsewhere(index)
                 try FileTree.at(mark) { () throws(SystemCallError) in try Platform.makeDirectory(mark) }
             }
+            if try FileTree.status(path) == nil {
+                let absence = folder + Self.absence
+                try FileTree.at(absence) { () throws(SystemCallError) in try Platform.makeDirectory(absence) }
+            }
             for companion in try companions(of: path) {
                 try FileTree.copy(path + companion, to: "\(folder)/item\(companion)") {
                     if isRoomChecked { return }
@@ -80,20 +86,24 @@ struct FileSnapshot {
     /// Puts everything back to what it was, durably.
     ///
     /// Until the intent is cleared it can be done again from the start.
-    func restore(_ relatives: [String], _ version: AppVersion?) throws(MigrationError) {
+    func restore(_ interrupted: Interruption) throws(MigrationError) {
+        let version = interrupted.version
         try explaining(version, .restoring) {
             let base = try FileTree.at(location.directory) { () throws(SystemCallError) in
                 try Platform.resolved(location.directory)
             }
-            let paths = relatives.map { FileProtection.absolute($0, from: base) }
+            try refuseForeign(base, version, .restoring)
+            let paths = interrupted.protected.map { FileProtection.absolute($0, from: base) }
             // The list may have been edited by hand.
             for path in paths where FileProtection.contains(path, base) {
                 let reason = "the state directory is in it"
                 throw MigrationError.unprotectable(path, reason, location, version, .restoring)
             }
-            for folder in [location.snapshot] + paths.indices.map(folder) {
+            try refuseMoved(interrupted, base)
+            for (index, folder) in ([location.snapshot] + paths.indices.map(folder)).enumerated() {
                 let isWhole = try FileTree.status(folder)?.kind == .directory
                 if !isWhole { throw MigrationError.snapshotMissing(folder, paths, location, version) }
+                if index > 0 { try refuseEmptied(folder, paths, version) }
             }
             for (index, path) in paths.enumerated() where try FileTree.status(elsewhere(index)) != nil {
                 if try FileTree.device(path) == FileTree.device(base) { throw FileTree.Unmounted(path: path) }
@@ -103,6 +113,7 @@ struct FileSnapshot {
                 let isFolder = try FileTree.status(saved)?.kind == .directory
                 let suffixes = isFolder ? [""] : Self.companions
                 try FileTree.replace(path, with: saved, suffixes: suffixes, models: models(index))
+                try FileTree.synchronizeFolders(from: FileProtection.parent(path), upTo: base)
             }
         }
     }
@@ -158,13 +169,13 @@ struct FileSnapshot {
         if needed > free { throw MigrationError.noRoom(needed: needed, free: free, location, version) }
     }
 
-    private func explaining(
+    func explaining<Value>(
         _ version: AppVersion?,
         _ stage: SnapshotStage,
-        _ body: () throws -> Void
-    ) throws(MigrationError) {
+        _ body: () throws -> Value
+    ) throws(MigrationError) -> Value {
         do {
-            try body()
+            return try body()
         } catch let error as MigrationError {
             throw error
         } catch let failure as FileTree.Failure {
@@ -185,5 +196,5 @@ struct FileSnapshot {
 
 /// What was being done with a snapshot when something failed.
 enum SnapshotStage {
-    case taking, restoring, noting, withdrawing, clearing
+    case taking, restoring, missing, noting, withdrawing, abandoning, clearing
 }

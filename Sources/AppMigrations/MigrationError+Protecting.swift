@@ -6,7 +6,12 @@ extension MigrationError {
         _ version: AppVersion?,
         _ stage: SnapshotStage
     ) -> MigrationError {
-        protection(path, underlying: cause, "\(path): \(cause)", location, version, stage)
+        let isUnnameable = (cause as? SystemCallError)?.errorNumber == Platform.notText
+        let reason =
+            isUnnameable
+            ? "\(path) leads through a folder whose name is no UTF-8, so no path can name it"
+            : "\(path): \(cause)"
+        return protection(path, underlying: cause, reason, location, version, stage)
     }
 
     static func special(
@@ -69,6 +74,19 @@ extension MigrationError {
         return protection(location.directory, reason, location, version, .taking)
     }
 
+    static func tooManyPaths(
+        _ count: Int,
+        size: Int,
+        limit: Int,
+        _ location: StateLocation,
+        _ version: AppVersion
+    ) -> MigrationError {
+        let reason =
+            "their \(count) paths take \(size) bytes in \(location.state), which has room for \(limit); name the folder "
+            + "that holds them"
+        return protection(location.state, reason, location, version, .taking)
+    }
+
     static func snapshotMissing(
         _ path: String,
         _ paths: [String],
@@ -76,6 +94,32 @@ extension MigrationError {
         _ version: AppVersion?
     ) -> MigrationError {
         let reason = "the state lists a copy of \(paths.joined(separator: ", ")), and \(path) is not there"
+        return protection(path, reason, location, version, .missing)
+    }
+
+    static func foreign(
+        _ path: String,
+        _ reason: String,
+        _ location: StateLocation,
+        _ version: AppVersion?,
+        _ stage: SnapshotStage
+    ) -> MigrationError {
+        let text =
+            "\(path) \(reason), and a list of files that somebody else wrote could overwrite any file; let it belong to "
+            + "this user and be written to by nobody else (chown, chmod go-w)"
+        return protection(path, text, location, version, stage)
+    }
+
+    static func moved(
+        _ old: String,
+        _ path: String,
+        from directory: String,
+        _ location: StateLocation,
+        _ version: AppVersion
+    ) -> MigrationError {
+        let reason =
+            "the state was moved from \(directory) to \(location.directory) without them, \(old) would be put back to "
+            + "\(path); move the state back, or the files after it"
         return protection(path, reason, location, version, .restoring)
     }
 
@@ -151,6 +195,8 @@ extension MigrationError {
         _ stage: SnapshotStage
     ) -> MigrationError {
         let migration = version.map { "migration \($0)" } ?? "a migration"
+        let wayOut =
+            "MigrationManager.abandonRestore(named:stateDirectory:) gives it up: the files stay as they are then"
         let (subject, end) =
             switch stage {
             case .taking:
@@ -162,7 +208,19 @@ extension MigrationError {
                 (
                     "The files that \(migration) protects could not be put back",
                     "Their copy in \(location.snapshot) is kept, and the next start tries again. "
-                        + "Don't write to those files before it succeeded."
+                        + "Don't write to those files before it succeeded. \(wayOut), and the copy in a folder beside the "
+                        + "state."
+                )
+            case .missing:
+                (
+                    "The files that \(migration) protects could not be put back",
+                    "Nothing was changed. Bring that copy back and start again. \(wayOut)."
+                )
+            case .abandoning:
+                (
+                    "To put back the files that \(migration) protects could not be given up",
+                    "Their copy is kept, in \(location.snapshot) or beside it, and the files are as they were. Mend that and "
+                        + "call it again."
                 )
             case .noting:
                 (

@@ -33,12 +33,12 @@ extension MigrationManager {
             return isNoted ? "" : " The attempt could not be noted either and counts as a death."
         }
         do throws(MigrationError) {
-            try run.locked.restore(run.state.marks.interrupted?.protected ?? [], version)
+            if let interrupted = run.state.marks.interrupted { try run.locked.restore(interrupted) }
         } catch {
             _ = saveAttempt(state, run.locked)
             throw error
         }
-        state.marks.interrupted?.protected = []
+        state.marks.interrupted?.release()
         // While the list stands the next start puts the files back again, over whatever is written to them meanwhile.
         if let failure = saveAttempt(state, run.locked) {
             throw .protection(failure.cause, stateFile, file.location, version, .noting)
@@ -113,8 +113,8 @@ extension LockedState {
     ) throws(MigrationError) {
         let version = state.marks.interrupted?.version
         if let interrupted = state.marks.interrupted, !interrupted.protected.isEmpty {
-            try restore(interrupted.protected, version)
-            state.marks.interrupted?.protected = []
+            try restore(interrupted)
+            state.marks.interrupted?.release()
             do throws(SaveFailure) {
                 try save(state)
             } catch {
@@ -128,13 +128,14 @@ extension LockedState {
     }
 
     /// Puts files back, if the lock is the one at its path.
-    func restore(_ paths: [String], _ version: AppVersion?) throws(MigrationError) {
+    func restore(_ interrupted: Interruption) throws(MigrationError) {
         do throws(LockLoss) {
             try confirm()
         } catch {
-            throw .lockLost(error, version, location, consequence: "Nothing was put back.")
+            let consequence = "Nothing was put back."
+            throw .lockLost(error, interrupted.version, location, consequence: consequence)
         }
-        try FileSnapshot(location).restore(paths, version)
+        try FileSnapshot(location).restore(interrupted)
     }
 
     /// Removes a snapshot that no state refers to; `synchronizing` when that state may stand in memory only.

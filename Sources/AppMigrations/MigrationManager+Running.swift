@@ -93,6 +93,7 @@ extension MigrationManager {
                 attempts: attempt,
                 deaths: deaths,
                 protected: protection?.relatives ?? [],
+                stateDirectory: protection?.stateFolder,
                 appVersion: currentVersion,
                 startedAt: Platform.now,
                 failure: nil

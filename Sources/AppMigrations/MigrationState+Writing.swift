@@ -48,10 +48,11 @@ extension MigrationState {
 
     private static func text(_ interrupted: Interruption) -> String {
         let protected = interrupted.protected.map(quoted).joined(separator: ", ")
+        let directory = interrupted.stateDirectory.map { "\"stateDirectory\" : \(quoted($0)), " } ?? ""
         let failure = interrupted.failure.map(quoted) ?? "null"
         return "{ \"version\" : \"\(interrupted.version)\", \"attempts\" : \(count(interrupted.attempts)), "
             + "\"deaths\" : \(count(interrupted.deaths)), \"protected\" : [\(protected)], "
-            + "\"appVersion\" : \"\(interrupted.appVersion)\", "
+            + directory + "\"appVersion\" : \"\(interrupted.appVersion)\", "
             + "\"startedAt\" : \"\(Timestamp.text(interrupted.startedAt))\", \"failure\" : \(failure) }"
     }
 

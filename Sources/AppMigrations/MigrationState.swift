@@ -42,10 +42,18 @@ struct Interruption: Equatable, Sendable {
     var deaths: Int
     /// The paths that a snapshot holds, and which are to be put back.
     var protected: [String]
+    /// Where the state was then, without links: `protected` counts its paths from there.
+    var stateDirectory: String?
     var appVersion: AppVersion
     var startedAt: Int64
     /// The error that ended the attempt; `nil` while the closure runs, or when its process died.
     var failure: String?
+
+    /// Lets go of the snapshot, whose files are put back or stay as they are.
+    mutating func release() {
+        protected = []
+        stateDirectory = nil
+    }
 }
 
 /// A pending version that was begun before, and isn't the interrupted one.

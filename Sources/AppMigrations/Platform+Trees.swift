@@ -53,7 +53,7 @@ extension Platform {
     static func resolved(_ path: String) throws(SystemCallError) -> String {
         guard let resolved = realpath(path, nil) else { throw failure("realpath") }
         defer { free(resolved) }
-        return String(cString: resolved)
+        return try text(resolved, of: "realpath")
     }
 
     /// The bytes that this user may still write into the file system of `directory`.

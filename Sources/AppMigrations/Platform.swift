@@ -233,19 +233,34 @@ enum Platform {
         nanosleep(&rest, nil)
     }
 
-    static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+    static func environment(_ name: String) throws(SystemCallError) -> String? {
+        guard let value = getenv(name) else { return nil }
+        return try text(value, of: "getenv")
+    }
 
     static func workingDirectory() throws(SystemCallError) -> String {
         guard let path = getcwd(nil, 0) else { throw failure("getcwd") }
         defer { free(path) }
-        return String(cString: path)
+        return try text(path, of: "getcwd")
     }
 
     /// The last component of the name this program was started with.
     static var executableName: String? {
-        guard CommandLine.argc > 0, let first = CommandLine.unsafeArgv[0] else { return nil }
-        return FileProtection.components(String(cString: first)).last
+        get throws(SystemCallError) {
+            guard CommandLine.argc > 0, let first = CommandLine.unsafeArgv[0] else { return nil }
+            return FileProtection.components(try text(first, of: "execve")).last
+        }
     }
+
+    /// What a call of the system gave, where it is text.
+    ///
+    /// Paths are bytes, and repaired ones would be those of another file, or of one for two.
+    static func text(_ bytes: UnsafePointer<CChar>, of call: StaticString) throws(SystemCallError) -> String {
+        guard let text = String(validatingCString: bytes) else { throw makeFailure(call, EILSEQ) }
+        return text
+    }
+
+    static var notText: Int32 { EILSEQ }
 
     /// Where `byte` stands first; a history of 15 KB takes `memchr` a third of a microsecond.
     static func first(_ byte: UInt8, in bytes: UnsafeRawBufferPointer) -> Int? {

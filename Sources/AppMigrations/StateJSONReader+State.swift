@@ -32,6 +32,7 @@ extension StateJSONReader {
         var attempts, deaths: Int?
         var startedAt: Int64?
         var protected: [String]?
+        var stateDirectory: String?
         var failure: String??
         let start = index
         try object { (reader, key) throws(Problem) in
@@ -47,6 +48,8 @@ extension StateJSONReader {
                 try reader.set(&startedAt, key) { reader throws(Problem) in try reader.date() }
             } else if key.equals("protected") {
                 try reader.set(&protected, key) { reader throws(Problem) in try reader.strings() }
+            } else if key.equals("stateDirectory") {
+                try reader.set(&stateDirectory, key) { reader throws(Problem) in try reader.string().decoded }
             } else if key.equals("failure") {
                 try reader.set(&failure, key) { reader throws(Problem) in
                     try reader.isNull() ? nil : try reader.string().decoded
@@ -65,6 +68,7 @@ extension StateJSONReader {
             attempts: attempts,
             deaths: deaths,
             protected: protected,
+            stateDirectory: stateDirectory,
             appVersion: appVersion,
             startedAt: startedAt,
             failure: failure

@@ -8,6 +8,12 @@ struct StateLocation: Sendable {
     var lock: String { file(".migrations.lock") }
     var snapshot: String { file(Self.snapshotSuffix) }
 
+    /// Where copies stay that a user has given up putting back; numbered where one second has several.
+    func kept(_ startedAt: Int64, _ number: Int) -> String {
+        let time = Timestamp.text(startedAt).filter { $0 != "-" && $0 != ":" }
+        return file(".migrations.kept-\(time)" + (number == 1 ? "" : "-\(number)"))
+    }
+
     /// Saving happens under the lock only, so one name serves: what stands there was left by a killed process.
     var temporary: String { file(".migrations.json.tmp") }
 

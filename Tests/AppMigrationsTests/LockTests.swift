@@ -178,12 +178,20 @@ struct LockTests {
             let locked = LockedState(file, try #require(try FileLock.ifFree(file.location)))
             defer { locked.unlock() }
             let state = try #require(try locked.read())
-            try scratch.makeFolder("state/Library.migrations.snapshot/0")
+            try scratch.makeFolder("state/Library.migrations.snapshot/0/absent")
+            let interrupted = Interruption(
+                version: version("1.1"),
+                attempts: 1,
+                deaths: 0,
+                protected: ["../data"],
+                appVersion: version("1.1"),
+                startedAt: 0
+            )
             try scratch.delete("state/Library.migrations.lock")
             _ = try scratch.manager("1.1")
             let before = try scratch.read("state/Library.migrations.json")
             #expect(throws: SaveFailure.self) { try locked.save(state) }
-            #expect(throws: MigrationError.self) { try locked.restore([scratch.file("data")], nil) }
+            #expect(throws: MigrationError.self) { try locked.restore(interrupted) }
             #expect(throws: MigrationError.self) { try locked.remove() }
             let log = Log()
             locked.removeSnapshot(nil, options: .init { event in log.add("\(event.kind)") })

@@ -2,6 +2,10 @@
 
 /// The errors about places in protected trees.
 extension MigrationErrorTests {
+    private static let wayOut =
+        "MigrationManager.abandonRestore(named:stateDirectory:) gives it up: the files stay as they are then, and the copy in "
+        + "a folder beside the state."
+
     static let places: [Row] = [
         Row(
             .protectionFailed,
@@ -18,7 +22,7 @@ extension MigrationErrorTests {
             "The files that migration 1.2 protects could not be put back by manager \"Library\": a file system is mounted "
                 + "at /data/disk, inside of what is protected; it was not there when the copy was made: unmount it. Their "
                 + "copy in /d/Library.migrations.snapshot is kept, and the next start tries again. Don't write to those "
-                + "files before it succeeded."
+                + "files before it succeeded. \(wayOut)"
         ),
         Row(
             .protectionFailed,
@@ -26,7 +30,7 @@ extension MigrationErrorTests {
             .unmounted("/disk/data", location, AppVersion("1.2"), .restoring),
             "The files that migration 1.2 protects could not be put back by manager \"Library\": the file system that "
                 + "/disk/data was on is not mounted. Their copy in /d/Library.migrations.snapshot is kept, and the next "
-                + "start tries again. Don't write to those files before it succeeded."
+                + "start tries again. Don't write to those files before it succeeded. \(wayOut)"
         ),
         Row(
             .protectionFailed,
@@ -34,7 +38,7 @@ extension MigrationErrorTests {
             .foreignLink("/data/inner", location, AppVersion("1.2"), .restoring),
             "The files that migration 1.2 protects could not be put back by manager \"Library\": /data/inner is a link that "
                 + "another user has put there since; remove it. Their copy in /d/Library.migrations.snapshot is kept, and "
-                + "the next start tries again. Don't write to those files before it succeeded."
+                + "the next start tries again. Don't write to those files before it succeeded. \(wayOut)"
         ),
     ]
 }

@@ -1,0 +1,51 @@
+/// Whether what would be put back is this user's own, whole, and for the files that are here.
+extension FileSnapshot {
+    /// Refuses a state that somebody else made, or may change.
+    ///
+    /// A list and a copy that another user has planted would overwrite any file that this user may write to.
+    func refuseForeign(
+        _ directory: String,
+        _ version: AppVersion?,
+        _ stage: SnapshotStage
+    ) throws {
+        for path in [directory, location.state, location.lock, location.snapshot] {
+            let reason = try FileTree.at(path) { () throws(SystemCallError) in
+                try Platform.foreignWriter(of: path)
+            }
+            if let reason { throw MigrationError.foreign(path, reason, location, version, stage) }
+        }
+    }
+
+    /// Refuses to put files back beside a state that was moved away from them.
+    ///
+    /// An app's folders can move as a whole, so the list leads from the state to its files. Where the state went alone, that
+    /// is a place where the files never were.
+    func refuseMoved(_ interrupted: Interruption, _ directory: String) throws {
+        guard let former = interrupted.stateDirectory, !former.utf8.elementsEqual(directory.utf8) else {
+            return
+        }
+        let isStateThere = try FileTree.status(former) != nil
+        for relative in interrupted.protected {
+            let path = FileProtection.absolute(relative, from: directory)
+            let old = FileProtection.absolute(relative, from: former)
+            let isSame = path.utf8.elementsEqual(old.utf8)
+            if try isSame || FileTree.status(FileProtection.parent(old)) == nil { continue }
+            // The old place is still there. A copy of the app's folders has its own state and its own files.
+            if isStateThere, try FileTree.status(FileProtection.parent(path)) != nil {
+                if try FileTree.status(path) != nil || FileTree.status(old) == nil { continue }
+            }
+            throw MigrationError.moved(old, path, from: former, location, interrupted.version)
+        }
+    }
+
+    /// Refuses a copy that lacks what it was made of, as a program leaves it that clears away old files.
+    func refuseEmptied(_ folder: String, _ paths: [String], _ version: AppVersion?) throws {
+        let item = folder + "/item"
+        if try FileTree.status(item) == nil, try FileTree.status(folder + Self.absence) == nil {
+            throw MigrationError.snapshotMissing(item, paths, location, version)
+        }
+    }
+
+    /// Says in a path's folder that nothing stood at that path.
+    static var absence: String { "/absent" }
+}

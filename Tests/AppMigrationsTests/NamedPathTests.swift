@@ -1,0 +1,198 @@
+import AppMigrations
+import Foundation
+import Testing
+
+/// Which file a path names: nothing is repaired, cut or guessed.
+@Suite struct NamedPathTests {
+    private static func refusal(_ scratch: Scratch, protecting path: String) throws -> MigrationError {
+        let error = try #require(throws: MigrationError.self) {
+            try scratch.manager("1.1").whenMigrating(toVersion: "1.1", protecting: [path]) {
+                Issue.record("The closure ran.")
+            }
+        }
+        #expect(error.code == .protectionFailed)
+        #expect(try scratch.names() == ["Library.migrations.json", "Library.migrations.lock"])
+        return error
+    }
+
+    @Test(arguments: ["drafts/", "drafts//", "other/", "app/../drafts/"])
+    func `with a slash at its end a link is the folder that it leads to`(name: String) throws {
+        try Scratch.with { scratch throws in
+            try scratch.makeFolder("app")
+            try scratch.write("old", to: "disk/drafts/note")
+            try scratch.link("drafts", to: "disk/drafts")
+            try scratch.link("other", to: "drafts/")
+            let error = try FileSnapshotTests.fail(scratch, protecting: [scratch.file(name)]) {
+                try scratch.write("half", to: "disk/drafts/note")
+                try scratch.write("new", to: "disk/drafts/more")
+            }
+            try FileSnapshotTests.expectPutBack(error, scratch)
+            #expect(try scratch.names("disk/drafts") == ["note"])
+            #expect(try scratch.read("drafts/note") == "old")
+            #expect(
+                try FileManager.default.destinationOfSymbolicLink(atPath: scratch.file("drafts"))
+                    == "disk/drafts"
+            )
+        }
+    }
+
+    @Test(arguments: [
+        ("file", "Not a directory (realpath, errno 20)"),
+        ("nowhere", "No such file or directory (realpath, errno 2)"),
+    ])
+    func `with a slash at its end a link that leads to no folder is refused`(
+        target: String,
+        reason: String
+    ) throws {
+        try Scratch.with { scratch throws in
+            try scratch.write("old", to: "file")
+            try scratch.link("link", to: target)
+            let error = try Self.refusal(scratch, protecting: scratch.file("link/"))
+            #expect(
+                error.description
+                    == "The files that migration 1.1 protects could not be copied by manager \"Library\": "
+                    + "\(scratch.file("link/")): \(reason). Nothing was run and nothing changed. Mend that and make a "
+                    + "new manager."
+            )
+        }
+    }
+
+    @Test func `more paths than the state has room for beside the history are refused`() throws {
+        try Scratch.with { scratch throws in
+            let folder = scratch.file(String(repeating: "x", count: 200) + "/")
+            let error = try Self.refusal(scratch, protecting: folder, count: 1_300)
+            #expect(error.path == scratch.stateFile)
+            #expect(
+                error.description
+                    == "The files that migration 1.1 protects could not be copied by manager \"Library\": their 1300 paths take "
+                    + "274490 bytes in \(scratch.stateFile), which has room for "
+                    + "262144; name the folder that holds them. Nothing was run and nothing changed. Mend that and make a "
+                    + "new manager."
+            )
+        }
+    }
+
+    private static func refusal(
+        _ scratch: Scratch,
+        protecting folder: String,
+        count: Int
+    ) throws -> MigrationError {
+        try #require(throws: MigrationError.self) {
+            try scratch.manager("1.1").whenMigrating(
+                toVersion: "1.1",
+                protecting: (0..<count).map { folder + "\($0)" }
+            ) {
+                Issue.record("The closure ran.")
+            }
+        }
+    }
+
+    #if os(Linux)
+    /// Makes a folder whose name is Latin-1, and a link to it, and gives the folder's path as bytes.
+    private static func makeStrange(_ path: String, _ name: [UInt8] = Array("caf".utf8) + [0xE9]) throws
+        -> [CChar]
+    {
+        let bytes = Array((path + "/").utf8) + name
+        let folder = bytes.map { CChar(bitPattern: $0) } + [0]
+        try #require(mkdir(folder, 0o700) == 0)
+        return folder
+    }
+
+    private static func write(_ text: String, to name: String, in folder: [CChar]) throws {
+        let path = Array(folder.dropLast()) + Array(("/" + name).utf8CString)
+        let descriptor = open(path, O_CREAT | O_WRONLY, 0o600)
+        try #require(descriptor >= 0)
+        defer { close(descriptor) }
+        try #require(Glibc.write(descriptor, text, text.utf8.count) == text.utf8.count)
+    }
+
+    @Test(arguments: ["link/file", "link/inner/file", "link/"])
+    func `what no text can name can't be protected, and is not put back elsewhere`(name: String) throws {
+        try Scratch.with { scratch throws in
+            let folder = try Self.makeStrange(scratch.path)
+            try Self.write("original", to: "file", in: folder)
+            try #require(symlink(folder, scratch.file("link")) == 0)
+            let error = try Self.refusal(scratch, protecting: scratch.file(name))
+            let reason =
+                "leads through a folder whose name is no UTF-8, so no path can name it. Nothing was run and"
+            #expect(error.description.contains(reason), "\(error)")
+            #expect(try scratch.read("link/file") == "original")
+        }
+    }
+
+    @Test func `what no text can name can't be synchronized`() throws {
+        try Scratch.with { scratch throws in
+            let folder = try Self.makeStrange(scratch.path)
+            try #require(symlink(folder, scratch.file("link")) == 0)
+            let error = try #require(throws: MigrationError.self) {
+                try scratch.manager("1.1").whenMigrating(toVersion: "1.1") { context in
+                    try context.synchronize(scratch.file("link"))
+                }
+            }
+            let cause = try #require(error.underlyingError as? MigrationError)
+            #expect((cause.underlyingError as? SystemCallError)?.errorNumber == EILSEQ)
+        }
+    }
+
+    @Test func `a state directory behind such a folder works, but for protecting`() throws {
+        try Scratch.with { scratch throws in
+            let folder = try Self.makeStrange(scratch.path)
+            try #require(symlink(folder, scratch.file("link")) == 0)
+            let manager = {
+                try MigrationManager(
+                    named: "Library",
+                    currentVersion: "1.1",
+                    firstRun: .everything,
+                    stateDirectory: scratch.file("link/state")
+                )
+            }
+            let error = #expect(throws: MigrationError.self) {
+                try manager().whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
+                    Issue.record("The closure ran.")
+                }
+            }
+            #expect(error?.code == .protectionFailed)
+            try manager().whenMigrating(toVersion: "1.1") {}
+            #expect(
+                try scratch.names("link/state") == ["Library.migrations.json", "Library.migrations.lock"]
+            )
+        }
+    }
+
+    @Test func `a relative path in such a folder is refused`() async throws {
+        await #expect(processExitsWith: .success) {
+            let scratch = try Scratch()
+            try #require(chdir(try Self.makeStrange(scratch.path)) == 0)
+            let error = try #require(throws: MigrationError.self) {
+                try MigrationManager(named: "Library", currentVersion: "1.1", stateDirectory: "state")
+            }
+            #expect(error.code == .stateUnreadable)
+            #expect(
+                error.description
+                    == "The state directory \"state\" of manager \"Library\" can't be used: it is relative, and Invalid or "
+                    + "incomplete multibyte or wide character (getcwd, errno 84). Nothing was run or written. Pass the path "
+                    + "of a folder as stateDirectory:."
+            )
+            _ = try Self.refusal(scratch, protecting: "data")
+        }
+    }
+
+    @Test(arguments: ["XDG_DATA_HOME", "HOME"])
+    func `a default directory that no text can name is refused`(variable: String) async throws {
+        await #expect(processExitsWith: .success) { [variable = variable as String] in
+            let scratch = try Scratch()
+            unsetenv("XDG_DATA_HOME")
+            try #require(setenv(variable, try Self.makeStrange(scratch.path), 1) == 0)
+            let error = try #require(throws: MigrationError.self) {
+                try MigrationManager(named: "Library", currentVersion: "1.1")
+            }
+            #expect(error.code == .stateUnreadable)
+            #expect(
+                error.description.contains(
+                    "the default can't be named, Invalid or incomplete multibyte or wide character (getenv, errno 84)"
+                )
+            )
+        }
+    }
+    #endif
+}

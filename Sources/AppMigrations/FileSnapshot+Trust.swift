@@ -24,17 +24,25 @@ extension FileSnapshot {
         guard let former = interrupted.stateDirectory, !former.utf8.elementsEqual(directory.utf8) else {
             return
         }
-        let isStateThere = try FileTree.status(former) != nil
+        let isStateThere = try stands(former)
         for relative in interrupted.protected {
             let path = FileProtection.absolute(relative, from: directory)
             let old = FileProtection.absolute(relative, from: former)
             let isSame = path.utf8.elementsEqual(old.utf8)
-            if try isSame || FileTree.status(FileProtection.parent(old)) == nil { continue }
-            // The old place is still there. A copy of the app's folders has its own state and its own files.
-            if isStateThere, try FileTree.status(FileProtection.parent(path)) != nil {
-                if try FileTree.status(path) != nil || FileTree.status(old) == nil { continue }
-            }
+            if try isSame || !stands(FileProtection.parent(old)) { continue }
+            // The old place is still there, as with a copy of the app's folders, which has its own state and its own files.
+            if isStateThere, try stands(FileProtection.parent(path)) { continue }
             throw MigrationError.moved(old, path, from: former, location, interrupted.version)
+        }
+    }
+
+    /// Whether something stands where this process can reach it: an app whose folders were moved may not look at where they
+    /// were, which is outside of its sandbox.
+    private func stands(_ path: String) throws -> Bool {
+        do {
+            return try FileTree.status(path) != nil
+        } catch let failure as FileTree.Failure where Platform.forbids(failure.cause) {
+            return false
         }
     }
 

@@ -123,7 +123,27 @@ extension LockedState {
             tell(MigrationEvent(.restored, location.name, version: version), options)
             removeSnapshot(version, options: options)
         } else {
-            removeSnapshot(version, options: options, synchronizing: true)
+            let isGone = removeSnapshot(version, options: options, synchronizing: true)
+            if isGone, state.marks.hasSpentSnapshot { forgetSnapshot(&state, options: options) }
+        }
+    }
+
+    /// Saves that the snapshot of a recorded migration is gone.
+    ///
+    /// Nothing depends on this save: the next start tries it again.
+    func forgetSnapshot(
+        _ state: inout MigrationState,
+        options: MigrationManager.Options
+    ) {
+        let version = state.marks.interrupted?.version
+        state.marks.interrupted = nil
+        do throws(SaveFailure) {
+            try save(state)
+        } catch {
+            let consequence = "No data is concerned; the next start that takes the lock tries again."
+            let error = MigrationError.notSaved(error, version, location, consequence: consequence)
+            let event = MigrationEvent(.leftoverNotRemoved, location.name, version: version, error: error)
+            tell(event, options)
         }
     }
 
@@ -139,11 +159,14 @@ extension LockedState {
     }
 
     /// Removes a snapshot that no state refers to; `synchronizing` when that state may stand in memory only.
+    ///
+    /// Gives whether none is there any more.
+    @discardableResult
     func removeSnapshot(
         _ version: AppVersion?,
         options: MigrationManager.Options,
         synchronizing: Bool = false
-    ) {
+    ) -> Bool {
         do throws(MigrationError) {
             do throws(LockLoss) {
                 try confirm()
@@ -156,9 +179,11 @@ extension LockedState {
                 )
             }
             try FileSnapshot(location).remove(synchronizing: synchronizing)
+            return true
         } catch {
             let event = MigrationEvent(.leftoverNotRemoved, location.name, version: version, error: error)
             tell(event, options)
+            return false
         }
     }
 

@@ -163,7 +163,7 @@ extension MigrationManager {
     private func record(_ run: MigrationRun, _ duration: Duration) throws(MigrationError) {
         let version = run.context.version
         try synchronize(run)
-        let state = run.state.recording(
+        var state = run.state.recording(
             AppliedMigration(
                 version: version,
                 previousVersion: run.context.previousVersion,
@@ -173,6 +173,10 @@ extension MigrationManager {
                 attempts: run.context.attempt
             )
         )
+        if run.isProtecting {
+            state.marks.interrupted = run.state.marks.interrupted
+            state.marks.interrupted?.release()
+        }
         reach(.beforeRecord, version, isProtecting: run.isProtecting)
         do throws(SaveFailure) {
             try run.locked.save(state)
@@ -189,7 +193,9 @@ extension MigrationManager {
         }
         core.withLock { $0.marks = state.marks }
         reach(.afterRecord, version, isProtecting: run.isProtecting)
-        if run.isProtecting { run.locked.removeSnapshot(version, options: options) }
+        guard run.isProtecting, run.locked.removeSnapshot(version, options: options) else { return }
+        run.locked.forgetSnapshot(&state, options: options)
+        core.withLock { $0.marks = state.marks }
     }
 
     /// The error of a closure that ended without its lock: nothing of it is recorded or put back.

@@ -10,14 +10,17 @@ import Android
 
 /// Who may change a file.
 extension Platform {
+    /// Whether a call failed for want of rights, or is one that a sandbox refuses.
+    static func forbids(_ error: SystemCallError) -> Bool { [EACCES, EPERM].contains(error.errorNumber) }
+
     /// Whether this user may write to what stands at `path`.
     static func mayWrite(_ path: String) throws(SystemCallError) -> Bool {
         do throws(SystemCallError) {
             _ = try retrying("access") { access(path, W_OK) }
             return true
         } catch {
-            // access(2): EPERM in a sandbox and for what is immutable.
-            if [EACCES, EPERM, EROFS].contains(error.errorNumber) { return false }
+            // access(2): EPERM for what is immutable too.
+            if forbids(error) || error.errorNumber == EROFS { return false }
             throw error
         }
     }

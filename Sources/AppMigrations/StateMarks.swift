@@ -53,6 +53,12 @@ struct StateMarks: Equatable, Sendable {
     /// Whether files wait to be put back, or may have to be.
     var hasLeftover: Bool { interrupted.map { !$0.protected.isEmpty } ?? false }
 
+    /// Whether the snapshot of a migration that has been recorded may still be there.
+    ///
+    /// A recorded migration stays the interrupted one until its snapshot is gone: a process that is killed while it removes
+    /// the snapshot would leave a copy of the user's data for as long as nobody takes the lock.
+    var hasSpentSnapshot: Bool { interrupted.map { $0.version <= lastRun } ?? false }
+
     /// Whether `interrupted` is there, without a look at what it is.
     var isInterrupted: Bool { if case .during = interruption { true } else { false } }
 }
@@ -89,7 +95,7 @@ extension StateMarks {
     /// The version interrupted before is still pending, so what is known of it is kept.
     mutating func begin(_ attempt: Interruption) {
         var known = attempted.filter { $0.version != attempt.version }
-        if let interrupted, interrupted.version != attempt.version {
+        if let interrupted, interrupted.version != attempt.version, !hasSpentSnapshot {
             known.removeAll { $0.version == interrupted.version }
             known.append(AttemptedMigration(interrupted))
         }

@@ -166,6 +166,32 @@ import Testing
         }
     }
 
+    /// As in a sandbox; the root user may look everywhere, so the process becomes another.
+    @Test func `folders that moved from where this process may not look put their files back`() async throws {
+        await #expect(processExitsWith: .success) {
+            let scratch = try Scratch()
+            try scratch.makeFolder("closed/app/state")
+            try #require(chmod(scratch.file("closed"), 0) == 0)
+            if geteuid() == 0 {
+                try #require(chown(scratch.path, 65_534, 65_534) == 0)
+                try #require(setgid(65_534) == 0 && setuid(65_534) == 0)
+            }
+            try scratch.write("half", to: "app/folder/data")
+            try scratch.write("old", to: "app/state/Library.migrations.snapshot/0/item")
+            try scratch.write(
+                """
+                { "format": 1, "name": "Library", "lastRunVersion": "1.0", "launchedVersion": "1.1", "interrupted":
+                  { "version": "1.1", "attempts": 1, "deaths": 0, "protected": ["../folder/data"], "appVersion": "1.1",
+                    "stateDirectory": "\(scratch.file("closed/app/state"))", "startedAt": "2026-11-21T03:54:28Z",
+                    "failure": null } }
+                """,
+                to: "app/state/Library.migrations.json"
+            )
+            _ = try Self.manager(scratch.file("app/state"))
+            #expect(try scratch.read("app/folder/data") == "old")
+        }
+    }
+
     @Test func `folders that moved as a whole put their files back, also where the closure removed them`()
         async throws
     {

@@ -48,7 +48,15 @@ class Folder:
     def copy(self, label):
         target = tempfile.mkdtemp(prefix=label + "-", dir=scratch)
         subprocess.run(["cp", "-a", self.path + "/.", target], check=True)
-        return Folder(target)
+        copy = Folder(target)
+        # As if it had died there: a state says where it was when its closure began.
+        if os.path.exists(copy.state_file):
+            with open(copy.state_file, "r+") as file:
+                text = file.read().replace(self.path, target)
+                file.seek(0)
+                file.truncate()
+                file.write(text)
+        return copy
 
     def remove(self):
         shutil.rmtree(self.path, ignore_errors=True)

@@ -34,6 +34,13 @@ struct StandInApp {
 
     private func start() throws -> String {
         let arguments = arguments
+        if arguments.isAbandoning {
+            let folder = try MigrationManager.abandonRestore(
+                named: arguments.name,
+                stateDirectory: arguments.state
+            )
+            return folder ?? "nothing to give up"
+        }
         let options = MigrationManager.Options(
             lockTimeout: arguments.timeout.map { .milliseconds($0) },
             attemptLimit: arguments.attemptLimit,

@@ -90,7 +90,9 @@ struct LockDescriptor: Sendable {
             do throws(SystemCallError) {
                 if try Self.leads(number, to: identity) { Platform.unlock(number) }
             } catch {
-                // What the number stands for can't be told, and closing what is somebody else's would be worse.
+                // What the number stands for can't be told, and closing what is somebody else's would be worse. But a lock
+                // that stays taken would keep everybody waiting for as long as this process lives.
+                Platform.release(number)
             }
         }
     }

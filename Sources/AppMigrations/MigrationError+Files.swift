@@ -108,10 +108,11 @@ extension MigrationError {
         _ loss: LockLoss,
         _ version: AppVersion?,
         _ location: StateLocation,
+        code: Code = .stateNotSaved,
         consequence: String
     ) -> MigrationError {
         MigrationError(
-            .stateNotSaved,
+            code,
             manager: location.name,
             version: version,
             path: location.lock,

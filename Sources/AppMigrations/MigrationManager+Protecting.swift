@@ -61,6 +61,27 @@ extension MigrationManager {
         }
     }
 
+    /// The error of a closure that ended without its lock: nothing of it is recorded or put back.
+    ///
+    /// Where it protects files, the list of them may stand in the state, so the error is one that forbids writing to them.
+    func lost(_ run: MigrationRun, _ loss: LockLoss, _ failure: (any Error)?) -> MigrationError {
+        let version = run.context.version
+        let ending = failure == nil ? "ran" : "failed"
+        let kept =
+            run.isProtecting
+            ? ", and the files it protects were left as they are. The next start puts them back if the state lists them. "
+                + "Don't write to those files before it succeeded."
+            : "."
+        let error = MigrationError.lockLost(
+            loss,
+            version,
+            file.location,
+            code: run.isProtecting ? .protectionFailed : .stateNotSaved,
+            consequence: "Migration \(version) \(ending) and that was not recorded\(kept)"
+        )
+        return if let failure { error.following(failure) } else { error }
+    }
+
     /// The error for an intent whose save failed.
     ///
     /// One that stands all the same is taken back: the app goes on with its files, and the next start would
@@ -152,8 +173,7 @@ extension LockedState {
         do throws(LockLoss) {
             try confirm()
         } catch {
-            let consequence = "Nothing was put back."
-            throw .lockLost(error, interrupted.version, location, consequence: consequence)
+            throw .protection(error, location.lock, location, interrupted.version, .restoring)
         }
         try FileSnapshot(location).restore(interrupted)
     }

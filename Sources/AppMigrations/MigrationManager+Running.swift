@@ -198,16 +198,6 @@ extension MigrationManager {
         core.withLock { $0.marks = state.marks }
     }
 
-    /// The error of a closure that ended without its lock: nothing of it is recorded or put back.
-    private func lost(_ run: MigrationRun, _ loss: LockLoss, _ failure: (any Error)?) -> MigrationError {
-        let version = run.context.version
-        let ending = failure == nil ? "ran" : "failed"
-        let kept = run.isProtecting ? ", and the files it protects were left as they are" : ""
-        let consequence = "Migration \(version) \(ending) and that was not recorded\(kept)."
-        let error = MigrationError.lockLost(loss, version, file.location, consequence: consequence)
-        return if let failure { error.following(failure) } else { error }
-    }
-
     private func undo(_ run: MigrationRun, _ cause: any Error) -> MigrationError {
         let consequence: String
         do throws(MigrationError) {

@@ -109,11 +109,13 @@ struct LostLockTests {
                     throw Refusal()
                 }
             }
+            #expect(error?.code == .protectionFailed)
             #expect(
                 error?.description
                     == "Manager \"Library\" doesn't have the lock \(scratch.lock) any more: another process has saved a "
                     + "state since. Nothing was written to \(scratch.stateFile) without it. Migration 1.1 failed and "
-                    + "that was not recorded, and the files it protects were left as they are. \(Self.advice) The "
+                    + "that was not recorded, and the files it protects were left as they are. The next start puts them "
+                    + "back if the state lists them. Don't write to those files before it succeeded. \(Self.advice) The "
                     + "migration itself had failed: Refusal()."
             )
             #expect(try scratch.read("data") == "new")

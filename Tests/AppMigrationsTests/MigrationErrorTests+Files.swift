@@ -76,12 +76,12 @@ extension MigrationErrorTests {
                 .unknown(SystemCallError(call: "lstat", errorNumber: 13)),
                 nil,
                 location,
-                consequence: "Nothing was put back."
+                consequence: "The state was not removed."
             ),
             "Manager \"Library\" doesn't have the lock /d/Library.migrations.lock any more: its file can't be looked at, "
                 + "Permission denied (lstat, errno 13). Nothing was written to /d/Library.migrations.json without it. "
-                + "Nothing was put back. Make a new manager, which reads the state again; never remove the lock's file, "
-                + "and close in a closure only what it opened."
+                + "The state was not removed. Make a new manager, which reads the state again; never remove the lock's "
+                + "file, and close in a closure only what it opened."
         ),
         Row(
             .stateNotSaved,

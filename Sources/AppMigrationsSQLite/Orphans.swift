@@ -4,6 +4,8 @@ struct Orphans {
         let rowID: SQLValue
         /// The name of the table that lacks the row; `nil` where it doesn't count.
         let parent: String?
+        /// Which of the references of its table it is, since two may be to the same one.
+        let reference: SQLValue?
     }
 
     /// What tells a table that only changed its rows from one that was altered or made again.
@@ -21,13 +23,14 @@ struct Orphans {
         tables[name.lowercased()] = Table(name: name, rootPage: rootPage, sql: sql)
     }
 
-    mutating func add(table: String, rowID: SQLValue, parent: String) {
-        rows[table.lowercased(), default: []].append(Row(rowID: rowID, parent: parent))
+    mutating func add(table: String, rowID: SQLValue, parent: String, reference: SQLValue) {
+        let row = Row(rowID: rowID, parent: parent, reference: reference)
+        rows[table.lowercased(), default: []].append(row)
     }
 
     /// What a person needs to find the rows that `before` did not have; `nil` when there is none.
     ///
-    /// A row is known by its table, its row id and the table that it refers to. Where a table was made again, its
+    /// A row is known by its table, its row id and the reference that leads nowhere. Where a table was made again, its
     /// rows may have other ids, and are counted. A table that is gone may have got another name: its old orphans are
     /// allowed in tables that are new.
     func excess(over before: Orphans) -> String? {
@@ -52,7 +55,9 @@ struct Orphans {
 
     /// The rows that come more often than before: those of a table without row ids are alike.
     private static func rows(of now: [Row], notIn old: [Row], countingParents: Bool) -> [Row] {
-        func known(_ row: Row) -> Row { countingParents ? row : Row(rowID: row.rowID, parent: nil) }
+        func known(_ row: Row) -> Row {
+            countingParents ? row : Row(rowID: row.rowID, parent: nil, reference: nil)
+        }
         var left = [Row: Int]()
         for row in old { left[known(row), default: 0] += 1 }
         return now.filter { row in

@@ -15,7 +15,9 @@ extension RowEncoder {
         }
         let list = columns.map(\.quoted).joined(separator: ", ")
         let places = repeatElement("?", count: columns.count).joined(separator: ", ")
+        // "OR ABORT" stands above the ON CONFLICT clauses of the table, which would leave rows out or take others away
+        // ("The ON CONFLICT Clause"); the rule of the call stands above both ("UPSERT").
         return
-            "INSERT INTO \(SQLName(table).quoted) (\(list)) VALUES (\(places))\(rule.clause(columns, key: key))"
+            "INSERT OR ABORT INTO \(SQLName(table).quoted) (\(list)) VALUES (\(places))\(rule.clause(columns, key: key))"
     }
 }

@@ -57,13 +57,13 @@ enum SQLForeignKeys {
             orphans.addTable(name, rootPage: row[1], sql: row[2])
         }
         for row in try SQLError.wrapping({ try db.query("PRAGMA foreign_key_check") }) {
-            guard row.count >= 3, case .text(let table) = row[0], case .text(let parent) = row[2] else {
+            guard row.count >= 4, case .text(let table) = row[0], case .text(let parent) = row[2] else {
                 throw SQLError(
                     .statementFailed,
                     "PRAGMA foreign_key_check gave a row without a table: \(row)"
                 )
             }
-            orphans.add(table: table, rowID: row[1], parent: parent)
+            orphans.add(table: table, rowID: row[1], parent: parent, reference: row[3])
         }
         return orphans
     }

@@ -47,7 +47,7 @@ struct SchemaComparison {
                 to: (wanted, TableShape(of: statements.1, in: "main", to.db)),
                 hints
             )
-            change.askWhereGone(try reads(of: change, from.db), hints)
+            change.askWhereGone(try reads(of: &change, from.db), hints)
             tables.append(change)
             questions += change.questions
             gone.formUnion(change.goneColumns)
@@ -71,7 +71,10 @@ struct SchemaComparison {
     }
 
     /// What the expressions of a change read, in the schema once its tables are renamed.
-    private func reads(of change: TableChange, _ db: some SQLConnection) throws(SQLError) -> ExpressionReads {
+    private func reads(
+        of change: inout TableChange,
+        _ db: some SQLConnection
+    ) throws(SQLError) -> ExpressionReads {
         var reads = ExpressionReads()
         if change.values.isEmpty { return reads }
         let objects = try SchemaObject.all(of: db) + SchemaObject.all(of: db, in: "temp")
@@ -84,7 +87,11 @@ struct SchemaComparison {
         for (column, expression) in change.values {
             let value = "The value for the column \(column) of the table \(change.new.name)"
             switch try probe.answer(expression, db) {
-            case .reads(let more): reads.formUnion(more)
+            case .reads(let more):
+                reads.formUnion(more)
+                if more.isComplete, let kept = change.keepValues(of: column, unlessIn: more.columns) {
+                    reads.columns.insert(kept)
+                }
             case .complaint(let error):
                 throw Self.contradiction("\(value) does not compile: \(error.message)")
             case .text(let complaint):

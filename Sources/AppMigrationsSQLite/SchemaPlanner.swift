@@ -27,18 +27,21 @@ struct SchemaPlanner {
                 drop(object)
             }
         }
-        let replaced = comparison.droppedTables.filter { target[.table, $0] != nil }
+        // What an expression reads stays until the rebuilds are done.
+        let replaced = comparison.droppedTables.filter { target[.table, $0] != nil && !isRead($0) }
         for table in replaced { add("drop the table \(table)", "DROP TABLE main.\(table.quoted)") }
-        for table in target.objects
-        where table.kind == .table && (now[.table, table.name] == nil || replaced.contains(table.name)) {
-            try create(table)
+        let missing = target.objects.filter { object in
+            object.kind == .table
+                && (now[.table, object.name] == nil || comparison.droppedTables.contains(object.name))
         }
+        for table in missing where !isRead(table.name) { try create(table) }
         for change in changes { try make(change, renamed[change.new.name] ?? [], form) }
         // After the rebuilds, whose expressions may read them.
         for view in now.objects where view.kind == .view && isStale(view) && waits(view) { drop(view) }
         for table in comparison.droppedTables where !replaced.contains(table) {
             add("drop the table \(table)", "DROP TABLE main.\(table.quoted)")
         }
+        for table in missing where isRead(table.name) { try create(table) }
         for kind in [SchemaObject.Kind.index, .view, .trigger] {
             for object in target.objects where object.kind == kind {
                 if let mine = now[kind, object.name], !isStale(mine) { continue }
@@ -69,13 +72,11 @@ struct SchemaPlanner {
         return changes
     }
 
-    /// Whether an expression for a table reads another one.
+    /// Whether an expression for a table may read a table or a view.
     private func isRead(_ name: SQLName) -> Bool { comparison.tables.contains { $0.reads.mayRead(name) } }
 
-    /// Whether a view is dropped after the rebuilds, since an expression reads it and no table needs its name.
-    private func waits(_ object: SchemaObject) -> Bool {
-        object.kind == .view && isRead(object.name) && target[.table, object.name] == nil
-    }
+    /// Whether a view is dropped after the rebuilds, since an expression reads it.
+    private func waits(_ object: SchemaObject) -> Bool { object.kind == .view && isRead(object.name) }
 
     private mutating func renameTables() throws(SQLError) {
         for (old, new) in comparison.renamedTables {

@@ -55,6 +55,21 @@ struct TableChange {
         return renamed.contains { $0.old == column } ? nil : old[column]
     }
 
+    /// Leaves rows that have a value alone where a column becomes NOT NULL, unless its expression reads the column.
+    ///
+    /// The expression may be the one that filled the column when it was new, and people have changed values since.
+    ///
+    /// - Returns: The old column that is kept, `nil` where none is.
+    mutating func keepValues(of column: SQLName, unlessIn read: Set<SQLName>) -> SQLName? {
+        guard let source = source(of: column), !read.contains(source.name), let target = new[column],
+            !new.canChange(source, of: old, into: target),
+            let index = values.firstIndex(where: { $0.column == column })
+        else { return nil }
+        // The line end closes a comment that the expression may end with.
+        values[index].expression = "coalesce(\(source.name.alwaysName), (\(values[index].expression)\n))"
+        return source.name
+    }
+
     private mutating func findRenamed(_ hints: SchemaPlan.Hints) throws(SQLError) {
         let renames = try SchemaRenames(
             hints.columns(of: new.name),

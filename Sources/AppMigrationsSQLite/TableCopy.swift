@@ -47,7 +47,8 @@ struct TableCopy {
         if !rebuild.values.isEmpty || objects.contains(where: \.isVirtual) {
             let probe = try ExpressionProbe(of: old, named: table, in: objects + inTemp)
             for value in rebuild.values { reads.formUnion(try rebuild.reads(of: value, probe, db)) }
-            try rebuild.checkVirtualTables(probe, gone: gone)
+            let lost = gone.union(rebuild.changedRowID(old, new, fillings).map { [$0] } ?? [])
+            try rebuild.checkVirtualTables(probe, gone: lost)
         }
         self.reads = reads
         try rebuild.check(old, new, reads)

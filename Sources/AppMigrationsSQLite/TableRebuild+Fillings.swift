@@ -33,6 +33,17 @@ extension TableRebuild {
         return fillings
     }
 
+    /// How SQLite's authorizer calls the row ids, where rows get others; `nil` where they keep theirs.
+    func changedRowID(_ old: TableShape, _ new: TableShape, _ fillings: [TableCopy.Filling]) -> SQLName? {
+        guard let source = old.rowIDAlias ?? old.rowIDName.map({ SQLName($0) }) else { return nil }
+        let isKept = fillings.contains { filling in
+            let tokens = SQLTokens(filling.expression)
+            let inside = tokens.tokens.indices.filter { !tokens.isSign($0, "(") && !tokens.isSign($0, ")") }
+            return filling.column == new.rowIDName && inside.count == 1 && tokens.name(inside[0]) == source
+        }
+        return isKept ? nil : old.rowIDAlias ?? SQLName("ROWID")
+    }
+
     private func checkValues(_ old: TableShape, _ new: TableShape) throws(SQLError) {
         var given = Set<SQLName>()
         for (column, expression) in values {

@@ -71,6 +71,19 @@ import Testing
         try migrate(migrated(orphans: 2), sql)
     }
 
+    @Test func `a row whose other reference to the same table leads nowhere is another one`() throws {
+        let db = try migrated()
+        try db.query("PRAGMA foreign_keys = OFF")
+        try db.execute(
+            script:
+                "CREATE TABLE pair(a REFERENCES parent, b REFERENCES parent); INSERT INTO pair VALUES (77, 2)"
+        )
+        try db.query("PRAGMA foreign_keys = ON")
+        let sql = "UPDATE pair SET a = 1; DELETE FROM child; DELETE FROM parent WHERE id = 2"
+        #expect(try sqlError { try migrate(db, sql) }.code == .foreignKeyViolation)
+        try migrate(db, "UPDATE pair SET a = 78")
+    }
+
     @Test(
         arguments: [
             "DELETE FROM parent WHERE id = 1",

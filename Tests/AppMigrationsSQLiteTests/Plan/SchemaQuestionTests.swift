@@ -92,4 +92,22 @@ import Testing
         let plan = try SchemaPlan(from: db, to: "CREATE TABLE t(\(column)x)")
         #expect(plan.questions.first?.description.contains(hint) == true, "\(plan.questions)")
     }
+
+    @Test(arguments: [
+        ("first || last -- the whole name", "AB", "mine"), ("coalesce(whole, first)", "A", "mine"),
+        ("upper(coalesce(whole, 'x'))", "X", "MINE"), ("'none'", "none", "mine"),
+    ])
+    func `rows that have a value keep it, unless its expression uses the column`(
+        expression: String,
+        empty: String,
+        full: String
+    ) throws {
+        let db = try database(
+            "CREATE TABLE p(first, last, whole TEXT); INSERT INTO p VALUES ('A', 'B', NULL), ('C', 'D', 'mine')"
+        )
+        let target = "CREATE TABLE p(first, last, whole TEXT NOT NULL)"
+        let hints = SchemaPlan.Hints(values: ["p": ["whole": expression]])
+        try SchemaPlan(from: db, to: target, hints: hints).apply(db)
+        #expect(try db.query("SELECT whole FROM p") == [[.text(empty)], [.text(full)]])
+    }
 }

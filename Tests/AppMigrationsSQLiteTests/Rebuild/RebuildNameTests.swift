@@ -86,4 +86,43 @@ import Testing
         try rebuild.run(db)
         #expect(try db.query("SELECT title, body FROM note") == [["APPLE", "B"]])
     }
+
+    @Test(arguments: [
+        ("id INTEGER PRIMARY KEY", "id INTEGER PRIMARY KEY, more", [:], nil),
+        ("id INTEGER PRIMARY KEY", "id INT, more", [:], nil),
+        ("id INT", "id INT, more", [:], nil),
+        ("id INTEGER PRIMARY KEY", "new INTEGER PRIMARY KEY", ["new": "(id)"], nil),
+        ("id INTEGER PRIMARY KEY", "id INTEGER PRIMARY KEY", ["id": "-id"], "id"),
+        ("id INTEGER PRIMARY KEY", "id INTEGER PRIMARY KEY NOT NULL", ["id": "id + 0"], "id"),
+        ("id INTEGER PRIMARY KEY", "id INTEGER PRIMARY KEY) WITHOUT ROWID --", [:], "id"),
+        ("id INT NOT NULL", "id INTEGER PRIMARY KEY", [:], "ROWID"),
+    ])
+    func `a full-text index that would find other rows is found`(
+        old: String,
+        new: String,
+        values: [String: String],
+        column: String?
+    ) throws {
+        let db = try database(
+            """
+            CREATE TABLE note(\(old), title TEXT); INSERT INTO note VALUES (10, 'apple'), (20, 'pear');
+            CREATE VIRTUAL TABLE f USING fts5(title, content='note'); INSERT INTO f(f) VALUES ('rebuild')
+            """
+        )
+        let createTable = "CREATE TABLE note(title TEXT, \(new)\n)".replacing(
+            ") WITHOUT ROWID --\n)",
+            with: ") WITHOUT ROWID"
+        )
+        let rebuild = TableRebuild("note", as: createTable, values: values)
+        if let column {
+            #expect(
+                try refused(db) { try rebuild.run(db) }.message.contains(
+                    "The virtual table f is filled from the column \(column) and would not follow"
+                )
+            )
+        } else {
+            try rebuild.run(db)
+        }
+        #expect(try db.query("SELECT title FROM f WHERE f MATCH 'pear'") == [["pear"]])
+    }
 }

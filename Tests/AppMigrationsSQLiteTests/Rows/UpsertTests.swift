@@ -48,6 +48,39 @@ import Testing
         #expect(try db.query("SELECT * FROM country") == [[3, "DE", "Germany"], [4, "FR", "France"]])
     }
 
+    @Test(arguments: ["REPLACE", "IGNORE", "FAIL", "ROLLBACK"])
+    func `the rule of the call stands above that of the table`(ofTable: String) throws {
+        let rule = "ON CONFLICT \(ofTable)"
+        let script = """
+            CREATE TABLE country(
+                id INTEGER PRIMARY KEY \(rule), code TEXT UNIQUE \(rule), name TEXT NOT NULL \(rule) DEFAULT 'none'
+            );
+            INSERT INTO country VALUES (3, 'DE', 'Germany'), (4, 'FR', 'France');
+            """
+        struct Unnamed: Encodable { let code: String, name: String? }
+        let rules: [(SQLConflictRule, rows: [Country], names: [[SQLValue]]?)] = [
+            (.abort, [Country(id: 5, code: "IT"), Country(id: nil, code: "DE")], nil),
+            (.abort, [Country(id: 3, code: "IT")], nil),
+            (.ignore, [Country(id: 3, code: "IT")], [["Germany"], ["France"]]),
+            (.update(), [Country(id: nil, code: "DE")], [["Deutschland"], ["France"]]),
+            (.update(), [Country(id: 4, code: "DE")], nil),
+        ]
+        for (rule, rows, names) in rules {
+            let db = try database(script)
+            let insert = { () throws in try db.insert(rows, into: "country", onConflict: rule) }
+            if names == nil { _ = try sqlError { try insert() } } else { try insert() }
+            #expect(
+                try db.query("SELECT name FROM country ORDER BY id") == names ?? [["Germany"], ["France"]]
+            )
+            let unnamed = { () throws in
+                try db.insert([Unnamed(code: "IT", name: nil)], into: "country", onConflict: rule)
+            }
+            #expect(
+                try sqlError { try unnamed() }.message.contains("NOT NULL constraint failed: country.name")
+            )
+        }
+    }
+
     @Test func `a new key is inserted, and a key that is there takes the new unique value`() throws {
         let db = try countries()
         try db.insert(

@@ -91,7 +91,7 @@ import Testing
         ("id INTEGER PRIMARY KEY", "id INTEGER PRIMARY KEY, more", [:], nil),
         ("id INTEGER PRIMARY KEY", "id INT, more", [:], nil),
         ("id INT", "id INT, more", [:], nil),
-        ("id INTEGER PRIMARY KEY", "new INTEGER PRIMARY KEY", ["new": "(id)"], nil),
+        ("id INTEGER PRIMARY KEY", "new INTEGER PRIMARY KEY", ["new": "(id)"], "id"),
         ("id INTEGER PRIMARY KEY", "id INTEGER PRIMARY KEY", ["id": "-id"], "id"),
         ("id INTEGER PRIMARY KEY", "id INTEGER PRIMARY KEY NOT NULL", ["id": "id + 0"], "id"),
         ("id INTEGER PRIMARY KEY", "id INTEGER PRIMARY KEY) WITHOUT ROWID --", [:], "id"),

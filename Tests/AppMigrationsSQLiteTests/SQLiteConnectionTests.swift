@@ -160,7 +160,6 @@ import Testing
     @Test func `another thread can stop a statement`() throws {
         let db = try memory()
         let isStopped = Guarded(false)
-        defer { isStopped.destroy() }
         // A thread and no task: there may be none free for it while this one waits for the statement. An interrupt before the
         // statement runs has no effect, so it is repeated until the statement is done.
         Thread.detachNewThread {
@@ -168,6 +167,8 @@ import Testing
                 db.interrupt()
                 sched_yield()
             }
+            // By the thread, which may still look at it when the test is over.
+            isStopped.destroy()
         }
         #expect(try sqlError { try db.query(endless) }.code == .cancelled)
         isStopped.withLock { $0 = true }

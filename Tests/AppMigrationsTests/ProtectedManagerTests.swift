@@ -37,8 +37,9 @@ import Testing
             let inner = try Self.other(scratch)
             let copied = scratch.file("top/data")
             try scratch.manager("1.1").whenMigrating(toVersion: "1.1", protecting: [copied]) {
+                let named = try scratch.resolved("top/data")
                 let reason =
-                    "manager \"Library\" has copied \(copied) for its migration 1.1, which has not ended"
+                    "manager \"Library\" has copied \(named) for its migration 1.1, which has not ended"
                 try Self.expectRefused(inner, protecting: path, reason)
             }
             try Self.other(scratch).whenMigrating(toVersion: "1.1", protecting: [path]) {}

@@ -131,7 +131,7 @@ import Testing
             for _ in 0..<2 {
                 let error = #expect(throws: MigrationError.self) { try scratch.manager("1.1") }
                 #expect(error?.code == .protectionFailed)
-                #expect(error?.description.contains(scratch.file("data")) == true)
+                #expect(try error?.description.contains(scratch.resolved("data")) == true)
                 #expect(try scratch.read("data") == "old\nchanged\n")
             }
             try FileManager.default.moveItem(atPath: scratch.file("away"), toPath: scratch.snapshot)

@@ -10,10 +10,7 @@ final class Scratch: Sendable {
     init(in directory: String = NSTemporaryDirectory()) throws {
         let folder = URL(fileURLWithPath: directory).appendingPathComponent("scratch-" + UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        // URL would leave out the /private in which Apple's systems have the folder for temporary files.
-        let resolved = try #require(realpath(folder.path, nil))
-        path = String(cString: resolved)
-        free(resolved)
+        path = try Place.spelled(folder.path)
     }
 
     deinit { rows.destroy() }
@@ -58,7 +55,7 @@ final class Scratch: Sendable {
             named: "Library",
             currentVersion: current,
             firstRun: firstRun,
-            stateDirectory: state,
+            stateDirectory: Place.spelledFolder(state),
             options: options
         )
     }
@@ -69,6 +66,9 @@ final class Scratch: Sendable {
     func note(_ row: String) { rows.withLock { $0.append(row) } }
 
     func file(_ name: String) -> String { path + "/" + name }
+
+    /// The same without links and dots, as a protected path is named.
+    func resolved(_ name: String) throws -> String { try Place.resolved(path) + "/" + name }
 
     @discardableResult
     func write(_ text: String, to name: String) throws -> String {

@@ -20,7 +20,7 @@ struct TemporaryDirectory: Sendable {
             named: "Library",
             currentVersion: currentVersion,
             firstRun: firstRun,
-            stateDirectory: path,
+            stateDirectory: Place.spelledFolder(path),
             options: options
         )
     }
@@ -57,7 +57,7 @@ struct TemporaryDirectory: Sendable {
             "migrations-\(UUID().uuidString)"
         )
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        return TemporaryDirectory(path: folder.path)
+        return TemporaryDirectory(path: try Place.spelled(folder.path))
     }
 
     fileprivate func clear() {

@@ -52,7 +52,15 @@ extension FileSnapshot {
         if try FileTree.status(item) == nil, try FileTree.status(folder + Self.absence) == nil {
             throw MigrationError.snapshotMissing(item, paths, location, version)
         }
+        var count = 0
+        for companion in Self.companions { count += try FileTree.count(item + companion) }
+        if try FileTree.status(folder + Self.size(count)) == nil {
+            throw MigrationError.incomplete(folder, paths, location, version)
+        }
     }
+
+    /// Says in a path's folder how many files, folders and links its copy has.
+    static func size(_ count: Int) -> String { "/entries-\(count)" }
 
     /// Says in a path's folder that nothing stood at that path.
     static var absence: String { "/absent" }

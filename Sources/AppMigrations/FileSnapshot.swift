@@ -50,26 +50,28 @@ struct FileSnapshot {
                 upTo: named.stateFolder,
                 models: models(index)
             )
-            if try FileTree.device(named.canonicals[index]) != FileTree.device(named.stateFolder) {
-                let mark = elsewhere(index)
-                try FileTree.at(mark) { () throws(SystemCallError) in try Platform.makeDirectory(mark) }
-            }
-            if try FileTree.status(path) == nil {
-                let absence = folder + Self.absence
-                try FileTree.at(absence) { () throws(SystemCallError) in try Platform.makeDirectory(absence) }
-            }
+            let isThere = try FileTree.status(path) != nil
+            if !isThere { try mark(folder + Self.absence) }
+            let place = isThere ? named.canonicals[index] : FileProtection.parent(named.canonicals[index])
+            if try FileTree.isElsewhere(place, from: named.stateFolder) { try mark(elsewhere(index)) }
+            var count = 0
             for companion in try companions(of: path) {
-                try FileTree.copy(path + companion, to: "\(folder)/item\(companion)") {
+                count += try FileTree.copy(path + companion, to: "\(folder)/item\(companion)") {
                     if isRoomChecked { return }
                     isRoomChecked = true
                     try checkRoom(needed, version)
                 }
             }
+            try mark(folder + Self.size(count))
         }
         try FileTree.synchronize(location.snapshot)
         try FileTree.at(location.directory) { () throws(SystemCallError) in
             try Platform.synchronizeDirectory(location.directory)
         }
+    }
+
+    private func mark(_ path: String) throws {
+        try FileTree.at(path) { () throws(SystemCallError) in try Platform.makeDirectory(path) }
     }
 
     /// Says to other processes that the closure is running, until the claim ends.
@@ -105,14 +107,26 @@ struct FileSnapshot {
                 if !isWhole { throw MigrationError.snapshotMissing(folder, paths, location, version) }
                 if index > 0 { try refuseEmptied(folder, paths, version) }
             }
-            for (index, path) in paths.enumerated() where try FileTree.status(elsewhere(index)) != nil {
-                if try FileTree.device(path) == FileTree.device(base) { throw FileTree.Unmounted(path: path) }
+            for (index, path) in paths.enumerated() {
+                let isAbsent = try FileTree.status(folder(index) + Self.absence) != nil
+                let place = isAbsent ? FileProtection.parent(path) : path
+                let isElsewhere = try FileTree.isElsewhere(place, from: base)
+                let wasElsewhere = try FileTree.status(elsewhere(index)) != nil
+                if wasElsewhere, !isElsewhere { throw FileTree.Unmounted(path: path) }
+                if isElsewhere, !wasElsewhere { throw FileTree.Mounted(path: path) }
             }
+            let spared = try FileTree.identities(from: base)
             for (index, path) in paths.enumerated() {
                 let saved = "\(folder(index))/item"
                 let isFolder = try FileTree.status(saved)?.kind == .directory
                 let suffixes = isFolder ? [""] : Self.companions
-                try FileTree.replace(path, with: saved, suffixes: suffixes, models: models(index))
+                try FileTree.replace(
+                    path,
+                    with: saved,
+                    suffixes: suffixes,
+                    models: models(index),
+                    sparing: spared
+                )
                 try FileTree.synchronizeFolders(from: FileProtection.parent(path), upTo: base)
             }
         }
@@ -134,7 +148,7 @@ struct FileSnapshot {
         }
     }
 
-    /// Stands for a path that is on another file system than the state.
+    /// Stands for a path that is on another file system than the state, or in another mount.
     private func elsewhere(_ index: Int) -> String { "\(folder(index))/elsewhere" }
 
     private func models(_ index: Int) -> String { "\(folder(index))/above-" }
@@ -186,6 +200,11 @@ struct FileSnapshot {
             throw .mountPoint(mount.path, location, version, stage)
         } catch let place as FileTree.Unmounted {
             throw .unmounted(place.path, location, version, stage)
+        } catch let place as FileTree.Mounted {
+            throw .mounted(place.path, location, version, stage)
+        } catch let holder as FileTree.Spared {
+            let reason = "the state directory is in it, to which a link on the way leads now"
+            throw .unprotectable(holder.path, reason, location, version, stage)
         } catch let link as FileParent.ForeignLink {
             throw .foreignLink(link.path, location, version, stage)
         } catch {

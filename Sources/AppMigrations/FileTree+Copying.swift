@@ -2,14 +2,30 @@ extension FileTree {
     /// Copies what stands at `source`, if anything does, to `target`, where nothing stands: with owners, access lists,
     /// permissions and times, as far as they can be had.
     ///
-    /// `beforeCopying` is called before each file whose blocks can't be shared.
-    static func copy(_ source: String, to target: String, beforeCopying: () throws -> Void = {}) throws {
+    /// `beforeCopying` is called before each file whose blocks can't be shared. Gives how many things were copied.
+    static func copy(
+        _ source: String,
+        to target: String,
+        beforeCopying: () throws -> Void = {}
+    ) throws -> Int {
         let copying = FileCopying(
             source: FileWalk(source),
             target: FolderTrail(target),
             name: FileName(target.utf8CString)
         )
-        try copying.run(beforeCopying)
+        return try copying.run(beforeCopying)
+    }
+
+    /// How many things stand at `path` and in it.
+    static func count(_ path: String) throws -> Int {
+        var count = 0
+        let walk = FileWalk(path)
+        while let step = try walk.next() {
+            guard case .entry(let name, let status) = step else { continue }
+            count += 1
+            if status.kind == .directory { try walk.enter(name) }
+        }
+        return count
     }
 }
 
@@ -35,10 +51,13 @@ struct FileCopying {
         self.unchanged = unchanged
     }
 
-    func run(_ beforeCopying: () throws -> Void = {}) throws {
+    @discardableResult
+    func run(_ beforeCopying: () throws -> Void = {}) throws -> Int {
+        var count = 0
         while let step = try source.next() {
             switch step {
             case .entry(let name, let status):
+                count += 1
                 let copy = source.isAtTop ? self.name : name
                 switch status.kind {
                 case .other: throw FileTree.SpecialFile(path: source.trail.path(name))
@@ -57,6 +76,7 @@ struct FileCopying {
             case .left: continue
             }
         }
+        return count
     }
 
     private func enterFolder(_ name: FileName) throws {

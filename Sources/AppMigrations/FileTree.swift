@@ -24,6 +24,16 @@ enum FileTree {
         let path: String
     }
 
+    /// A folder to be put back that holds what is to be spared.
+    struct Spared: Error {
+        let path: String
+    }
+
+    /// The place of something over which a file system was mounted since: what is on that one is somebody else's.
+    struct Mounted: Error {
+        let path: String
+    }
+
     /// What stands at `path`; `nil` when nothing does.
     static func status(_ path: String) throws -> FileStatus? {
         try FolderTrail(path).find(FileName(path.utf8CString))
@@ -33,12 +43,38 @@ enum FileTree {
     static func device(_ path: String) throws -> UInt64 {
         var path = path
         while path != "/" {
-            if let found = try status(path), found.kind == .directory { return found.identity.device }
+            do {
+                if let found = try status(path), found.kind == .directory { return found.identity.device }
+            } catch let failure as Failure where failure.cause.isForbidden {
+                // In a folder that is closed to this user nothing can be seen; it is opened only to put files back.
+            }
             path = FileProtection.parent(path)
         }
         return try FolderTrail(path).at { _ throws(SystemCallError) in
             try FileStatus(FileName(path.utf8CString), in: Platform.anyFolder)
         }.identity.device
+    }
+
+    /// Whether a file system is mounted on the way from the folder that a path shares with `folder` to that path, or at it.
+    static func isElsewhere(_ path: String, from folder: String) throws -> Bool {
+        if try device(path) != device(folder) { return true }
+        var path = path
+        while !FileProtection.contains(path, folder) {
+            if Platform.isMountPoint(path) { return true }
+            path = FileProtection.parent(path)
+        }
+        return false
+    }
+
+    /// What the folder at a path without links and those above it are.
+    static func identities(from folder: String) throws -> Set<FileIdentity> {
+        var identities: Set<FileIdentity> = []
+        var path = folder
+        while true {
+            if let found = try status(path) { identities.insert(found.identity) }
+            if path == "/" { return identities }
+            path = FileProtection.parent(path)
+        }
     }
 
     /// Visits what stands at `path` and in it, as far as it can be copied and put back; nothing where nothing stands.

@@ -46,6 +46,28 @@ extension MigrationError {
         protection(path, "the file system that \(path) was on is not mounted", location, version, stage)
     }
 
+    static func mounted(
+        _ path: String,
+        _ location: StateLocation,
+        _ version: AppVersion?,
+        _ stage: SnapshotStage
+    ) -> MigrationError {
+        let reason = "a file system is mounted where \(path) was on another one; unmount it"
+        return protection(path, reason, location, version, stage)
+    }
+
+    static func incomplete(
+        _ folder: String,
+        _ paths: [String],
+        _ location: StateLocation,
+        _ version: AppVersion?
+    ) -> MigrationError {
+        let reason =
+            "the state lists a copy of \(paths.joined(separator: ", ")), and files were removed from \(folder) or "
+            + "added to it since"
+        return protection(folder, reason, location, version, .missing)
+    }
+
     static func foreignLink(
         _ path: String,
         _ location: StateLocation,

@@ -188,19 +188,33 @@ extension Platform {
     /// Whether something is mounted at an open folder, which `above` is the device of the folder above for.
     static func isMountPoint(_ folder: Int32, _ status: FileStatus, above: FileIdentity) -> Bool {
         #if os(Linux)
-        // statx(2): bit 13 of the attributes says it, if bit 13 of their mask does. The number of the device says too
-        // much of a subvolume, and nothing of a folder that is mounted in its own file system.
-        let isRoot = withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 32) { buffer -> Bool? in
-            guard let start = buffer.baseAddress else { return nil }
-            let emptyPath: Int32 = 0x1000
-            let result = statx(folder, "", emptyPath, 0, start)
-            let (attributes, mask) = (start[1], start[7])
-            return result == 0 && mask & 0x2000 != 0 ? attributes & 0x2000 != 0 : nil
-        }
-        if let isRoot { return isRoot }
+        let emptyPath: Int32 = 0x1000
+        if let isRoot = isMountRoot(FileName("".utf8CString), in: folder, emptyPath) { return isRoot }
         #endif
         return status.identity.device != above.device
     }
+
+    /// Whether something is mounted at a path itself; `false` too where only the device could tell.
+    static func isMountPoint(_ path: String) -> Bool {
+        #if os(Linux)
+        isMountRoot(FileName(path.utf8CString), in: anyFolder, AT_SYMLINK_NOFOLLOW) ?? false
+        #else
+        false
+        #endif
+    }
+
+    #if os(Linux)
+    // statx(2): bit 13 of the attributes says it, if bit 13 of their mask does. The number of the device says too
+    // much of a subvolume, and nothing of a folder that is mounted in its own file system.
+    private static func isMountRoot(_ name: FileName, in folder: Int32, _ flags: Int32) -> Bool? {
+        withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 32) { buffer -> Bool? in
+            guard let start = buffer.baseAddress else { return nil }
+            let result = statx(folder, name, flags, 0, start)
+            let (attributes, mask) = (start[1], start[7])
+            return result == 0 && mask & 0x2000 != 0 ? attributes & 0x2000 != 0 : nil
+        }
+    }
+    #endif
 }
 
 /// The errors that a caller tells apart.

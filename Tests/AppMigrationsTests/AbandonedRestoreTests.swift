@@ -95,6 +95,22 @@ import Testing
         }
     }
 
+    /// A backup may leave some of the files out.
+    @Test(arguments: ["item-wal", "entries-2"])
+    func `a copy that lacks a part removes nothing`(part: String) async throws {
+        try await Scratch.with { scratch async throws in
+            try scratch.write("old\n", to: "data")
+            try scratch.write("log", to: "data-wal")
+            await ProtectedPathTests.die(in: scratch)
+            try scratch.delete("state/Library.migrations.snapshot/0/\(part)")
+            let error = #expect(throws: MigrationError.self) { try scratch.manager("1.1") }
+            #expect(error?.code == .protectionFailed)
+            #expect(error?.path == scratch.snapshot + "/0")
+            #expect(try scratch.read("data") == "old\nchanged\n")
+            #expect(try scratch.read("data-wal") == "log")
+        }
+    }
+
     @Test func `a call that was killed before it saved is gone on with`() async throws {
         try await Scratch.with { scratch async throws in
             try scratch.write("old\n", to: "data")

@@ -35,6 +35,23 @@ extension MigrationErrorTests {
         Row(
             .protectionFailed,
             "protectionFailed",
+            .mounted("/disk/data", location, AppVersion("1.2"), .restoring),
+            "The files that migration 1.2 protects could not be put back by manager \"Library\": a file system is mounted "
+                + "where /disk/data was on another one; unmount it. Their copy in /d/Library.migrations.snapshot is kept, "
+                + "and the next start tries again. Don't write to those files before it succeeded. \(wayOut)"
+        ),
+        Row(
+            .protectionFailed,
+            "protectionFailed",
+            .incomplete("/d/Library.migrations.snapshot/0", ["/data"], location, AppVersion("1.2")),
+            "The files that migration 1.2 protects could not be put back by manager \"Library\": the state lists a copy of "
+                + "/data, and files were removed from /d/Library.migrations.snapshot/0 or added to it since. Nothing was "
+                + "changed. Bring that copy back and start again. "
+                + "MigrationManager.abandonRestore(named:stateDirectory:) gives it up: the files stay as they are then."
+        ),
+        Row(
+            .protectionFailed,
+            "protectionFailed",
             .foreignLink("/data/inner", location, AppVersion("1.2"), .restoring),
             "The files that migration 1.2 protects could not be put back by manager \"Library\": /data/inner is a link that "
                 + "another user has put there since; remove it. Their copy in /d/Library.migrations.snapshot is kept, and "

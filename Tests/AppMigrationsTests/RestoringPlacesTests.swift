@@ -98,6 +98,26 @@ import Testing
         }
     }
 
+    /// As a migration leaves it that moves all data to the folder where the state is, with a link at the old place.
+    @Test func `what leads to the state by a link that is there since is not put back`() throws {
+        try Scratch.with { scratch throws in
+            try scratch.write("old", to: "former/state/file")
+            let path = scratch.file("former/state")
+            let error = try FileSnapshotTests.fail(scratch, protecting: [path]) {
+                try scratch.delete("former")
+                try scratch.link("former", to: scratch.path)
+            }
+            #expect(error.code == .protectionFailed)
+            let reason = "since the state directory is in it, to which a link on the way leads now."
+            #expect(error.description.contains(reason))
+            #expect(scratch.exists("state/Library.migrations.json"))
+            #expect(try scratch.read("state/Library.migrations.snapshot/0/item/file") == "old")
+            try scratch.delete("former")
+            _ = try scratch.manager("1.1")
+            #expect(try scratch.read("former/state/file") == "old")
+        }
+    }
+
     @Test func `folders above a file that went with it come back as they were`() throws {
         try Scratch.with { scratch throws in
             let path = try scratch.write("old", to: "data/shared/private/file")

@@ -178,6 +178,7 @@ import Testing
             }
             try scratch.write("half", to: "app/folder/data")
             try scratch.write("old", to: "app/state/Library.migrations.snapshot/0/item")
+            try scratch.makeFolder("app/state/Library.migrations.snapshot/0/entries-1")
             try scratch.write(
                 """
                 { "format": 1, "name": "Library", "lastRunVersion": "1.0", "launchedVersion": "1.1", "interrupted":

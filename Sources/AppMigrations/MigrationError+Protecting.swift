@@ -14,48 +14,6 @@ extension MigrationError {
         return protection(path, underlying: cause, reason, location, version, stage)
     }
 
-    static func special(
-        _ path: String,
-        _ location: StateLocation,
-        _ version: AppVersion?,
-        _ stage: SnapshotStage
-    ) -> MigrationError {
-        protection(path, "\(path) is neither a file, a folder nor a link", location, version, stage)
-    }
-
-    static func mountPoint(
-        _ path: String,
-        _ location: StateLocation,
-        _ version: AppVersion?,
-        _ stage: SnapshotStage
-    ) -> MigrationError {
-        let advice =
-            stage == .taking
-            ? "name what is on it, and what is beside it, by paths of their own"
-            : "it was not there when the copy was made: unmount it"
-        let reason = "a file system is mounted at \(path), inside of what is protected; \(advice)"
-        return protection(path, reason, location, version, stage)
-    }
-
-    static func unmounted(
-        _ path: String,
-        _ location: StateLocation,
-        _ version: AppVersion?,
-        _ stage: SnapshotStage
-    ) -> MigrationError {
-        protection(path, "the file system that \(path) was on is not mounted", location, version, stage)
-    }
-
-    static func mounted(
-        _ path: String,
-        _ location: StateLocation,
-        _ version: AppVersion?,
-        _ stage: SnapshotStage
-    ) -> MigrationError {
-        let reason = "a file system is mounted where \(path) was on another one; unmount it"
-        return protection(path, reason, location, version, stage)
-    }
-
     static func incomplete(
         _ folder: String,
         _ paths: [String],
@@ -66,16 +24,6 @@ extension MigrationError {
             "the state lists a copy of \(paths.joined(separator: ", ")), and files were removed from \(folder) or "
             + "added to it since"
         return protection(folder, reason, location, version, .missing)
-    }
-
-    static func foreignLink(
-        _ path: String,
-        _ location: StateLocation,
-        _ version: AppVersion?,
-        _ stage: SnapshotStage
-    ) -> MigrationError {
-        let reason = "\(path) is a link that another user has put there since; remove it"
-        return protection(path, reason, location, version, stage)
     }
 
     static func unprotectable(
@@ -117,32 +65,6 @@ extension MigrationError {
     ) -> MigrationError {
         let reason = "the state lists a copy of \(paths.joined(separator: ", ")), and \(path) is not there"
         return protection(path, reason, location, version, .missing)
-    }
-
-    static func foreign(
-        _ path: String,
-        _ reason: String,
-        _ location: StateLocation,
-        _ version: AppVersion?,
-        _ stage: SnapshotStage
-    ) -> MigrationError {
-        let text =
-            "\(path) \(reason), and a list of files that somebody else wrote could overwrite any file; let it belong to "
-            + "this user and be written to by nobody else (chown, chmod go-w)"
-        return protection(path, text, location, version, stage)
-    }
-
-    static func moved(
-        _ old: String,
-        _ path: String,
-        from directory: String,
-        _ location: StateLocation,
-        _ version: AppVersion
-    ) -> MigrationError {
-        let reason =
-            "the state was moved from \(directory) to \(location.directory) without them, \(old) would be put back to "
-            + "\(path); move the state back, or the files after it"
-        return protection(path, reason, location, version, .restoring)
     }
 
     /// The work of a closure that returned, or what a closure named, is not on the medium.
@@ -208,7 +130,7 @@ extension MigrationError {
         )
     }
 
-    private static func protection(
+    static func protection(
         _ path: String,
         underlying: (any Error)? = nil,
         _ reason: String,

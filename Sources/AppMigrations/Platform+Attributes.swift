@@ -95,6 +95,12 @@ extension Platform {
     /// Whether somebody else than root and this user put it there.
     static func isForeign(_ status: FileStatus) -> Bool { status.owner != 0 && status.owner != geteuid() }
 
+    /// Whether root would give a file away that has other names: what another user linked to in the meantime may be
+    /// anybody's.
+    static func wouldGiveAway(_ found: FileStatus, to owner: FileStatus) -> Bool {
+        geteuid() == 0 && found.links > 1 && found.owner != owner.owner
+    }
+
     private static func setOwner(
         _ copy: Int32,
         as model: FileStatus,

@@ -133,6 +133,33 @@ import Testing
         }
     }
 
+    @Test func `a lock that another connection holds is busy, and blames no file`() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "grdb-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { #expect(throws: Never.self) { try FileManager.default.removeItem(at: folder) } }
+        let path = folder.path(percentEncoded: false)
+        try Data("CREATE TABLE a(x)".utf8).write(to: folder.appending(path: "1_a.sql"))
+        let migrator = try SQLMigrator<Database>(
+            SQLMigration.files(in: path),
+            lockTimeout: .milliseconds(20)
+        )
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let holder = try DatabaseQueue(path: path + "/db", configuration: configuration)
+        let queue = try DatabaseQueue(path: path + "/db")
+        for lock in ["IMMEDIATE", "EXCLUSIVE"] {
+            try holder.writeWithoutTransaction { try $0.execute(sql: "BEGIN \(lock)") }
+            try queue.writeWithoutTransaction { db throws in
+                let error = try #require(throws: SQLError.self) { try migrator.migrate(db) }
+                #expect(error.code == .busy)
+                #expect(error.path == nil)
+                #expect(error.underlyingError is DatabaseError)
+            }
+            try holder.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+        }
+        #expect(try queue.writeWithoutTransaction { try migrator.migrate($0).applied } == [1])
+    }
+
     @Test func `GRDB knows the schema that a script changed`() throws {
         let queue = try DatabaseQueue()
         try queue.writeWithoutTransaction { db throws in

@@ -71,7 +71,11 @@ enum FileTree {
         var identities: Set<FileIdentity> = []
         var path = folder
         while true {
-            if let found = try status(path) { identities.insert(found.identity) }
+            do {
+                if let found = try status(path) { identities.insert(found.identity) }
+            } catch let failure as Failure where failure.cause.isForbidden {
+                // A folder that this process may not look at is none that it could empty.
+            }
             if path == "/" { return identities }
             path = FileProtection.parent(path)
         }

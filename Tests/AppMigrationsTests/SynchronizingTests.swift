@@ -67,10 +67,22 @@ import Testing
                     scratch.file("link"),
                     scratch.file("link/"),
                     scratch.file("link/a"),
-                    scratch.path,
-                    "."
+                    scratch.path
                 )
                 try context.synchronize()
+            }
+        }
+    }
+
+    /// The working directory is the process's, so a process of its own changes it.
+    @Test func `what lies in the working directory is named without it`() async throws {
+        await #expect(processExitsWith: .success) {
+            try Scratch.with { scratch throws in
+                try scratch.write("a", to: "folder/a")
+                try #require(chdir(scratch.file("folder")) == 0)
+                try scratch.manager("1.1").whenMigrating(toVersion: "1.1") { context in
+                    try context.synchronize("a", "./a", ".", "../folder")
+                }
             }
         }
     }

@@ -202,7 +202,22 @@ extension MigrationManager {
         ///
         /// A handler that declares a migration of the same state gets `nested`. But for `waiting`, `launchNotSaved` and
         /// `failed` the lock is held meanwhile: one that waits for another thread which does so waits for itself.
-        public var onEvent: (@Sendable (MigrationEvent) -> Void)?
+        public var onEvent: (@Sendable (MigrationEvent) -> Void)? {
+            get { handler?.call }
+            set { handler = Handler(newValue) }
+        }
+
+        // One reference: the code that releases an optional closure would lie pages away from what else a start runs.
+        private var handler: Handler?
+
+        private final class Handler: Sendable {
+            let call: @Sendable (MigrationEvent) -> Void
+
+            init?(_ call: (@Sendable (MigrationEvent) -> Void)?) {
+                guard let call else { return nil }
+                self.call = call
+            }
+        }
 
         /// Without arguments: waits as long as it takes, tries without limit, tells nobody.
         public init(
@@ -212,7 +227,7 @@ extension MigrationManager {
         ) {
             self.lockTimeout = lockTimeout
             self.attemptLimit = attemptLimit
-            self.onEvent = onEvent
+            if onEvent != nil { handler = Handler(onEvent) }
         }
     }
 }

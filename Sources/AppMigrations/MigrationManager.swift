@@ -167,7 +167,7 @@ extension MigrationManager {
         case freshInstall
 
         /// Data as the given version left it, older than this library: everything after that version runs.
-        case upgrading(from: String)
+        case existingData(at: String)
 
         /// A subsystem that builds itself through its migrations: everything runs.
         case everything

@@ -1,6 +1,6 @@
 /// One call of `migrate`: the migrations that were pending when it began, one after the other.
 struct MigrationRun<Connection: SQLConnection> {
-    typealias Progress = (SQLMigrationProgress) -> SQLMigrationAnswer
+    typealias Progress = (SQLMigrationProgress) -> SQLMigrationProgress.Answer
 
     /// A migration with the text of its SQL, read and checked before the first one runs.
     struct Step {
@@ -65,7 +65,7 @@ struct MigrationRun<Connection: SQLConnection> {
     /// Runs every step in a transaction of its own.
     mutating func runEach(_ progress: Progress) throws(SQLError) {
         for (index, step) in steps.enumerated() {
-            var answer = SQLMigrationAnswer.goOn
+            var answer = SQLMigrationProgress.Answer.continue
             try transaction(at: step, isLast: index == steps.count - 1) { run throws(SQLError) in
                 answer = try run.perform(step, progress)
                 if answer == .rollBack { throw run.stopped(by: answer) }
@@ -76,9 +76,9 @@ struct MigrationRun<Connection: SQLConnection> {
 
     /// Runs every step in one transaction.
     mutating func runAll(_ progress: Progress) throws(SQLError) {
-        var answer = SQLMigrationAnswer.goOn
+        var answer = SQLMigrationProgress.Answer.continue
         try transaction(at: nil, isLast: true) { run throws(SQLError) in
-            for step in run.steps where answer == .goOn { answer = try run.perform(step, progress) }
+            for step in run.steps where answer == .continue { answer = try run.perform(step, progress) }
             if answer == .rollBack { throw run.stopped(by: answer) }
         }
         try stopIfNeeded(answer)
@@ -89,7 +89,7 @@ struct MigrationRun<Connection: SQLConnection> {
         try dialect.takeLockInside(db, wait: migrator.lockTimeout)
         for step in steps {
             let before = applied
-            var answer = SQLMigrationAnswer.goOn
+            var answer = SQLMigrationProgress.Answer.continue
             do throws(SQLError) {
                 try SQLError.wrapping { try db.query("SAVEPOINT app_migrations_step") }
                 answer = try perform(step, progress)
@@ -150,7 +150,9 @@ struct MigrationRun<Connection: SQLConnection> {
     }
 
     /// Runs one step and writes it to the ledger, unless another starter has done so meanwhile.
-    private mutating func perform(_ step: Step, _ progress: Progress) throws(SQLError) -> SQLMigrationAnswer {
+    private mutating func perform(_ step: Step, _ progress: Progress) throws(SQLError)
+        -> SQLMigrationProgress.Answer
+    {
         do throws(SQLError) {
             try checkCancellation()
             try ledger.createIfNeeded()
@@ -159,7 +161,7 @@ struct MigrationRun<Connection: SQLConnection> {
                 // Another process has, unless it was a migrator of other migrations.
                 let recorded = try ledger.checksum(of: step.migration.version)
                 if recorded != step.checksum { _ = try migrator.ownChanges(in: db) }
-                return .goOn
+                return .continue
             }
             try runGuarded(step)
             try ledger.record(
@@ -191,11 +193,11 @@ extension MigrationRun {
         if Task<Never, Never>.isCancelled { throw SQLError(.cancelled, "The task was cancelled") }
     }
 
-    private func stopIfNeeded(_ answer: SQLMigrationAnswer) throws(SQLError) {
-        if answer == .stopAfterThis, completed < steps.count { throw stopped(by: answer) }
+    private func stopIfNeeded(_ answer: SQLMigrationProgress.Answer) throws(SQLError) {
+        if answer == .stop, completed < steps.count { throw stopped(by: answer) }
     }
 
-    private func stopped(by answer: SQLMigrationAnswer) -> SQLError {
+    private func stopped(by answer: SQLMigrationProgress.Answer) -> SQLError {
         var error = SQLError(.stopped, "The progress closure answered .\(answer)")
         error.applied = applied
         return error

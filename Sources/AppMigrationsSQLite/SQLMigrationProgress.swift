@@ -13,16 +13,16 @@ public struct SQLMigrationProgress: Sendable, Hashable {
 
     /// Its name.
     public let name: String?
-}
 
-/// What should happen after a migration.
-public enum SQLMigrationAnswer: Sendable, Hashable {
-    /// Commit it and run the next.
-    case goOn
+    /// What should happen after a migration.
+    public enum Answer: Sendable, Hashable {
+        /// Commit it and run the next.
+        case `continue`
 
-    /// Commit it and run no other.
-    case stopAfterThis
+        /// Commit it and run no other.
+        case stop
 
-    /// Undo it, and with ``SQLMigrator/Transactions/all`` every one before it, and run no other.
-    case rollBack
+        /// Undo it, and with ``SQLMigrator/Transactions/all`` every one before it, and run no other.
+        case rollBack
+    }
 }

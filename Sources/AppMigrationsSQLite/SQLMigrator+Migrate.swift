@@ -26,7 +26,7 @@ extension SQLMigrator {
         _ db: Connection,
         to target: Int64? = nil,
         insideTransaction: Bool = false,
-        progress: (SQLMigrationProgress) -> SQLMigrationAnswer = { _ in .goOn }
+        progress: (SQLMigrationProgress) -> SQLMigrationProgress.Answer = { _ in .continue }
     ) throws(SQLError) -> SQLMigrationReport {
         if let target { try checkTarget(target) }
         return try Connection.dialect.waiting(lockTimeout, on: db) { () throws(SQLError) in
@@ -55,7 +55,7 @@ extension SQLMigrator {
         _ steps: [MigrationRun<Connection>.Step],
         on db: Connection,
         _ insideTransaction: Bool,
-        _ progress: (SQLMigrationProgress) -> SQLMigrationAnswer
+        _ progress: (SQLMigrationProgress) -> SQLMigrationProgress.Answer
     ) throws(SQLError) -> [Int64] {
         let isSQLite = Connection.dialect.isSQLite
         if insideTransaction, isSQLite, !(try Connection.dialect.isInTransaction(db)) {

@@ -4,7 +4,7 @@
 /// one that was made anew. A rehearsal of `AppMigrationsTesting` takes it as a rule for the paths of databases:
 ///
 /// ```swift
-/// .comparing("**.sqlite", SQLiteComparison(ignoring: ["notes.changed_at"]).difference)
+/// .comparing("**.sqlite", by: SQLiteComparison(ignoring: ["notes.changed_at"]).difference)
 /// ```
 ///
 /// Rows are compared as a set, whatever their order and their `rowid`, and `CREATE` texts without blanks, comments, the

@@ -20,7 +20,7 @@ public struct ComparisonRule: Sendable {
     /// Files that are compared after `transform` took out what may differ, such as dates and identifiers.
     public static func normalizing(
         _ pattern: String,
-        _ transform: @escaping @Sendable ([UInt8]) throws -> [UInt8]
+        by transform: @escaping @Sendable ([UInt8]) throws -> [UInt8]
     ) -> ComparisonRule {
         ComparisonRule(pattern: PathPattern(pattern), action: .normalize(transform))
     }
@@ -31,7 +31,7 @@ public struct ComparisonRule: Sendable {
     /// path: `has 3 rows of notes and not 4`. This is the way to compare databases by what they hold.
     public static func comparing(
         _ pattern: String,
-        _ difference: @escaping @Sendable (_ expected: String, _ found: String) throws -> String?
+        by difference: @escaping @Sendable (_ expected: String, _ found: String) throws -> String?
     ) -> ComparisonRule {
         ComparisonRule(pattern: PathPattern(pattern), action: .compare(difference))
     }

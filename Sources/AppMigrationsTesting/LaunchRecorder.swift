@@ -54,7 +54,7 @@ final class LaunchRecorder: Sendable {
         state.withLock { record in
             record.declared.append(version)
             if kind == .listing { return .passOver }
-            guard let limit, version > limit else { return .goOn }
+            guard let limit, version > limit else { return .continue }
             record.isStopped = true
             return .stop
         }

@@ -4,7 +4,7 @@ public import AppMigrations
 ///
 /// From each starting point to the current version: in one jump, release by release, with a process that dies between
 /// any two saves, and with each closure throwing once. Every run has its data in a fresh folder and has to end with the
-/// same data. Nothing here asserts: the outcome is a ``RehearsalReport``, and ``RehearsalReport/check()`` fails a test.
+/// same data. Nothing here asserts: the outcome is a ``RehearsalReport``, and ``RehearsalReport/requireClean()`` fails a test.
 ///
 /// ```swift
 /// let rehearsal = Rehearsal(
@@ -17,7 +17,7 @@ public import AppMigrations
 /// let report = try rehearsal.run { migrations, folder in
 ///     try Library(folder: folder).declare(migrations)
 /// }
-/// try report.check()
+/// try report.requireClean()
 /// ```
 ///
 /// All starting points of one rehearsal stand for the data of one user, since their ends are compared with each other.

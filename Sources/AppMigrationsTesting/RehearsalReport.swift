@@ -37,7 +37,7 @@ public struct RehearsalReport: Sendable {
     /// Throws the first finding, if there is one.
     ///
     /// - Throws: The first of ``findings``.
-    public func check() throws(RehearsalFinding) {
+    public func requireClean() throws(RehearsalFinding) {
         if let first = findings.first { throw first }
     }
 }

@@ -58,7 +58,7 @@ public struct StartingPoint: Sendable {
 
     var firstRun: MigrationManager.FirstRun {
         switch kind {
-        case .version(let version): .upgrading(from: version)
+        case .version(let version): .existingData(at: version)
         case .freshInstall: .freshInstall
         case .nothing: .everything
         }

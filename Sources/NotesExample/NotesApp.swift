@@ -86,7 +86,7 @@ private struct Subsystem {
         try MigrationManager(
             named: name,
             currentVersion: release.version,
-            firstRun: .upgrading(from: found()),
+            firstRun: .existingData(at: found()),
             stateDirectory: folder.stateDirectory,
             options: MigrationManager.Options(onEvent: { report.event($0) })
         )

@@ -29,7 +29,7 @@ struct NotesDatabase {
                 .migrate(db, to: schema.rawValue) { _ in
                     do {
                         try beforeCommit()
-                        return .goOn
+                        return .continue
                     } catch {
                         failure = error
                         return .rollBack

@@ -86,7 +86,7 @@ import Testing
             (1...4).map { SQLMigration(version: $0, sql: "CREATE TABLE t\($0)(x)") }
         ).migrate(connection) {
             told.append("\($0.completed)/\($0.total) \($0.version)")
-            return .goOn
+            return .continue
         }
         #expect(told == ["1/4 1", "4/4 4"])
         #expect(report.applied == [1, 4])

@@ -13,26 +13,26 @@ import Testing
         var told = [String]()
         try migrator().migrate(memory()) {
             told.append("\($0.completed)/\($0.total) \($0.version) \($0.name ?? "")")
-            return .goOn
+            return .continue
         }
         #expect(told == ["1/3 1 n1", "2/3 2 n2", "3/3 3 n3"])
     }
 
     @Test(
         arguments: [
-            (.eachMigration, .stopAfterThis, [1, 2]), (.eachMigration, .rollBack, [1]),
-            (.all, .stopAfterThis, [1, 2]),
+            (.eachMigration, .stop, [1, 2]), (.eachMigration, .rollBack, [1]),
+            (.all, .stop, [1, 2]),
             (.all, .rollBack, []),
-        ] as [(Migrator.Transactions, SQLMigrationAnswer, [Int64])]
+        ] as [(Migrator.Transactions, SQLMigrationProgress.Answer, [Int64])]
     )
     func `an answer decides what stays, and the rest is still pending`(
         transactions: Migrator.Transactions,
-        answer: SQLMigrationAnswer,
+        answer: SQLMigrationProgress.Answer,
         kept: [Int64]
     ) throws {
         let db = try memory(foreignKeys: true)
         let migrator = try migrator(transactions)
-        let error = try sqlError { try migrator.migrate(db) { $0.version == 2 ? answer : .goOn } }
+        let error = try sqlError { try migrator.migrate(db) { $0.version == 2 ? answer : .continue } }
         #expect(error.code == .stopped)
         #expect(error.applied == kept)
         #expect(error.message == "The progress closure answered .\(answer)")
@@ -42,14 +42,16 @@ import Testing
     }
 
     @Test(
-        arguments: [(SQLMigrationAnswer.stopAfterThis, [1, 2]), (.rollBack, [1])]
-            as [(SQLMigrationAnswer, [Int64])]
+        arguments: [(SQLMigrationProgress.Answer.stop, [1, 2]), (.rollBack, [1])]
+            as [(SQLMigrationProgress.Answer, [Int64])]
     )
-    func `an answer decides inside a transaction, too`(answer: SQLMigrationAnswer, kept: [Int64]) throws {
+    func `an answer decides inside a transaction, too`(answer: SQLMigrationProgress.Answer, kept: [Int64])
+        throws
+    {
         let db = try memory()
         try db.query("BEGIN")
         let error = try sqlError {
-            try migrator().migrate(db, insideTransaction: true) { $0.version == 2 ? answer : .goOn }
+            try migrator().migrate(db, insideTransaction: true) { $0.version == 2 ? answer : .continue }
         }
         #expect(error.applied == kept)
         try db.query("COMMIT")
@@ -57,7 +59,7 @@ import Testing
     }
 
     @Test func `stopping after the last one is no error`() throws {
-        let report = try migrator().migrate(memory()) { $0.version == 3 ? .stopAfterThis : .goOn }
+        let report = try migrator().migrate(memory()) { $0.version == 3 ? .stop : .continue }
         #expect(report.applied == [1, 2, 3])
     }
 
@@ -74,7 +76,7 @@ import Testing
             try sqlError {
                 try migrator.migrate(db) { _ in
                     withUnsafeCurrentTask { $0?.cancel() }
-                    return .goOn
+                    return .continue
                 }
             }
         }.value

@@ -117,7 +117,7 @@ struct ComparisonTests {
     @Test func `databases are compared by what they hold`() throws {
         let rule = ComparisonRule.comparing(
             "*.sqlite",
-            SQLiteComparison(ignoring: ["notes.changed"]).difference
+            by: SQLiteComparison(ignoring: ["notes.changed"]).difference
         )
         func database(_ script: String) -> @Sendable (String) throws -> Void {
             { try SQLiteConnection(path: path("notes.sqlite", in: $0)).execute(script: script) }

@@ -20,7 +20,7 @@ struct RehearsalTests {
                 try migrations.whenMigrating(toVersion: version) { try addLine(version, in: folder) }
             }
         }
-        try report.check()
+        try report.requireClean()
         #expect(report.isClean)
         #expect(report.declaredVersions.map(\.description) == ["1.1", "1.1-1", "1.4"])
         #expect(report.unrehearsedVersions.isEmpty)
@@ -75,7 +75,7 @@ struct RehearsalTests {
                     + "\(difference). \(Self.notRepeatable)",
             ]
         )
-        let first = #expect(throws: RehearsalFinding.self) { try report.check() }
+        let first = #expect(throws: RehearsalFinding.self) { try report.requireClean() }
         #expect(first?.kind == .notRepeatable)
         #expect(first?.version?.description == "1.1")
         #expect(first?.path == "list.txt")

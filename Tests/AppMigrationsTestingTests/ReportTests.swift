@@ -64,7 +64,7 @@ struct ReportTests {
         let report = try Rehearsal(currentVersion: "1.1", from: []).run { migrations, _ in
             try migrations.whenMigrating(toVersion: "1.1") {}
         }
-        let error: any Error = try #require(throws: RehearsalFinding.self) { try report.check() }
+        let error: any Error = try #require(throws: RehearsalFinding.self) { try report.requireClean() }
         #expect("\(error)" == report.texts[0])
         #expect(error.localizedDescription == report.texts[0])
     }
@@ -76,7 +76,7 @@ struct ReportTests {
         try rehearsal.run { migrations, folder in
             places.add(folder)
             try migrations.whenMigrating(toVersion: "1.1") {}
-        }.check()
+        }.requireClean()
         let failing = Rehearsal(
             currentVersion: "1.1",
             from: [
@@ -99,7 +99,7 @@ struct ReportTests {
         try withTemporaryFolder { place throws in
             let places = Places()
             let rehearsal = Rehearsal(currentVersion: "1.1", from: [list()], workingDirectory: place)
-            try rehearsal.run { _, folder in places.add(folder) }.check()
+            try rehearsal.run { _, folder in places.add(folder) }.requireClean()
             #expect(!places.folders.isEmpty)
             #expect(places.folders.allSatisfy { $0.hasPrefix(place) })
             #expect(try FileManager.default.contentsOfDirectory(atPath: place) == [])

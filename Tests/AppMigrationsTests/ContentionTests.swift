@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [MigrationManager.FirstRun.everything, .upgrading(from: "1.0")])
+    @Test(arguments: [MigrationManager.FirstRun.everything, .existingData(at: "1.0")])
     func `eight processes at once run every migration once and all end well`(
         firstRun: MigrationManager.FirstRun
     ) async throws {
@@ -118,7 +118,7 @@ import Testing
             let manager = try MigrationManager(
                 named: "Library",
                 currentVersion: "1.3",
-                firstRun: isEverything ? .everything : .upgrading(from: "1.0"),
+                firstRun: isEverything ? .everything : .existingData(at: "1.0"),
                 stateDirectory: path + "/state"
             )
             for version in Self.versions {

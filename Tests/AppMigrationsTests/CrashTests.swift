@@ -58,7 +58,7 @@ import Testing
 
     private static func firstRun(dying: Bool) -> MigrationManager.FirstRun {
         if dying { die() }
-        return .upgrading(from: "1.0")
+        return .existingData(at: "1.0")
     }
 
     @Test(arguments: points)

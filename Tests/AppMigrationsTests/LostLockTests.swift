@@ -55,7 +55,7 @@ struct LostLockTests {
                 currentVersion: "1.3",
                 firstRun: {
                     try scratch.delete("state")
-                    return .upgrading(from: "1.0")
+                    return .existingData(at: "1.0")
                 }(),
                 stateDirectory: scratch.state
             )
@@ -180,7 +180,7 @@ struct LostLockTests {
             try scratch.makeFolder("first")
             try scratch.makeFolder("second")
             try scratch.link("state", to: "second")
-            _ = try scratch.manager("1.3", firstRun: .upgrading(from: "1.2"))
+            _ = try scratch.manager("1.3", firstRun: .existingData(at: "1.2"))
             try scratch.delete("state")
             try scratch.link("state", to: "first")
             let error = #expect(throws: MigrationError.self) {

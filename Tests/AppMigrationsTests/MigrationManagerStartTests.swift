@@ -27,7 +27,7 @@ struct MigrationManagerStartTests {
 
     @Test func `data older than the library runs everything after its version`() throws {
         try withTemporaryDirectory { folder in
-            let manager = try folder.manager("1.4", firstRun: .upgrading(from: "1.1"))
+            let manager = try folder.manager("1.4", firstRun: .existingData(at: "1.1"))
             #expect(manager.launch == .first)
             #expect(manager.lastRunVersion == version("1.1"))
             #expect(try manager.declare("1.0", "1.1", "1.1-1", "1.4", "1.4-1") == ["1.1-1", "1.4", "1.4-1"])
@@ -40,7 +40,7 @@ struct MigrationManagerStartTests {
     func `data from a version that can't be makes no state`(from: String, code: String) throws {
         try withTemporaryDirectory { folder in
             let error = try #require(throws: MigrationError.self) {
-                try folder.manager("1.4", firstRun: .upgrading(from: from))
+                try folder.manager("1.4", firstRun: .existingData(at: from))
             }
             #expect(error.code.description == code)
             #expect(error.managerName == "Library")

@@ -84,7 +84,7 @@ import Testing
             )
             let inner = try Self.other(scratch)
             let hook = RehearsalHook(
-                declared: { _ in .goOn },
+                declared: { _ in .continue },
                 reached: { moment in
                     guard moment.place == .beforeIntent else { return }
                     Thread.detachNewThread {

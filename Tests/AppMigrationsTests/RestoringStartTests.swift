@@ -91,7 +91,7 @@ import Testing
             try scratch.write("old\n", to: "data")
             let starts = Log()
             let hook = RehearsalHook(
-                declared: { _ in .goOn },
+                declared: { _ in .continue },
                 reached: { _ in },
                 returned: { _ in
                     let start = Start(scratch, timeout: .zero)

@@ -9,7 +9,7 @@ import Testing
     private static func die(_ scratch: Scratch) async {
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = scratch.path as String] in
             let hook = RehearsalHook(
-                declared: { _ in .goOn },
+                declared: { _ in .continue },
                 reached: { if $0.place == .afterRecord { AppMigrationsTests.die() } },
                 returned: { _ in nil }
             )

@@ -35,7 +35,9 @@ struct RehearsalTests {
             named: "Library",
             currentVersion: Self.newest.version,
             from: releases.map(Self.startingPoint),
-            comparing: [.ignoring("preferences.*"), .comparing("*.sqlite", SQLiteComparison().difference)],
+            comparing: [
+                .ignoring("preferences.*"), .comparing("*.sqlite", by: SQLiteComparison().difference),
+            ],
             workingDirectory: Self.memory
         )
         return try rehearsal.run { try declare(steps, on: $0, in: $1) }

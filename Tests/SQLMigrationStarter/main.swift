@@ -46,7 +46,7 @@ do {
         let wait = arguments.dropFirst(5).first.flatMap { Int($0) } ?? 60_000
         let report = try migrator(count, lockTimeout: .milliseconds(wait)).migrate(db) {
             say("ready \($0.version)")
-            return .goOn
+            return .continue
         }
         say("applied \(report.applied.map(String.init).joined(separator: " "))")
     case ("verify", _):

@@ -15,7 +15,7 @@ final class Witness: Sendable {
 package final class RehearsalHook: Sendable {
     /// What becomes of a declaration.
     package enum Verdict: Sendable {
-        case goOn
+        case `continue`
         /// Nothing is decided or run, as in a plan.
         case passOver
         /// Throws, as for a version above the app's: the release that is rehearsed didn't have this migration.
@@ -76,8 +76,8 @@ extension MigrationManager {
 
     /// Asks the hook, if there is one, whether a declaration is to be decided about.
     func isRehearsed(_ version: AppVersion) throws(MigrationError) -> Bool {
-        switch rehearsal?.declared(version) ?? .goOn {
-        case .goOn: return true
+        switch rehearsal?.declared(version) ?? .continue {
+        case .continue: return true
         case .passOver: return false
         case .stop: throw refused(.newer(version, current: currentVersion, file.location))
         }

@@ -120,7 +120,7 @@ struct StartOutcome {
         switch answer {
         case .freshInstall: return current
         case .everything: return .zero
-        case .upgrading(let text):
+        case .existingData(let text):
             let version: AppVersion
             switch AppVersion.read(text) {
             case .version(let read): version = read

@@ -32,7 +32,7 @@ struct Library {
             manager: try MigrationManager(
                 named: name,
                 currentVersion: current,
-                firstRun: .upgrading(from: "1.0"),
+                firstRun: .existingData(at: "1.0"),
                 stateDirectory: folder
             ),
             db: db

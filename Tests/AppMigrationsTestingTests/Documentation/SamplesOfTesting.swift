@@ -31,7 +31,7 @@ struct UpgradeTests {
         let report = try rehearsal.run { migrations, folder in
             try Library(folder: folder).declare(migrations)
         }
-        try report.check()
+        try report.requireClean()
     }
 }
 
@@ -42,7 +42,7 @@ final class UpgradeTestCase: XCTestCase {
         }
         let report = try Rehearsal(named: "Library", currentVersion: "1.4", from: [old])
             .run { migrations, folder in try Library(folder: folder).declare(migrations) }
-        try report.check()
+        try report.requireClean()
     }
 }
 
@@ -54,7 +54,7 @@ struct RulesAndRecordTests {
                 let text = String(decoding: bytes, as: UTF8.self)
                 return Array(text.replacing(/"changed" : "[^"]*"/, with: "").utf8)
             },
-            .comparing("**.sqlite", SQLiteComparison(ignoring: ["note.changed_at"]).difference),
+            .comparing("**.sqlite", by: SQLiteComparison(ignoring: ["note.changed_at"]).difference),
             .ignoring("**.sqlite-*"),
         ]
         func data(_ number: Int) -> @Sendable (String) throws -> Void {
@@ -71,7 +71,8 @@ struct RulesAndRecordTests {
             from: [.version("1.0", making: data(1)), .version("1.1", making: data(2))],
             comparing: rules
         )
-        try rehearsal.run { migrations, _ in try migrations.whenMigrating(toVersion: "1.1") {} }.check()
+        try rehearsal.run { migrations, _ in try migrations.whenMigrating(toVersion: "1.1") {} }
+            .requireClean()
     }
 
     @Test func `the record of the article is made by the first rehearsal`() throws {
@@ -85,7 +86,7 @@ struct RulesAndRecordTests {
                 from: startingPoints,
                 recordingVersionsIn: folderOfTheTests + "/versions.txt"
             )
-            try rehearsal.run { try Library(folder: $1).declare($0) }.check()
+            try rehearsal.run { try Library(folder: $1).declare($0) }.requireClean()
             #expect(try read("versions.txt", in: folderOfTheTests) == "1.1\n1.4\n")
         }
     }
@@ -100,7 +101,7 @@ struct RulesAndRecordTests {
         let report = try rehearsal.run { migrations, folder in
             try Library(folder: folder).declare(migrations)
         }
-        try report.check()
+        try report.requireClean()
     }
 }
 

@@ -6,10 +6,10 @@ import Foundation
 func libraryVersion(in folder: URL) -> MigrationManager.FirstRun {
     let files = FileManager.default
     if files.fileExists(atPath: folder.appending(path: "library.sqlite").path(percentEncoded: false)) {
-        return .upgrading(from: "2.0")
+        return .existingData(at: "2.0")
     }
     if files.fileExists(atPath: folder.appending(path: "library.plist").path(percentEncoded: false)) {
-        return .upgrading(from: "1.0")
+        return .existingData(at: "1.0")
     }
     return .freshInstall
 }

@@ -14,7 +14,8 @@ private func writingMigrations(oldLibrary: String) throws -> MigrationManager {
     let migrations = try MigrationManager(
         named: "Library",
         currentVersion: "3.2",
-        firstRun: FileManager.default.fileExists(atPath: oldLibrary) ? .upgrading(from: "1.0") : .freshInstall
+        firstRun: FileManager.default.fileExists(atPath: oldLibrary)
+            ? .existingData(at: "1.0") : .freshInstall
     )
     return migrations
 }

@@ -17,10 +17,10 @@ func versionLeft(
         + ["MTMigration.lastMigrationVersion"]
     guard let left = keys.compactMap({ defaults.string(forKey: $0) }).first else { return .freshInstall }
     let release = AppVersion(String(left.prefix { "0123456789.".contains($0) }))
-    if let release, release <= appVersion, AppVersion(left) != nil { return .upgrading(from: left) }
+    if let release, release <= appVersion, AppVersion(left) != nil { return .existingData(at: left) }
     let version = min(release ?? oldest, appVersion)
     report("\"\(left)\" in the user defaults is taken for \(version).")
-    return .upgrading(from: version.description)
+    return .existingData(at: version.description)
 }
 
 func startAfterMFMigrationManager(

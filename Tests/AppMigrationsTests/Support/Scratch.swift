@@ -48,7 +48,7 @@ final class Scratch: Sendable {
 
     func manager(
         _ current: String,
-        firstRun: MigrationManager.FirstRun = .upgrading(from: "1.0"),
+        firstRun: MigrationManager.FirstRun = .existingData(at: "1.0"),
         options: MigrationManager.Options = MigrationManager.Options()
     ) throws(MigrationError) -> MigrationManager {
         try MigrationManager(

@@ -93,7 +93,7 @@ final class Server {
         case "fresh": return .freshInstall
         case "everything": return .everything
         case "throw": throw Told()
-        default: return .upgrading(from: first)
+        default: return .existingData(at: first)
         }
     }
 }

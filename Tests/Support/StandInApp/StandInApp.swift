@@ -79,7 +79,7 @@ struct StandInApp {
         switch arguments.first {
         case "fresh": .freshInstall
         case "everything": .everything
-        default: .upgrading(from: arguments.first)
+        default: .existingData(at: arguments.first)
         }
     }
 

@@ -109,13 +109,18 @@ struct StateFileUnreadableTests {
         try withTemporaryDirectory { folder in
             try folder.writeState(lastRun: "1.1", launched: "1.4")
             let manager = try folder.manager()
-            let descriptor = open(folder.stateFile, O_RDWR)
+            let descriptor = open(folder.stateFile, O_RDWR | O_CLOEXEC)
             try #require(descriptor >= 0)
             defer { close(descriptor) }
             // fcntl(2): the holder of a lease is told by SIGIO when somebody opens the file, and has its time to answer.
             signal(SIGIO, SIG_IGN)
             let setLease: Int32 = 1_024
-            try #require(fcntl(descriptor, setLease, F_WRLCK) == 0)
+            // A lease needs a file that nobody else has open. A process that another test starts has every descriptor of this
+            // one, until it executes its program.
+            while fcntl(descriptor, setLease, F_WRLCK) != 0 {
+                try #require(errno == EAGAIN)
+                sched_yield()
+            }
             let errors = [
                 try #require(throws: MigrationError.self) { try folder.manager() },
                 try manager.refusal(of: "1.2"),

@@ -104,4 +104,25 @@ extension FileLock {
         }
         return nil
     }
+
+    /// Whether a process has the lock; makes no file, and waits for no process.
+    ///
+    /// A shared lock is asked for, since NFS gives an exclusive lock only to a descriptor that may write (flock(2)).
+    static func isTaken(_ location: StateLocation) throws(MigrationError) -> Bool {
+        do throws(SystemCallError) {
+            let descriptor = try Platform.openToRead(location.lock)
+            let isFree: Bool
+            do throws(SystemCallError) {
+                isFree = try Platform.tryLock(descriptor, sharing: true)
+            } catch {
+                Platform.closeAfterReading(descriptor)
+                throw error
+            }
+            if isFree { Platform.unlock(descriptor) } else { Platform.closeAfterReading(descriptor) }
+            return !isFree
+        } catch {
+            if error.errorNumber == Platform.noEntry { return false }
+            throw .lockUnavailable(error, location)
+        }
+    }
 }

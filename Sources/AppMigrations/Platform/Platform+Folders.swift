@@ -47,7 +47,7 @@ extension Platform {
         return try opening { Darwin.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW_ANY) }
         #else
         var folder = try openName(FileName("/".utf8CString), in: anyFolder, nameOnly | O_DIRECTORY)
-        for component in FileProtection.components(path) {
+        for component in FilePaths.components(path) {
             let above = folder
             defer { closeAfterReading(above) }
             folder = try openName(FileName(component.utf8CString), in: folder, nameOnly | O_DIRECTORY)

@@ -55,7 +55,7 @@ extension Platform {
     static var executableName: String? {
         get throws(SystemCallError) {
             guard CommandLine.argc > 0, let first = CommandLine.unsafeArgv[0] else { return nil }
-            return FileProtection.components(try text(first, of: "execve")).last
+            return FilePaths.components(try text(first, of: "execve")).last
         }
     }
 

@@ -12,7 +12,7 @@ import Android
 extension Platform {
     /// Makes a directory, whose path is absolute, and those above it, for this user alone, each durable in the one above.
     static func makeDirectories(_ path: String) throws(SystemCallError) {
-        let components = FileProtection.components(path)
+        let components = FilePaths.components(path)
         var missing: [String] = []
         var above = components
         while try !makeDirectory("/" + above.joined(separator: "/"), in: above) {
@@ -36,7 +36,7 @@ extension Platform {
             if error.errorNumber == ENOENT { return false }
             throw error
         }
-        try synchronizeDirectory(FileProtection.parent(path))
+        try synchronizeDirectory(FilePaths.parent(path))
         return true
     }
 

@@ -19,7 +19,7 @@ final class FileParent {
     ///
     /// `models` is what `note` was given.
     init(of path: String, isMaking: Bool, models: String? = nil) {
-        self.path = FileProtection.parent(path)
+        self.path = FilePaths.parent(path)
         self.isMaking = isMaking
         self.models = models
     }
@@ -28,11 +28,11 @@ final class FileParent {
     ///
     /// It is kept in folders whose names begin with `models`. One that can't be listed would be made for this user alone.
     static func note(above path: String, upTo stateFolder: String, models: String) throws {
-        var path = FileProtection.parent(path)
+        var path = FilePaths.parent(path)
         var level = 1
-        while !FileProtection.contains(path, stateFolder) {
+        while !FilePaths.contains(path, stateFolder) {
             try note(path, models + "\(level)")
-            path = FileProtection.parent(path)
+            path = FilePaths.parent(path)
             level += 1
         }
     }
@@ -95,8 +95,8 @@ final class FileParent {
     /// Opens a folder so many levels above what is put back.
     private func open(_ path: String, _ level: Int) throws -> Int32? {
         if let folder = try openAsItIs(path) { return folder }
-        guard let above = try open(FileProtection.parent(path), level + 1) else { return nil }
-        let name = FileName(FileProtection.last(path).utf8CString)
+        guard let above = try open(FilePaths.parent(path), level + 1) else { return nil }
+        let name = FileName(FilePaths.last(path).utf8CString)
         let trail = FolderTrail(path, in: above)
         let found = try trail.find(name)
         if let link = found, link.kind == .link {

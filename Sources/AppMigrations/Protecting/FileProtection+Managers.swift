@@ -24,14 +24,14 @@ extension FileProtection {
         where !name.utf8.elementsEqual(location.name.utf8) {
             let other = StateLocation(name: name, directory: location.directory)
             guard let interrupted = try Self.interruption(of: other, location, version) else { continue }
-            for copied in interrupted.protected.map({ Self.absolute($0, from: stateFolder) }) {
+            for copied in interrupted.protected.map({ FilePaths.absolute($0, from: stateFolder) }) {
                 guard
                     let path = canonicals.first(where: {
-                        Self.contains($0, copied) || Self.contains(copied, $0)
+                        FilePaths.contains($0, copied) || FilePaths.contains(copied, $0)
                     })
                 else { continue }
                 let reason =
-                    "manager \(MigrationState.quoted(name)) has copied \(copied) for its migration "
+                    "manager \(name.quoted) has copied \(copied) for its migration "
                     + "\(interrupted.version), which has not ended: make that manager first"
                 throw .unprotectable(path, reason, location, version)
             }

@@ -29,11 +29,11 @@ struct FileProtection {
                 version
             )
             let canonical = try Self.canonical(absolute, location, version)
-            if FileSnapshot.companions.contains(where: { Self.contains(canonical + $0, stateFolder) }) {
+            if FileSnapshot.companions.contains(where: { FilePaths.contains(canonical + $0, stateFolder) }) {
                 throw .unprotectable(path, "the state directory is in it", location, version)
             }
             let own = [location.state, location.lock, location.snapshot, location.temporary]
-            for file in own where Self.contains(try Self.canonical(file, location, version), canonical) {
+            for file in own where FilePaths.contains(try Self.canonical(file, location, version), canonical) {
                 throw .unprotectable(path, "it belongs to the state", location, version)
             }
             try Self.refuseEncoded(absolute, location, version)
@@ -51,11 +51,11 @@ struct FileProtection {
             if !isInside, first[bytes] == index {
                 paths.append(candidate.path)
                 self.canonicals.append(candidate.canonical)
-                relatives.append(Self.relative(candidate.canonical, to: stateFolder))
+                relatives.append(FilePaths.relative(candidate.canonical, to: stateFolder))
             }
         }
         // A state has a limit of size, and its history is not to go for the sake of a list.
-        let size = relatives.reduce(0) { $0 + MigrationState.quoted($1).utf8.count + 2 }
+        let size = relatives.reduce(0) { $0 + $1.quoted.utf8.count + 2 }
         if size > Self.listLimit {
             throw .tooManyPaths(relatives.count, size: size, limit: Self.listLimit, location, version)
         }
@@ -83,61 +83,6 @@ struct FileProtection {
         let reason =
             "it is percent-encoded, and \(decoded) is what stands there: of a URL take path(percentEncoded: false)"
         throw .unprotectable(path, reason, location, version)
-    }
-
-    private static func relative(_ path: String, to folder: String) -> String {
-        let (path, folder) = (components(path), components(folder))
-        var shared = 0
-        while shared < folder.count, shared < path.count - 1,
-            path[shared].utf8.elementsEqual(folder[shared].utf8)
-        {
-            shared += 1
-        }
-        var parts = Array(repeating: "..", count: folder.count - shared)
-        for index in shared..<path.count { parts.append(path[index]) }
-        return parts.joined(separator: "/")
-    }
-
-    /// Where an intent's path leads from a state directory without links.
-    static func absolute(_ relative: String, from folder: String) -> String {
-        var parts = components(folder)
-        for component in components(relative) {
-            if component == ".." { _ = parts.popLast() } else { parts.append(component) }
-        }
-        return "/" + parts.joined(separator: "/")
-    }
-
-    // Paths are bytes: a slash can be part of a `Character`, and equal strings can be the names of two files.
-
-    static func components(_ path: String) -> [String] {
-        var components: [String] = []
-        var component: [UInt8] = []
-        for byte in path.utf8 {
-            if byte != 0x2F {
-                component.append(byte)
-            } else if !component.isEmpty {
-                components.append(String(decoding: component, as: UTF8.self))
-                component = []
-            }
-        }
-        if !component.isEmpty { components.append(String(decoding: component, as: UTF8.self)) }
-        return components
-    }
-
-    static func parent(_ path: String) -> String {
-        let parent = path.utf8[..<(path.utf8.lastIndex(of: 0x2F) ?? path.startIndex)]
-        return parent.isEmpty ? "/" : String(decoding: parent, as: UTF8.self)
-    }
-
-    static func last(_ path: String) -> String {
-        guard let slash = path.utf8.lastIndex(of: 0x2F) else { return path }
-        return String(decoding: path.utf8[path.utf8.index(after: slash)...], as: UTF8.self)
-    }
-
-    /// Whether the path is the folder or lies in it.
-    static func contains(_ folder: String, _ path: String) -> Bool {
-        let inside = folder == "/" ? "/" : folder + "/"
-        return path.utf8.elementsEqual(folder.utf8) || path.utf8.starts(with: inside.utf8)
     }
 
     /// The path that `named` stands for: a slash at the end of a link's name makes it that of the folder which the link
@@ -185,10 +130,10 @@ struct FileProtection {
         _ location: StateLocation,
         _ version: AppVersion
     ) throws(MigrationError) -> String {
-        let last = last(path)
+        let last = FilePaths.last(path)
         if last.isEmpty { return "/" }
         if last == "." || last == ".." { throw .unprotectable(path, "it ends in a dot", location, version) }
-        var folder = parent(path)
+        var folder = FilePaths.parent(path)
         var missing: [String] = []
         while true {
             do throws(SystemCallError) {
@@ -200,7 +145,7 @@ struct FileProtection {
                 guard error.errorNumber == Platform.noEntry, folder != "/" else {
                     throw .protection(error, path, location, version, .taking)
                 }
-                let name = Self.last(folder)
+                let name = FilePaths.last(folder)
                 // Where it leads can't be known before the folder is there, and a restore would remove what is there then.
                 if name == "." || name == ".." {
                     throw .unprotectable(
@@ -211,7 +156,7 @@ struct FileProtection {
                     )
                 }
                 if !name.isEmpty { missing.insert(name, at: 0) }
-                folder = parent(folder)
+                folder = FilePaths.parent(folder)
             }
         }
     }

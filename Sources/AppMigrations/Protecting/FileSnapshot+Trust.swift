@@ -26,12 +26,12 @@ extension FileSnapshot {
         }
         let isStateThere = try stands(former)
         for relative in interrupted.protected {
-            let path = FileProtection.absolute(relative, from: directory)
-            let old = FileProtection.absolute(relative, from: former)
+            let path = FilePaths.absolute(relative, from: directory)
+            let old = FilePaths.absolute(relative, from: former)
             let isSame = path.utf8.elementsEqual(old.utf8)
-            if try isSame || !stands(FileProtection.parent(old)) { continue }
+            if try isSame || !stands(FilePaths.parent(old)) { continue }
             // The old place is still there, as with a copy of the app's folders, which has its own state and its own files.
-            if isStateThere, try stands(FileProtection.parent(path)) { continue }
+            if isStateThere, try stands(FilePaths.parent(path)) { continue }
             throw MigrationError.moved(old, path, from: former, location, interrupted.version)
         }
     }

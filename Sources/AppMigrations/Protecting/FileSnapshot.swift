@@ -52,7 +52,7 @@ struct FileSnapshot {
             )
             let isThere = try FileTree.status(path) != nil
             if !isThere { try mark(folder + Self.absence) }
-            let place = isThere ? named.canonicals[index] : FileProtection.parent(named.canonicals[index])
+            let place = isThere ? named.canonicals[index] : FilePaths.parent(named.canonicals[index])
             if try FileTree.isElsewhere(place, from: named.stateFolder) { try mark(elsewhere(index)) }
             var count = 0
             for companion in try companions(of: path) {
@@ -95,9 +95,9 @@ struct FileSnapshot {
                 try Platform.resolved(location.directory)
             }
             try refuseForeign(base, version, .restoring)
-            let paths = interrupted.protected.map { FileProtection.absolute($0, from: base) }
+            let paths = interrupted.protected.map { FilePaths.absolute($0, from: base) }
             // The list may have been edited by hand.
-            for path in paths where FileProtection.contains(path, base) {
+            for path in paths where FilePaths.contains(path, base) {
                 let reason = "the state directory is in it"
                 throw MigrationError.unprotectable(path, reason, location, version, .restoring)
             }
@@ -109,7 +109,7 @@ struct FileSnapshot {
             }
             for (index, path) in paths.enumerated() {
                 let isAbsent = try FileTree.status(folder(index) + Self.absence) != nil
-                let place = isAbsent ? FileProtection.parent(path) : path
+                let place = isAbsent ? FilePaths.parent(path) : path
                 let isElsewhere = try FileTree.isElsewhere(place, from: base)
                 let wasElsewhere = try FileTree.status(elsewhere(index)) != nil
                 if wasElsewhere, !isElsewhere { throw FileTree.Unmounted(path: path) }
@@ -127,7 +127,7 @@ struct FileSnapshot {
                     models: models(index),
                     sparing: spared
                 )
-                try FileTree.synchronizeFolders(from: FileProtection.parent(path), upTo: base)
+                try FileTree.synchronizeFolders(from: FilePaths.parent(path), upTo: base)
             }
         }
     }

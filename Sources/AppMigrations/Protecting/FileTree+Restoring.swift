@@ -32,7 +32,7 @@ extension FileTree {
         with source: String,
         sparing spared: Set<FileIdentity>
     ) throws {
-        let name = FileName(FileProtection.last(target).utf8CString)
+        let name = FileName(FilePaths.last(target).utf8CString)
         if let found = try FolderTrail(target, in: folder).find(name), spared.contains(found.identity) {
             throw Spared(path: target)
         }

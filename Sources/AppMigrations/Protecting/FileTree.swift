@@ -48,7 +48,7 @@ enum FileTree {
             } catch let failure as Failure where failure.cause.isForbidden {
                 // In a folder that is closed to this user nothing can be seen; it is opened only to put files back.
             }
-            path = FileProtection.parent(path)
+            path = FilePaths.parent(path)
         }
         return try FolderTrail(path).at { _ throws(SystemCallError) in
             try FileStatus(FileName(path.utf8CString), in: Platform.anyFolder)
@@ -59,9 +59,9 @@ enum FileTree {
     static func isElsewhere(_ path: String, from folder: String) throws -> Bool {
         if try device(path) != device(folder) { return true }
         var path = path
-        while !FileProtection.contains(path, folder) {
+        while !FilePaths.contains(path, folder) {
             if Platform.isMountPoint(path) { return true }
-            path = FileProtection.parent(path)
+            path = FilePaths.parent(path)
         }
         return false
     }
@@ -77,7 +77,7 @@ enum FileTree {
                 // A folder that this process may not look at is none that it could empty.
             }
             if path == "/" { return identities }
-            path = FileProtection.parent(path)
+            path = FilePaths.parent(path)
         }
     }
 
@@ -166,7 +166,7 @@ enum FileTree {
             case .left(let name):
                 if !mounted.isEmpty {
                     let path = walk.trail.path(name)
-                    if mounted.contains(where: { FileProtection.contains(path, $0) }) { continue }
+                    if mounted.contains(where: { FilePaths.contains(path, $0) }) { continue }
                 }
                 try removing(walk.trail, name) { folder throws(SystemCallError) in
                     try Platform.removeFolder(name, in: folder)

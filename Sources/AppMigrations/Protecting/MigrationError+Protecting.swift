@@ -33,7 +33,7 @@ extension MigrationError {
         _ version: AppVersion?,
         _ stage: SnapshotStage = .taking
     ) -> MigrationError {
-        protection(path, "\(quoted(path)) can't be protected, since \(reason)", location, version, stage)
+        protection(path, "\(path.quoted) can't be protected, since \(reason)", location, version, stage)
     }
 
     static func noRoom(needed: UInt64, free: UInt64, _ location: StateLocation, _ version: AppVersion)
@@ -83,7 +83,7 @@ extension MigrationError {
         _ location: StateLocation,
         _ version: AppVersion
     ) -> MigrationError {
-        unsynchronized(path, "\(quoted(path)): \(reason)", location, version)
+        unsynchronized(path, "\(path.quoted): \(reason)", location, version)
     }
 
     private static func unsynchronized(
@@ -99,34 +99,8 @@ extension MigrationError {
             version: version,
             path: path,
             underlying: underlying,
-            "What migration \(version) of manager \(quoted(location.name)) wrote could not be brought to the medium: "
+            "What migration \(version) of manager \(location.name.quoted) wrote could not be brought to the medium: "
                 + "\(reason). It is not recorded in \(location.state), and will run again with the next manager."
-        )
-    }
-
-    /// The same error, with a sentence more, which begins with a space, or with none.
-    func appending(_ sentence: String, version: AppVersion? = nil) -> MigrationError {
-        MigrationError(
-            code,
-            manager: managerName,
-            version: version ?? self.version,
-            path: path,
-            underlying: underlyingError,
-            description + sentence
-        )
-    }
-
-    /// The same error, naming what made the restore necessary.
-    func following(_ cause: any Error) -> MigrationError {
-        appending(" The migration itself had failed: \(Self.sentence(cause))")
-    }
-
-    /// The same error, of a start that waited for protected files to be put back.
-    func beforeRestore(of version: AppVersion?) -> MigrationError {
-        let migration = version.map { "migration \($0)" } ?? "a migration"
-        return appending(
-            " Don't write to the files that \(migration) protects before: they are being put back.",
-            version: version
         )
     }
 
@@ -190,7 +164,7 @@ extension MigrationError {
             version: version,
             path: path,
             underlying: underlying,
-            "\(subject) by manager \(quoted(location.name)): \(reason). \(end)"
+            "\(subject) by manager \(location.name.quoted): \(reason). \(end)"
         )
     }
 }

@@ -128,3 +128,7 @@ struct LockLoss: Error, CustomStringConvertible {
         LockLoss("it could not be taken again, \(cause)", cause)
     }
 }
+
+extension SaveFailure {
+    var lockLoss: LockLoss? { cause as? LockLoss }
+}

@@ -23,7 +23,7 @@ extension MigrationState {
     private func document(_ rows: ArraySlice<String>) -> [UInt8] {
         var text = "{\n"
         text += "  \"format\" : \(Self.format),\n"
-        text += "  \"name\" : \(Self.quoted(name)),\n"
+        text += "  \"name\" : \(name.quoted),\n"
         text += "  \"lastRunVersion\" : \"\(marks.lastRun)\",\n"
         text += "  \"baseline\" : \"\(marks.baseline)\",\n"
         text += "  \"launchedVersion\" : \"\(marks.launched)\",\n"
@@ -47,9 +47,9 @@ extension MigrationState {
     private static func count(_ number: Int) -> Int { min(max(number, 0), 999_999_999_999_999_999) }
 
     private static func text(_ interrupted: Interruption) -> String {
-        let protected = interrupted.protected.map(quoted).joined(separator: ", ")
-        let directory = interrupted.stateDirectory.map { "\"stateDirectory\" : \(quoted($0)), " } ?? ""
-        let failure = interrupted.failure.map(quoted) ?? "null"
+        let protected = interrupted.protected.map(\.quoted).joined(separator: ", ")
+        let directory = interrupted.stateDirectory.map { "\"stateDirectory\" : \($0.quoted), " } ?? ""
+        let failure = interrupted.failure.map(\.quoted) ?? "null"
         return "{ \"version\" : \"\(interrupted.version)\", \"attempts\" : \(count(interrupted.attempts)), "
             + "\"deaths\" : \(count(interrupted.deaths)), \"protected\" : [\(protected)], "
             + directory + "\"appVersion\" : \"\(interrupted.appVersion)\", "
@@ -72,24 +72,5 @@ extension MigrationState {
         digits = String(repeating: "0", count: 9 - digits.count) + digits
         while digits.hasSuffix("0") { digits.removeLast() }
         return "\(seconds).\(digits)"
-    }
-
-    /// A JSON string: what RFC 8259 asks to escape is escaped, everything else stands as UTF-8.
-    static func quoted(_ text: String) -> String {
-        var quoted = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": quoted += "\\\""
-            case "\\": quoted += "\\\\"
-            case "\n": quoted += "\\n"
-            case "\r": quoted += "\\r"
-            case "\t": quoted += "\\t"
-            case "\u{0}"..<"\u{20}":
-                let digits = String(scalar.value, radix: 16)
-                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: quoted.unicodeScalars.append(scalar)
-            }
-        }
-        return quoted + "\""
     }
 }

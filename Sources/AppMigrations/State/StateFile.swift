@@ -158,27 +158,6 @@ struct StateFile: Sendable {
         }
     }
 
-    /// Whether somebody has the lock; makes no file, and waits for nobody.
-    ///
-    /// A shared lock is asked for, since NFS gives an exclusive one to those who may write only (flock(2)).
-    func isLocked() throws(MigrationError) -> Bool {
-        do throws(SystemCallError) {
-            let descriptor = try Platform.openToRead(location.lock)
-            let isFree: Bool
-            do throws(SystemCallError) {
-                isFree = try Platform.tryLock(descriptor, sharing: true)
-            } catch {
-                Platform.closeAfterReading(descriptor)
-                throw error
-            }
-            if isFree { Platform.unlock(descriptor) } else { Platform.closeAfterReading(descriptor) }
-            return !isFree
-        } catch {
-            if error.errorNumber == Platform.noEntry { return false }
-            throw .lockUnavailable(error, location)
-        }
-    }
-
     /// Removes the state.
     ///
     /// Only under the lock, as above.
@@ -220,6 +199,4 @@ struct SaveFailure: Error {
     let isRenamed: Bool
     /// Why the temporary file could not be removed either; the next save does it.
     let leftover: SystemCallError?
-
-    var lockLoss: LockLoss? { cause as? LockLoss }
 }

@@ -73,12 +73,6 @@ extension StateMarks {
         return release > current ? release : lastRun
     }
 
-    /// How a start of `current` relates to the last one.
-    func launch(of current: AppVersion) -> MigrationManager.Launch {
-        if isDowngrade(to: current) { return .downgrade(from: newest(above: current)) }
-        return current > launched ? .upgrade(from: launched) : .same
-    }
-
     /// The version up to which a declaration has nothing to do; what lies above is looked at closely.
     func idleLimit(of current: AppVersion) -> AppVersion { min(lastRun, current) }
 }

@@ -22,20 +22,6 @@ extension AppVersion: LosslessStringConvertible {
         }
     }
 
-    /// Reads a version such as `1.4` or `1.1-2`.
-    ///
-    /// - Parameter text: One or more components of ASCII digits divided by dots, then at most one hyphen and
-    ///   sub-number. Nothing else: no spaces, no `v`, no `-beta`, no `+5`.
-    /// - Throws: ``MigrationError`` with the code ``MigrationError/Code/invalidVersion``, which says what is
-    ///   wrong, at which character, and what the grammar is.
-    public init(parsing text: some StringProtocol) throws(MigrationError) {
-        let text = String(text)
-        switch Self.read(text) {
-        case .version(let version): self = version
-        case .problem(let problem): throw .invalidVersion(text, problem)
-        }
-    }
-
     @inline(__always)
     static func read(_ text: String) -> Reading {
         var text = text
@@ -130,5 +116,24 @@ extension AppVersion: Codable {
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)
+    }
+}
+
+extension AppVersion.TextProblem {
+    /// What is wrong with `text`, and what the grammar is.
+    func description(of text: String) -> String {
+        let grammar =
+            "A version is numbers divided by dots, then at most one hyphen and sub-number: 2, 1.4, 1.1-2."
+        let subject = "The version \(text.quoted) can't be read"
+        let reason =
+            switch kind {
+            case .empty: "it is empty"
+            case .digitExpected: "a digit is missing at character \(offset + 1)"
+            case .unexpectedCharacter:
+                "character \(offset + 1) is not a digit, a dot or a hyphen that may stand there"
+            case .secondSubNumber: "character \(offset + 1) begins a second sub-number"
+            case .tooLarge: "the number at character \(offset + 1) is over \(UInt64.max)"
+            }
+        return "\(subject): \(reason). \(grammar)"
     }
 }

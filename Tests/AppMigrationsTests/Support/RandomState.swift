@@ -107,7 +107,7 @@ struct RandomState {
             return generator.element(of: [
                 "0", "-0", "1.5", "-1e9", "1E+2", "0.1e-3", "12345678901234567890123",
             ])
-        case 4: return MigrationState.quoted(text())
+        case 4: return text().quoted
         case 5: return generator.element(of: [#""\u00e9\/\b\f""#, #""\uD83D\uDE00""#, #""\u0000""#])
         case 6: return generator.element(of: ["{}", "[]", "[ ]", "{ }"])
         case 7:

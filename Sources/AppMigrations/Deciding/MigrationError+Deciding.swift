@@ -1,0 +1,91 @@
+extension MigrationError {
+    static func outOfOrder(_ version: AppVersion, after: AppVersion, _ location: StateLocation)
+        -> MigrationError
+    {
+        let reason =
+            after == .zero
+            ? "Version 0 is the mark of a state in which nothing ran, and can't be a migration's"
+            : "Migration \(version) is declared after \(after) and doesn't lie after it"
+        return MigrationError(
+            .outOfOrder,
+            manager: location.name,
+            version: version,
+            path: location.state,
+            "\(reason), in manager \(location.name.quoted), \(location.state). "
+                + "Declare each version once, in rising order. It was not run."
+        )
+    }
+
+    static func newer(_ version: AppVersion, current: AppVersion, _ location: StateLocation) -> MigrationError
+    {
+        MigrationError(
+            .newerThanCurrentVersion,
+            manager: location.name,
+            version: version,
+            path: location.state,
+            "Version \(version) is newer than the app (\(current)) in manager \(location.name.quoted), "
+                + "\(location.state). Raise the app's version or remove the migration. It was not run."
+        )
+    }
+
+    static func overtaken(
+        _ version: AppVersion,
+        by newer: AppVersion,
+        current: AppVersion,
+        _ location: StateLocation
+    ) -> MigrationError {
+        MigrationError(
+            .overtaken,
+            manager: location.name,
+            version: version,
+            path: location.state,
+            "Migration \(version) was not run: version \(newer) of the app was started on the data of manager "
+                + "\(location.name.quoted), \(location.state), after this manager of version \(current) was made. Nothing was "
+                + "changed by this call. Write nothing to the data, and start version \(newer) or a later one."
+        )
+    }
+
+    static func setBack(_ version: AppVersion, _ location: StateLocation) -> MigrationError {
+        MigrationError(
+            .blocked,
+            manager: location.name,
+            version: version,
+            path: location.state,
+            "Migration \(version) was not run: the state of manager \(location.name.quoted), \(location.state), was set back "
+                + "after this manager was made, and what is pending again was declared before. Make a new manager."
+        )
+    }
+
+    static func attemptLimitReached(_ version: AppVersion, deaths: Int, _ location: StateLocation)
+        -> MigrationError
+    {
+        MigrationError(
+            .attemptLimitReached,
+            manager: location.name,
+            version: version,
+            path: location.state,
+            "Migration \(version) of manager \(location.name.quoted) was not run: \(deaths) processes of this app "
+                + "version died in it, as many as attemptLimit allows. The state \(location.state) is unchanged. "
+                + "Offer a way to recover; a new app version, reset(to:) or a higher limit lets it run again."
+        )
+    }
+
+    static func blocked(_ version: AppVersion?, by first: MigrationError, _ location: StateLocation)
+        -> MigrationError
+    {
+        let subject = version.map { "Migration \($0) was not run" } ?? "Nothing was run"
+        let reason =
+            first.code == .blocked
+            ? ". \(first.description)"
+            : ": manager \(location.name.quoted) has been closed since an earlier failure. "
+                + "Mend that and make a new manager. The first failure: \(first.description)"
+        return MigrationError(
+            .blocked,
+            manager: location.name,
+            version: version,
+            path: location.state,
+            underlying: first,
+            subject + reason
+        )
+    }
+}

@@ -1,0 +1,44 @@
+extension MigrationError {
+    static func invalidName(_ name: String, length: Int) -> MigrationError {
+        let reason =
+            name.isEmpty
+            ? "A manager's name can't be empty."
+            : "The manager's name \(name.quoted) takes \(length) bytes in a file name; "
+                + "\(StateLocation.nameLimit) are possible."
+        return MigrationError(.invalidName, manager: name, "\(reason) Nothing was run. Pass another name.")
+    }
+
+    static func forgotten(_ location: StateLocation) -> MigrationError {
+        MigrationError(
+            .blocked,
+            manager: location.name,
+            path: location.state,
+            "The state of manager \(location.name.quoted), \(location.state), was forgotten through this manager. "
+                + "The next manager is a first run."
+        )
+    }
+
+    static func planEnded(_ location: StateLocation) -> MigrationError {
+        MigrationError(
+            .blocked,
+            manager: location.name,
+            path: location.state,
+            "This manager was handed out for a plan of the state \(location.state), and the plan is over. "
+                + "Declare with the manager that was asked for the plan."
+        )
+    }
+
+    static func tooNewReset(_ version: AppVersion, current: AppVersion, _ location: StateLocation)
+        -> MigrationError
+    {
+        MigrationError(
+            .newerThanCurrentVersion,
+            manager: location.name,
+            version: version,
+            path: location.state,
+            "The version \(version) of reset(to:) is newer than the app (\(current)) in manager "
+                + "\(location.name.quoted), \(location.state). Pass the version that the data is at. "
+                + "Nothing was run or changed."
+        )
+    }
+}

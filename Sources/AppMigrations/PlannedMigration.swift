@@ -1,0 +1,59 @@
+/// What would be done with one declared version, by ``MigrationManager/plan(_:)-((MigrationManager)->Void)``.
+public struct PlannedMigration: Sendable, CustomStringConvertible {
+    /// What would be done.
+    ///
+    /// More kinds can come with a later release: keep a `default` in a `switch`.
+    public let kind: Kind
+
+    /// The version declared.
+    public let version: AppVersion
+
+    /// Why the version would be refused; with ``Kind/refused``.
+    public let error: MigrationError?
+
+    /// The version and the kind, for instance `1.4 willRun`.
+    public var description: String { "\(version) \(kind)" }
+
+    /// The kinds of ``PlannedMigration``.
+    public struct Kind: Sendable, Hashable, CustomStringConvertible {
+        private enum Name {
+            case willRun, alreadyRun, baseline, missed, heldByDowngrade, refused
+
+            var text: String {
+                switch self {
+                case .willRun: "willRun"
+                case .alreadyRun: "alreadyRun"
+                case .baseline: "baseline"
+                case .missed: "missed"
+                case .heldByDowngrade: "heldByDowngrade"
+                case .refused: "refused"
+                }
+            }
+        }
+
+        private let name: Name
+
+        private init(_ name: Name) { self.name = name }
+
+        /// The name of the kind, as it is written in Swift.
+        public var description: String { name.text }
+
+        /// Its closure would run.
+        public static var willRun: Kind { Kind(.willRun) }
+
+        /// It ran here.
+        public static var alreadyRun: Kind { Kind(.alreadyRun) }
+
+        /// The data was at this version, or beyond it, when the state was made or reset.
+        public static var baseline: Kind { Kind(.baseline) }
+
+        /// It lies below the last-run version and never ran here: it was declared too late, and isn't run.
+        public static var missed: Kind { Kind(.missed) }
+
+        /// A newer release of the app was here; this one runs nothing, and the next upgrade does.
+        public static var heldByDowngrade: Kind { Kind(.heldByDowngrade) }
+
+        /// Declaring it would throw ``PlannedMigration/error``.
+        public static var refused: Kind { Kind(.refused) }
+    }
+}

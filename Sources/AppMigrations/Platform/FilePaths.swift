@@ -1,0 +1,55 @@
+/// Paths as bytes: a slash can be part of a `Character`, and equal strings can be the names of two files.
+enum FilePaths {
+    static func relative(_ path: String, to folder: String) -> String {
+        let (path, folder) = (components(path), components(folder))
+        var shared = 0
+        while shared < folder.count, shared < path.count - 1,
+            path[shared].utf8.elementsEqual(folder[shared].utf8)
+        {
+            shared += 1
+        }
+        var parts = Array(repeating: "..", count: folder.count - shared)
+        for index in shared..<path.count { parts.append(path[index]) }
+        return parts.joined(separator: "/")
+    }
+
+    /// Where an intent's path leads from a state directory without links.
+    static func absolute(_ relative: String, from folder: String) -> String {
+        var parts = components(folder)
+        for component in components(relative) {
+            if component == ".." { _ = parts.popLast() } else { parts.append(component) }
+        }
+        return "/" + parts.joined(separator: "/")
+    }
+
+    static func components(_ path: String) -> [String] {
+        var components: [String] = []
+        var component: [UInt8] = []
+        for byte in path.utf8 {
+            if byte != 0x2F {
+                component.append(byte)
+            } else if !component.isEmpty {
+                components.append(String(decoding: component, as: UTF8.self))
+                component = []
+            }
+        }
+        if !component.isEmpty { components.append(String(decoding: component, as: UTF8.self)) }
+        return components
+    }
+
+    static func parent(_ path: String) -> String {
+        let parent = path.utf8[..<(path.utf8.lastIndex(of: 0x2F) ?? path.startIndex)]
+        return parent.isEmpty ? "/" : String(decoding: parent, as: UTF8.self)
+    }
+
+    static func last(_ path: String) -> String {
+        guard let slash = path.utf8.lastIndex(of: 0x2F) else { return path }
+        return String(decoding: path.utf8[path.utf8.index(after: slash)...], as: UTF8.self)
+    }
+
+    /// Whether the path is the folder or lies in it.
+    static func contains(_ folder: String, _ path: String) -> Bool {
+        let inside = folder == "/" ? "/" : folder + "/"
+        return path.utf8.elementsEqual(folder.utf8) || path.utf8.starts(with: inside.utf8)
+    }
+}

@@ -1,0 +1,50 @@
+extension MigrationContext {
+    /// Brings files and folders to the medium, so that a power cut after the record can't take them back.
+    ///
+    /// The library does this for what `protecting:` names. A closure that changes other files calls it at its end, before it
+    /// returns:
+    ///
+    /// ```swift
+    /// try migrations.whenMigrating(toVersion: "1.1") { context in
+    ///     try moveArchiveToFolders()
+    ///     try context.synchronize(libraryFolder)
+    /// }
+    /// ```
+    ///
+    /// A folder is synchronized with everything in it, a link as what it leads to, a file with what SQLite keeps beside it,
+    /// and the folders above too, so that new names and removed ones are durable as well. Where the closure
+    /// removed something, name the folder that held it. What a database committed with `synchronous=FULL` needs no call.
+    ///
+    /// - Parameter paths: Paths of files and folders, absolute or relative to the working directory.
+    /// - Throws: ``MigrationError`` with the code `stateNotSaved`, naming the path. Let the closure throw it: the migration
+    ///   runs again then.
+    public func synchronize(_ paths: String...) throws(MigrationError) {
+        for path in paths { try synchronize(path) }
+    }
+
+    private func synchronize(_ path: String) throws(MigrationError) {
+        if path.isEmpty || path.utf8.contains(0) || path.hasPrefix("file:") {
+            throw .unsynchronizable(path, "it is not the path of a file or folder", location, version)
+        }
+        do {
+            let stateFolder = try FileTree.at(location.directory) { () throws(SystemCallError) in
+                try Platform.resolved(location.directory)
+            }
+            // realpath(3) makes a path absolute, and fails where nothing stands.
+            let resolved = try FileTree.at(path) { () throws(SystemCallError) in try Platform.resolved(path) }
+            try FileTree.synchronizeWork(resolved, upTo: stateFolder)
+            // A link's own name stands in another folder than the file's that it leads to.
+            let folder = path.utf8.contains(0x2F) ? FilePaths.parent(path) : "."
+            let holder = try FileTree.at(path) { () throws(SystemCallError) in try Platform.resolved(folder) }
+            try FileTree.synchronizeFolders(from: holder, upTo: stateFolder)
+        } catch let failure as FileTree.Failure {
+            if failure.cause.errorNumber == Platform.noEntry {
+                let reason = "nothing is there; after a removal name the folder that held it"
+                throw .unsynchronizable(path, reason, location, version)
+            }
+            throw .notSynchronized(failure.path, failure.cause, location, version)
+        } catch {
+            throw .notSynchronized(path, error, location, version)
+        }
+    }
+}

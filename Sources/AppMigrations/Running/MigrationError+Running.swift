@@ -1,0 +1,111 @@
+extension MigrationError {
+    static func failed(
+        _ version: AppVersion,
+        attempt: Int,
+        _ cause: any Error,
+        _ location: StateLocation,
+        consequence: String
+    ) -> MigrationError {
+        let isCancelled = cause is CancellationError
+        let verb = isCancelled ? "was cancelled" : "failed"
+        return MigrationError(
+            isCancelled ? .cancelled : .migrationFailed,
+            manager: location.name,
+            version: version,
+            path: location.state,
+            underlying: cause,
+            "Migration \(version) of manager \(location.name.quoted) \(verb) in attempt \(attempt): "
+                + "\(sentence(cause)) It is not recorded in \(location.state) and runs again with the next manager.\(consequence)"
+        )
+    }
+
+    /// Somebody else's text for an error, with one mark at its end.
+    static func sentence(_ cause: any Error) -> String {
+        let text = String(describing: cause)
+        return text.hasSuffix(".") || text.hasSuffix("!") || text.hasSuffix("?") ? text : text + "."
+    }
+
+    /// What a save that failed means depends on what it was to save.
+    static func notSaved(
+        _ failure: SaveFailure,
+        _ version: AppVersion?,
+        _ location: StateLocation,
+        consequence: String
+    ) -> MigrationError {
+        if let loss = failure.lockLoss {
+            return lockLost(loss, version, location, consequence: consequence)
+        }
+        let leftover =
+            failure.leftover.map { " \(location.temporary) could not be removed either: \($0)." } ?? ""
+        let subject = "The state of manager \(location.name.quoted), \(location.state),"
+        let remedy = failure.isRenamed ? "" : " Make room, or the folder writable, and start again."
+        let description =
+            failure.isRenamed
+            ? "\(subject) was saved, but may not survive a power failure: \(failure.cause). The new state stands. "
+            : "\(subject) could not be saved: \(failure.cause). The old state stands.\(leftover) "
+        return MigrationError(
+            .stateNotSaved,
+            manager: location.name,
+            version: version,
+            path: location.state,
+            underlying: failure.cause,
+            description + consequence + remedy
+        )
+    }
+
+    static func notRemoved(_ cause: SystemCallError, _ location: StateLocation) -> MigrationError {
+        MigrationError(
+            .stateNotSaved,
+            manager: location.name,
+            path: location.state,
+            underlying: cause,
+            "The state of manager \(location.name.quoted), \(location.state), could not be removed for good: "
+                + "\(cause). Make the folder writable for this process and try again."
+        )
+    }
+
+    static func lockLost(
+        _ loss: LockLoss,
+        _ version: AppVersion?,
+        _ location: StateLocation,
+        code: Code = .stateNotSaved,
+        consequence: String
+    ) -> MigrationError {
+        MigrationError(
+            code,
+            manager: location.name,
+            version: version,
+            path: location.lock,
+            underlying: loss.cause,
+            "Manager \(location.name.quoted) doesn't have the lock \(location.lock) any more: \(loss). Nothing was "
+                + "written to \(location.state) without it. \(consequence) Make a new manager, which reads the state "
+                + "again; never remove the lock's file, and close in a closure only what it opened."
+        )
+    }
+
+    /// The same error, with a sentence more, which begins with a space, or with none.
+    func appending(_ sentence: String, version: AppVersion? = nil) -> MigrationError {
+        MigrationError(
+            code,
+            manager: managerName,
+            version: version ?? self.version,
+            path: path,
+            underlying: underlyingError,
+            description + sentence
+        )
+    }
+
+    /// The same error, naming what made the restore necessary.
+    func following(_ cause: any Error) -> MigrationError {
+        appending(" The migration itself had failed: \(Self.sentence(cause))")
+    }
+
+    /// The same error, of a start that waited for protected files to be put back.
+    func beforeRestore(of version: AppVersion?) -> MigrationError {
+        let migration = version.map { "migration \($0)" } ?? "a migration"
+        return appending(
+            " Don't write to the files that \(migration) protects before: they are being put back.",
+            version: version
+        )
+    }
+}

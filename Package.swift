@@ -66,7 +66,7 @@ let package = Package(
         ),
         .testTarget(
             name: "AppMigrationsSQLiteTests",
-            dependencies: ["AppMigrations", "AppMigrationsSQLite", "SQLMigrationStarter"],
+            dependencies: ["AppMigrations", "AppMigrationsSQLite", "StandInDatabase"],
             swiftSettings: settings
         ),
         .testTarget(
@@ -85,13 +85,13 @@ let package = Package(
         .executableTarget(
             name: "StandInApp",
             dependencies: ["AppMigrations"],
-            path: "Tests/Support/StandInApp",
+            path: "Tests/Apps/StandInApp",
             swiftSettings: settings
         ),
         .executableTarget(
-            name: "SQLMigrationStarter",
+            name: "StandInDatabase",
             dependencies: ["AppMigrations", "AppMigrationsSQLite"],
-            path: "Tests/SQLMigrationStarter",
+            path: "Tests/Apps/StandInDatabase",
             swiftSettings: settings
         ),
     ],

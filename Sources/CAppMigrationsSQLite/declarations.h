@@ -3,7 +3,7 @@
 
 /* The part of SQLite's interface that the library uses, for machines without <sqlite3.h>. SQLite keeps its C
    interface compatible for good ("C/C++ Interface For SQLite Version 3"), so these lines do not age.
-   Tests/header-check/run compiles them together with the real header, so that the two cannot disagree. */
+   Tests/Torture/sql-header compiles them together with the real header, so that the two cannot disagree. */
 
 typedef struct sqlite3 sqlite3;
 typedef struct sqlite3_stmt sqlite3_stmt;

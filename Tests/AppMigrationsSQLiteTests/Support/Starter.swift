@@ -1,6 +1,6 @@
 import Foundation
 
-/// A process of `SQLMigrationStarter`, which is built beside the tests.
+/// A process of `StandInDatabase`, which is built beside the tests.
 final class Starter {
     private let process = Process()
     private let output = Pipe()
@@ -17,13 +17,13 @@ final class Starter {
         // The bundle of the tests lies beside it, on Apple's systems three folders deeper.
         var folder = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
         while folder.pathComponents.count > 1 {
-            let candidate = folder.appending(path: "SQLMigrationStarter")
+            let candidate = folder.appending(path: "StandInDatabase")
             if FileManager.default.isExecutableFile(atPath: candidate.path(percentEncoded: false)) {
                 return candidate
             }
             folder.deleteLastPathComponent()
         }
-        return URL(filePath: "SQLMigrationStarter")
+        return URL(filePath: "StandInDatabase")
     }
 
     /// Waits for the end: the exit status and the lines printed.

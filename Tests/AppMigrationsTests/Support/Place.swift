@@ -3,7 +3,7 @@ import Testing
 
 /// How the tests spell the paths of their folders.
 ///
-/// `Tests/Support/everywhere` runs the tests once for each spelling, on several file systems and as several users. The
+/// `Tests/Torture/everywhere` runs the tests once for each spelling, on several file systems and as several users. The
 /// spelling stands in the environment, since the process that runs the tests is the same program each time.
 enum Place {
     private static let spelling = ProcessInfo.processInfo.environment["APP_MIGRATIONS_SPELLING"] ?? "plain"

@@ -1,0 +1,161 @@
+import AppMigrations
+import Foundation
+import Testing
+
+/// What a closure wrote is brought to the medium before it is recorded, or isn't recorded.
+///
+/// The script `Tests/Torture/power-cuts` shows that it is there after a power cut.
+@Suite struct SynchronizingTests {
+    private static func fail(
+        _ scratch: Scratch,
+        _ paths: String...
+    ) throws -> MigrationError {
+        let error = try #require(throws: MigrationError.self) {
+            try scratch.manager("1.1").whenMigrating(toVersion: "1.1") { context in
+                for path in paths { try context.synchronize(path) }
+            }
+        }
+        #expect(error.code == .migrationFailed)
+        return try #require(error.underlyingError as? MigrationError)
+    }
+
+    @Test(arguments: ["", "file:///tmp/x", "a\0b"])
+    func `what is no path can't be synchronized`(path: String) throws {
+        try Scratch.with { scratch throws in
+            let error = try Self.fail(scratch, path)
+            #expect(error.code == .stateNotSaved)
+            #expect(error.path == path)
+            #expect(
+                error.description.hasPrefix(
+                    "What migration 1.1 of manager \"Library\" wrote could not be brought to the medium: \""
+                )
+            )
+            #expect(
+                error.description.hasSuffix(
+                    "\": it is not the path of a file or folder. It is not recorded in \(scratch.stateFile), and will "
+                        + "run again with the next manager."
+                )
+            )
+        }
+    }
+
+    @Test(arguments: ["missing", "missing/file", "broken"])
+    func `a path where nothing is can't be synchronized`(name: String) throws {
+        try Scratch.with { scratch throws in
+            try scratch.link("broken", to: "nowhere")
+            let path = scratch.file(name)
+            let error = try Self.fail(scratch, path)
+            #expect(
+                error.description
+                    == "What migration 1.1 of manager \"Library\" wrote could not be brought to the medium: \"\(path)\": "
+                    + "nothing is there; after a removal name the folder that held it. It is not recorded in "
+                    + "\(scratch.stateFile), and will run again with the next manager."
+            )
+        }
+    }
+
+    @Test func `files, folders, links and what is neither can be synchronized`() throws {
+        try Scratch.with { scratch throws in
+            try scratch.write("a", to: "disk/folder/a")
+            try scratch.link("link", to: "disk/folder")
+            try scratch.link("disk/folder/broken", to: "nowhere")
+            try #require(mkfifo(scratch.file("disk/folder/fifo"), 0o600) == 0)
+            try scratch.manager("1.1").whenMigrating(toVersion: "1.1") { context in
+                try context.synchronize(
+                    scratch.file("disk/folder/a"),
+                    scratch.file("disk/folder"),
+                    scratch.file("link"),
+                    scratch.file("link/"),
+                    scratch.file("link/a"),
+                    scratch.path
+                )
+                try context.synchronize()
+            }
+        }
+    }
+
+    /// The working directory is the process's, so a process of its own changes it.
+    @Test func `what lies in the working directory is named without it`() async throws {
+        await #expect(processExitsWith: .success) {
+            try Scratch.with { scratch throws in
+                try scratch.write("a", to: "folder/a")
+                try #require(chdir(scratch.file("folder")) == 0)
+                try scratch.manager("1.1").whenMigrating(toVersion: "1.1") { context in
+                    try context.synchronize("a", "./a", ".", "../folder")
+                }
+            }
+        }
+    }
+
+    /// The root user may read everything, so the process becomes another.
+    @Test(arguments: ["file", "new/file"])
+    func `work that can't be brought to the medium is not recorded and put back`(name: String) async throws {
+        await #expect(processExitsWith: .success) { [name = name as String] in
+            let scratch = try Scratch()
+            try scratch.write("old", to: "data/file")
+            if geteuid() == 0 {
+                for path in [scratch.path, scratch.file("data"), scratch.file("data/file")] {
+                    try #require(chown(path, 65_534, 65_534) == 0)
+                }
+                try #require(setgid(65_534) == 0 && setuid(65_534) == 0)
+            }
+            let path = scratch.file("data/" + name)
+            let error = try #require(throws: MigrationError.self) {
+                try scratch.manager("1.1").whenMigrating(
+                    toVersion: "1.1",
+                    protecting: [scratch.file("data")]
+                ) {
+                    try scratch.write("new", to: "data/" + name)
+                    try #require(chmod(path, 0) == 0)
+                }
+            }
+            #expect(error.code == .stateNotSaved)
+            #expect(error.path == path)
+            #expect(
+                error.description
+                    == "What migration 1.1 of manager \"Library\" wrote could not be brought to the medium: \(path): "
+                    + "Permission denied (openat, errno 13). It is not recorded in \(scratch.stateFile), and will run again with the "
+                    + "next manager. The protected files are what they were before it."
+            )
+            #expect(try scratch.read("data/file") == "old")
+            #expect(try scratch.names("data") == ["file"])
+            try scratch.manager("1.1").whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
+                #expect($0.attempt == 2)
+            }
+        }
+    }
+
+    @Test func `a folder above that this user may only look at hinders nothing`() async throws {
+        await #expect(processExitsWith: .success) {
+            let scratch = try Scratch()
+            try scratch.write("old", to: "closed/mine/data")
+            if geteuid() == 0 {
+                for name in [".", "closed/mine", "closed/mine/data"] {
+                    try #require(chown(scratch.file(name), 65_534, 65_534) == 0)
+                }
+            }
+            // Its names can be used, and neither listed nor changed.
+            try #require(chmod(scratch.file("closed"), 0o111) == 0)
+            if geteuid() == 0 { try #require(setgid(65_534) == 0 && setuid(65_534) == 0) }
+            let path = scratch.file("closed/mine/data")
+            try scratch.manager("1.1").whenMigrating(toVersion: "1.1", protecting: [path]) { context in
+                try scratch.write("new", to: "closed/mine/data")
+                try context.synchronize(path)
+            }
+            #expect(try scratch.read("closed/mine/data") == "new")
+        }
+    }
+
+    @Test(arguments: ["library", "library/inner"])
+    func `a closure may remove the folder above what it protects`(name: String) throws {
+        try Scratch.with { scratch throws in
+            try scratch.write("old", to: "library/inner/data")
+            let path = scratch.file("library/inner/data")
+            try scratch.manager("1.1").whenMigrating(toVersion: "1.1", protecting: [path]) {
+                try scratch.delete(name)
+                try scratch.write("a file now", to: name)
+            }
+            #expect(try scratch.read(name) == "a file now")
+        }
+    }
+}

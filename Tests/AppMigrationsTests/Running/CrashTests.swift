@@ -1,0 +1,183 @@
+import AppMigrations
+import Foundation
+import Testing
+
+/// Real processes die in the middle of a migration and at other named points; the parent looks at what they left.
+///
+/// The script `Tests/Torture/deaths` does the same at every system call.
+@Suite struct CrashTests {
+    static let versions = ["1.1", "1.2", "1.3"]
+
+    /// Where a process dies, and what the trace holds after the next start.
+    static let points = [
+        ("firstRun", ["1.1 1", "1.2 1", "1.3 1"]),
+        ("started 1.2", ["1.1 1", "1.2 2", "1.3 1"]),
+        ("begin 1.1", ["1.1 1", "1.1 2", "1.2 1", "1.3 1"]),
+        ("begin 1.2", ["1.1 1", "1.2 1", "1.2 2", "1.3 1"]),
+        ("middle 1.2", ["1.1 1", "1.2 1", "1.2 2", "1.3 1"]),
+        ("end 1.3", ["1.1 1", "1.2 1", "1.3 1", "1.3 2"]),
+        ("finished 1.2", ["1.1 1", "1.2 1", "1.3 1"]),
+        ("finished 1.3", ["1.1 1", "1.2 1", "1.3 1"]),
+    ]
+
+    /// One start of an app whose closures change a file, a folder and a file that isn't there, and so that a second run
+    /// on what the first one left would throw or show.
+    static func start(_ path: String, dyingAt point: String, protecting: Bool) throws {
+        let file = path + "/file"
+        let folder = path + "/folder"
+        let created = path + "/created"
+        func pass(_ name: String) { if name == point { die() } }
+        let manager = try MigrationManager(
+            named: "Library",
+            currentVersion: "1.3",
+            firstRun: firstRun(dying: point == "firstRun"),
+            stateDirectory: path + "/state",
+            options: MigrationManager.Options(onEvent: { event in
+                if "\(event.kind) \(event.version.map(\.description) ?? "-")" == point { die() }
+            })
+        )
+        for version in versions {
+            let paths = protecting ? [file, folder, created] : []
+            try manager.whenMigrating(toVersion: version, protecting: paths) { context in
+                try append("\(version) \(context.attempt)", to: path + "/trace")
+                #expect(context.isRetry == (context.attempt > 1))
+                pass("begin \(version)")
+                if protecting {
+                    try append(version, to: file)
+                    try FileManager.default.removeItem(atPath: folder + "/old-" + version)
+                }
+                pass("middle \(version)")
+                if protecting {
+                    try append(version, to: created)
+                    try append(version, to: folder + "/log")
+                }
+                pass("end \(version)")
+            }
+        }
+    }
+
+    private static func firstRun(dying: Bool) -> MigrationManager.FirstRun {
+        if dying { die() }
+        return .existingData(at: "1.0")
+    }
+
+    @Test(arguments: points)
+    func `a process that dies loses nothing and repeats what was in flight`(
+        point: String,
+        trace: [String]
+    ) async throws {
+        try await Scratch.with { scratch async throws in
+            await #expect(processExitsWith: .signal(SIGKILL)) {
+                [path = scratch.path as String, point = point as String] in
+                try Self.start(path, dyingAt: point, protecting: false)
+            }
+            try Self.start(scratch.path, dyingAt: "", protecting: false)
+            try Self.expectFinished(scratch, trace: trace)
+        }
+    }
+
+    @Test(arguments: points)
+    func `a protecting migration that died has the effect of one run`(point: String, trace: [String])
+        async throws
+    {
+        try await Scratch.with { scratch async throws in
+            try Self.makeData(scratch)
+            await #expect(processExitsWith: .signal(SIGKILL)) {
+                [path = scratch.path as String, point = point as String] in
+                try Self.start(path, dyingAt: point, protecting: true)
+            }
+            try Self.start(scratch.path, dyingAt: "", protecting: true)
+            try Self.expectFinished(scratch, trace: trace)
+            try Self.expectData(scratch)
+        }
+    }
+
+    @Test func `a process that dies right after it put files back does no harm`() async throws {
+        try await Scratch.with { scratch async throws in
+            try Self.makeData(scratch)
+            for point in ["middle 1.2", "restored 1.2", "middle 1.2"] {
+                await #expect(processExitsWith: .signal(SIGKILL)) {
+                    [path = scratch.path as String, point = point as String] in
+                    try Self.start(path, dyingAt: point, protecting: true)
+                }
+            }
+            try Self.start(scratch.path, dyingAt: "", protecting: true)
+            try Self.expectFinished(scratch, trace: ["1.1 1", "1.2 1", "1.2 2", "1.2 3", "1.3 1"])
+            try Self.expectData(scratch)
+        }
+    }
+
+    private static func makeData(_ scratch: Scratch) throws {
+        try scratch.write("original\n", to: "file")
+        for version in versions { try scratch.write(version, to: "folder/old-" + version) }
+    }
+
+    private static func expectData(_ scratch: Scratch) throws {
+        #expect(try scratch.read("file") == "original\n1.1\n1.2\n1.3\n")
+        #expect(try scratch.read("created") == "1.1\n1.2\n1.3\n")
+        #expect(try scratch.read("folder/log") == "1.1\n1.2\n1.3\n")
+        #expect(try scratch.names("folder") == ["log"])
+    }
+
+    private static func expectFinished(_ scratch: Scratch, trace: [String]) throws {
+        #expect(try scratch.read("trace").split(separator: "\n").map(String.init) == trace)
+        let manager = try scratch.manager("1.3")
+        #expect(manager.launch == .same)
+        #expect(manager.lastRunVersion.description == "1.3")
+        #expect(try manager.history.map(\.version.description) == versions)
+        #expect(try scratch.names() == ["Library.migrations.json", "Library.migrations.lock"])
+    }
+
+    private func crash(in folder: TemporaryDirectory, migration: String, app: String = "1.4") async {
+        let path = folder.path
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            [path = path as String, migration = migration as String, app = app as String] in
+            let manager = try MigrationManager(named: "Library", currentVersion: app, stateDirectory: path)
+            try manager.whenMigrating(toVersion: migration) { kill(getpid(), SIGKILL) }
+        }
+    }
+
+    @Test func `a migration whose process died runs again, as a retry`() async throws {
+        try await withTemporaryDirectory { folder in
+            try folder.writeState(lastRun: "1.1")
+            await crash(in: folder, migration: "1.2")
+            #expect(try folder.stateText().contains("\"attempts\" : 1, \"deaths\" : 0"))
+            let manager = try folder.manager("1.4")
+            #expect(manager.lastRunVersion == version("1.1"))
+            var attempts: [Int] = []
+            try manager.whenMigrating(toVersion: "1.2") { context in
+                attempts.append(context.attempt)
+                #expect(context.isRetry)
+            }
+            #expect(attempts == [2])
+            #expect(try manager.history.map(\.attempts) == [2])
+        }
+    }
+
+    @Test func `the limit of attempts counts deaths, and a new app version starts again`() async throws {
+        try await withTemporaryDirectory { folder in
+            try folder.writeState(lastRun: "1.1")
+            await crash(in: folder, migration: "1.2")
+            await crash(in: folder, migration: "1.2")
+            let options = MigrationManager.Options(attemptLimit: 2)
+            let before = try folder.stateText()
+            let error = try folder.manager("1.4", options: options).refusal(of: "1.2")
+            #expect(error.code == .attemptLimitReached)
+            #expect(error.description.contains("2 processes of this app version died in it"))
+            #expect(try folder.stateText() == before)
+            let newer = try folder.manager("1.5", options: options)
+            try newer.whenMigrating(toVersion: "1.2") { context in #expect(context.attempt == 3) }
+            #expect(newer.lastRunVersion == version("1.2"))
+        }
+    }
+
+    @Test func `the lock of a dead process is free`() async throws {
+        try await withTemporaryDirectory { folder in
+            try folder.writeState(lastRun: "1.1")
+            await crash(in: folder, migration: "1.2")
+            let options = MigrationManager.Options(lockTimeout: .zero)
+            let manager = try folder.manager("1.4", options: options)
+            #expect(try manager.declare("1.2") == ["1.2"])
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import Testing
+
+@testable import AppMigrations
+
+@Suite struct StateBitFlipTests {
+    static let state = MigrationState(
+        name: "Library",
+        marks: StateMarks(
+            lastRun: AppVersion("1.4") ?? .zero,
+            baseline: AppVersion("1.1") ?? .zero,
+            launched: AppVersion("1.5") ?? .zero,
+            interrupted: Interruption(
+                version: AppVersion("1.5") ?? .zero,
+                attempts: 2,
+                deaths: 1,
+                protected: ["../library", "../notes \u{E9}"],
+                appVersion: AppVersion("1.5") ?? .zero,
+                startedAt: 1_795_233_268,
+                failure: "it \"failed\"\n"
+            )
+        ),
+        history: [
+            AppliedMigration(
+                version: AppVersion("1.4") ?? .zero,
+                previousVersion: AppVersion("1.1") ?? .zero,
+                appVersion: AppVersion("1.4") ?? .zero,
+                finishedAt: 1_795_233_268,
+                duration: .milliseconds(123),
+                attempts: 1
+            )
+        ]
+    )
+
+    /// Every other byte at every offset: the text is refused, or reads as it would by Foundation's reader, and the
+    /// quick reader agrees with the whole one.
+    @Test func `a changed byte is refused or read for what it says`() throws {
+        let original = Self.state.document
+        var refused = 0
+        var read = 0
+        for offset in original.indices {
+            for bit in 0..<8 {
+                var bytes = original
+                bytes[offset] ^= 1 << UInt8(bit)
+                let marks = bytes.withUnsafeBufferPointer { try? StateMarks.read($0, name: "Library") }
+                guard
+                    let state = bytes.withUnsafeBufferPointer({
+                        try? MigrationState.read($0, name: "Library")
+                    })
+                else {
+                    // The quick reader may pass over a history that it doesn't need; what it says is unchanged then.
+                    if let marks { #expect(marks == Self.state.marks, "byte \(offset), bit \(bit)") }
+                    refused += 1
+                    continue
+                }
+                #expect(marks == state.marks, "byte \(offset), bit \(bit)")
+                let oracle = try #require(JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
+                #expect(oracle["lastRunVersion"] as? String == state.marks.lastRun.description)
+                #expect(
+                    oracle["baseline"] as? String ?? oracle["lastRunVersion"] as? String
+                        == state.marks.baseline.description
+                )
+                let interrupted = oracle["interrupted"] as? [String: Any]
+                #expect(interrupted?["protected"] as? [String] == state.marks.interrupted?.protected)
+                #expect(interrupted?["failure"] as? String == state.marks.interrupted?.failure)
+                read += 1
+            }
+        }
+        #expect(refused > read)
+    }
+
+    @Test func `a text that is cut off is refused at every length`() {
+        let original = Self.state.document
+        let end = original.count - 1
+        for length in 0..<end {
+            original[..<length].withUnsafeBufferPointer { bytes in
+                #expect(throws: StateProblem.self, "\(length)") {
+                    try MigrationState.read(bytes, name: "Library")
+                }
+                #expect(throws: StateProblem.self, "\(length)") {
+                    try StateMarks.read(bytes, name: "Library")
+                }
+            }
+        }
+    }
+}

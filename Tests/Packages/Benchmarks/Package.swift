@@ -1,0 +1,84 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let migrations = Target.Dependency.product(name: "AppMigrations", package: "swift-app-migrations")
+
+let package = Package(
+    name: "Benchmarks",
+    platforms: [.macOS(.v15)],
+    dependencies: [
+        .package(name: "swift-app-migrations", path: "../../.."),
+        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+    ],
+    targets: [
+        // What Swift can't do quietly: timers, processes, ptrace, and the C that a start is held against.
+        .target(name: "CMeasure"),
+        .target(name: "CAllocations"),
+        .target(name: "Measuring", dependencies: ["CMeasure"], swiftSettings: settings),
+        // The children: an empty program, a start, a start that measures itself, and what a user would write by hand.
+        .executableTarget(name: "empty", swiftSettings: settings),
+        .executableTarget(name: "idle", dependencies: [migrations], swiftSettings: settings),
+        .executableTarget(
+            name: "probe",
+            dependencies: [migrations, "CMeasure", "CAllocations"],
+            swiftSettings: settings
+        ),
+        .executableTarget(name: "defaults", dependencies: ["CMeasure"], swiftSettings: settings),
+        .executableTarget(
+            name: "ratios",
+            dependencies: [migrations, "CMeasure", "Measuring"],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "store-ratios",
+            dependencies: [
+                "Measuring", .product(name: "AppMigrationsSQLite", package: "swift-app-migrations"),
+            ],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "schema-ratios",
+            dependencies: [
+                "CMeasure", "Measuring",
+                .product(name: "AppMigrationsSQLite", package: "swift-app-migrations"),
+            ],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "peers",
+            dependencies: [
+                migrations, "CMeasure", "Measuring",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "row-ratios",
+            dependencies: [
+                "CMeasure", "Measuring",
+                .product(name: "AppMigrationsSQLite", package: "swift-app-migrations"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(name: "CSQLiteMeasure", linkerSettings: [.linkedLibrary("sqlite3")]),
+        .executableTarget(
+            name: "sql-ratios",
+            dependencies: [
+                .product(name: "AppMigrationsSQLite", package: "swift-app-migrations"),
+                "CMeasure", "CSQLiteMeasure", "Measuring",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: settings
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)

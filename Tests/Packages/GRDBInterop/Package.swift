@@ -1,0 +1,28 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let package = Package(
+    name: "GRDBInterop",
+    platforms: [.macOS(.v15)],
+    dependencies: [
+        .package(name: "swift-app-migrations", path: "../../.."),
+        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+    ],
+    targets: [
+        .testTarget(
+            name: "GRDBInteropTests",
+            dependencies: [
+                .product(name: "AppMigrations", package: "swift-app-migrations"),
+                .product(name: "AppMigrationsSQLite", package: "swift-app-migrations"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: [
+                .enableUpcomingFeature("ExistentialAny"),
+                .enableUpcomingFeature("InternalImportsByDefault"),
+                .enableUpcomingFeature("MemberImportVisibility"),
+            ]
+        )
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,46 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+    name: "PostgresInterop",
+    platforms: [.macOS(.v15)],
+    dependencies: [.package(name: "swift-app-migrations", path: "../../..")],
+    targets: [
+        .systemLibrary(
+            name: "CPostgres",
+            pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"]), .brew(["libpq"])]
+        ),
+        .target(
+            name: "PostgresConnection",
+            dependencies: [
+                "CPostgres", .product(name: "AppMigrationsSQLite", package: "swift-app-migrations"),
+            ],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "PostgresStarter",
+            dependencies: [
+                "PostgresConnection", .product(name: "AppMigrationsSQLite", package: "swift-app-migrations"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "PostgresInteropTests",
+            dependencies: [
+                "PostgresConnection", "PostgresStarter",
+                .product(name: "AppMigrations", package: "swift-app-migrations"),
+                .product(name: "AppMigrationsSQLite", package: "swift-app-migrations"),
+            ],
+            swiftSettings: settings
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)

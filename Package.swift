@@ -60,28 +60,31 @@ let package = Package(
         ),
         .testTarget(
             name: "AppMigrationsTests",
-            dependencies: ["AppMigrations"],
+            dependencies: ["AppMigrations", "TestSupport"],
             resources: [.copy("Fixtures")],
             swiftSettings: settings
         ),
         .testTarget(
             name: "AppMigrationsSQLiteTests",
-            dependencies: ["AppMigrations", "AppMigrationsSQLite", "StandInDatabase"],
+            dependencies: ["AppMigrations", "AppMigrationsSQLite", "StandInDatabase", "TestSupport"],
             swiftSettings: settings
         ),
         .testTarget(
             name: "AppMigrationsTestingTests",
-            dependencies: ["AppMigrations", "AppMigrationsSQLite", "AppMigrationsTesting"],
+            dependencies: ["AppMigrations", "AppMigrationsSQLite", "AppMigrationsTesting", "TestSupport"],
             resources: [.copy("Fixtures")],
             swiftSettings: settings
         ),
         .testTarget(
             name: "NotesExampleTests",
-            dependencies: ["AppMigrations", "AppMigrationsSQLite", "AppMigrationsTesting", "NotesExample"],
+            dependencies: [
+                "AppMigrations", "AppMigrationsSQLite", "AppMigrationsTesting", "NotesExample", "TestSupport",
+            ],
             resources: [.copy("Fixtures")],
             swiftSettings: settings
         ),
-        // Not products: the apps that the tests kill, starve and crowd.
+        // Not products: what the tests share, and the apps that the tests kill, starve and crowd.
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
         .executableTarget(
             name: "StandInApp",
             dependencies: ["AppMigrations"],

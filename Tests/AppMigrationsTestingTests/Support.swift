@@ -32,21 +32,6 @@ func addLine(_ version: String, in folder: String) throws {
     try append(version + "\n", to: "list.txt", in: folder)
 }
 
-/// Runs `body` with a new folder and removes it.
-func withTemporaryFolder(_ body: (String) throws -> Void) throws {
-    let url = FileManager.default.temporaryDirectory.appending(
-        path: "AppMigrationsTestingTests-\(UUID().uuidString)"
-    )
-    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    do {
-        try body(url.path(percentEncoded: false))
-    } catch {
-        try FileManager.default.removeItem(at: url)
-        throw error
-    }
-    try FileManager.default.removeItem(at: url)
-}
-
 extension RehearsalReport {
     var texts: [String] { findings.map(\.description) }
 }

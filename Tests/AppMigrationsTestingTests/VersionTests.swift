@@ -1,6 +1,7 @@
 import AppMigrations
 import AppMigrationsTesting
 import Foundation
+import TestSupport
 import Testing
 
 struct VersionTests {

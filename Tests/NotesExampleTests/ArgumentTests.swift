@@ -53,7 +53,7 @@ struct ArgumentTests {
 
     @Test(arguments: [["--data", "FOLDER", "--version", "1.4"], ["--version=1.4", "--data=FOLDER"]])
     func `a start is asked for in either way of writing`(arguments: [String]) async throws {
-        try await withTemporaryFolder { folder throws in
+        try await withNotesFolder { folder throws in
             let output = Lines()
             let errors = Lines()
             let arguments = arguments.map { $0.replacing("FOLDER", with: folder.path) }
@@ -65,7 +65,7 @@ struct ArgumentTests {
     }
 
     @Test func `a file in place of the folder is an error and stays as it is`() async throws {
-        try await withTemporaryFolder { folder throws in
+        try await withNotesFolder { folder throws in
             try folder.makeFolder("")
             try folder.write(Data("mine".utf8), to: "file")
             let errors = Lines()

@@ -14,7 +14,7 @@ struct DowngradeTests {
         newer: Release,
         older: Release
     ) async throws {
-        try await withTemporaryFolder { folder throws in
+        try await withNotesFolder { folder throws in
             try folder.start(as: newer)
             let before = try folder.content
             for _ in 1...2 {
@@ -38,7 +38,7 @@ struct DowngradeTests {
     }
 
     @Test func `a refused start ends with 1`() async throws {
-        try await withTemporaryFolder { folder throws in
+        try await withNotesFolder { folder throws in
             try folder.start(as: .v2_0)
             let arguments = ["--data", folder.path, "--version", "1.4"]
             let errors = Lines()
@@ -49,7 +49,7 @@ struct DowngradeTests {
 
     @Test(arguments: ReleaseTests.pairs)
     func `without a state the data itself tells where it is`(older: Release, newer: Release) async throws {
-        try await withTemporaryFolder { folder throws in
+        try await withNotesFolder { folder throws in
             try folder.start(as: older)
             try folder.removeIfThere("Migrations")
             try folder.start(as: newer)
@@ -63,7 +63,7 @@ struct DowngradeTests {
         newer: Release,
         older: Release
     ) async throws {
-        try await withTemporaryFolder { folder throws in
+        try await withNotesFolder { folder throws in
             try folder.start(as: newer)
             try folder.removeIfThere("Migrations")
             let before = try folder.content

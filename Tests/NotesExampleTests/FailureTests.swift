@@ -9,7 +9,7 @@ struct FailureTests {
     @Test func `a damaged file stops the migration and is left as it is, and a mended one goes on`()
         async throws
     {
-        try await withTemporaryFolder { folder throws in
+        try await withNotesFolder { folder throws in
             try folder.start(as: .v1_0)
             let whole = try folder.read("notes.txt")
             try folder.replace("notes.txt", with: whole.dropLast(8))
@@ -32,7 +32,7 @@ struct FailureTests {
     }
 
     @Test func `a failure of the library keeps the preferences where they are`() async throws {
-        try await withTemporaryFolder { folder throws in
+        try await withNotesFolder { folder throws in
             try folder.start(as: .v1_0)
             try folder.replace("notes.txt", with: Data("damaged".utf8))
             #expect(throws: MigrationError.self) { try folder.start(as: .v2_0) }
@@ -42,7 +42,7 @@ struct FailureTests {
     }
 
     @Test func `a failure is told on the error stream and ends with 1`() async throws {
-        try await withTemporaryFolder { folder throws in
+        try await withNotesFolder { folder throws in
             try folder.start(as: .v1_0)
             try folder.replace("preferences.txt", with: Data("=".utf8))
             let errors = Lines()
@@ -54,7 +54,7 @@ struct FailureTests {
     }
 
     @Test func `notes that are gone are an error and not an empty library`() async throws {
-        try await withTemporaryFolder { folder throws in
+        try await withNotesFolder { folder throws in
             try folder.start(as: .v2_0)
             try folder.removeIfThere("Notes")
             let error = #expect(throws: NotesError.self) { try folder.start(as: .v2_0) }
@@ -66,7 +66,7 @@ struct FailureTests {
     }
 
     @Test func `a note that the index or the folder misses is an error`() async throws {
-        try await withTemporaryFolder { folder throws in
+        try await withNotesFolder { folder throws in
             try folder.start(as: .v2_0)
             let file = "Notes/2016/006 Router.txt"
             let router = try folder.read(file)
@@ -90,7 +90,7 @@ struct FailureTests {
     }
 
     @Test func `an attempt to build the database that fails leaves the files in force`() async throws {
-        try await withTemporaryFolder { folder throws in
+        try await withNotesFolder { folder throws in
             try folder.start(as: .v2_0)
             // A database of somebody else's in the way, and a journal that would be rolled back into the new file.
             try folder.write(Data("no database".utf8), to: "notes.sqlite.new-journal")
@@ -106,7 +106,7 @@ struct FailureTests {
     }
 
     @Test func `a damaged database is an error and is left as it is`() async throws {
-        try await withTemporaryFolder { folder throws in
+        try await withNotesFolder { folder throws in
             try folder.start(as: .v2_1)
             let whole = try folder.read("notes.sqlite")
             try folder.replace("notes.sqlite", with: Data("no database".utf8) + whole.dropFirst(11))
@@ -120,7 +120,7 @@ struct FailureTests {
     }
 
     @Test func `a database whose schema no release knows is an error`() async throws {
-        try await withTemporaryFolder { folder throws in
+        try await withNotesFolder { folder throws in
             try folder.start(as: .v2_2)
             try SQLiteConnection(path: folder.path(of: "notes.sqlite"))
                 .query("INSERT INTO schema_migrations(version) VALUES (4)")

@@ -26,7 +26,7 @@ struct FormatTests {
     }
 
     @Test func `any text survives both schemas of the database`() async throws {
-        try await withTemporaryFolder { folder throws in
+        try await withNotesFolder { folder throws in
             try folder.makeFolder("")
             let notes = randomNotes(count: 2_000)
             let database = try NotesDatabase(path: folder.path(of: "notes.sqlite"))

@@ -9,7 +9,7 @@ struct KillTests {
 
     @Test(arguments: points)
     func `a death in the middle of a step loses no note`(version: String, point: String) async throws {
-        try await withTemporaryFolder { folder throws in
+        try await withNotesFolder { folder throws in
             await #expect(processExitsWith: .signal(SIGKILL)) {
                 [path = folder.path as String, version = version as String, point = point as String] in
                 try NotesFolder(path: path).dies(as: version, at: point)
@@ -27,7 +27,7 @@ struct KillTests {
     }
 
     @Test func `dying at every point in turn, in one folder, loses and doubles no note`() async throws {
-        try await withTemporaryFolder { folder throws in
+        try await withNotesFolder { folder throws in
             // Preferences migrate after the library, whatever the number.
             let points = Release.all.flatMap(\.points)
             let inOrder = points.filter { $0 < "1.2" || $0 > "1.3" } + points.filter { "1.2"..."1.3" ~= $0 }

@@ -12,7 +12,7 @@ struct ReleaseTests {
     @Test(arguments: pairs)
     func `every note and preference comes through a jump`(from older: Release, to newer: Release) async throws
     {
-        try await withTemporaryFolder { folder throws in
+        try await withNotesFolder { folder throws in
             try folder.start(as: older)
             #expect(try folder.notes == Sample.notes)
             try folder.start(as: newer)
@@ -22,7 +22,7 @@ struct ReleaseTests {
     }
 
     @Test func `every note and preference comes through all releases one by one`() async throws {
-        try await withTemporaryFolder { folder throws in
+        try await withNotesFolder { folder throws in
             for release in Release.all {
                 for _ in 1...2 {
                     try folder.start(as: release)
@@ -45,7 +45,7 @@ struct ReleaseTests {
         )
     )
     func `a release leaves its own files and no others`(release: Release, names: [String]) async throws {
-        try await withTemporaryFolder { folder throws in
+        try await withNotesFolder { folder throws in
             try folder.start(as: release)
             #expect(
                 try folder.names()
@@ -93,7 +93,7 @@ struct ReleaseTests {
     }
 
     @Test func `a step that is done already changes nothing when it is repeated`() async throws {
-        try await withTemporaryFolder { folder throws in
+        try await withNotesFolder { folder throws in
             try folder.start(as: .v1_0)
             let context = StepContext(folder: folder, reportProgress: { _, _ in }, reached: { _ in })
             for step in Release.all.flatMap({ $0.library + $0.preferences }) {

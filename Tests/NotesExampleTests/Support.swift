@@ -1,20 +1,13 @@
 import AppMigrations
 import Foundation
+import TestSupport
 import Testing
 
 @testable import NotesExample
 
-/// Runs `body` with a folder that does not exist yet, and removes whatever it became.
-func withTemporaryFolder(_ body: (NotesFolder) async throws -> Void) async throws {
-    let url = FileManager.default.temporaryDirectory.appending(path: "NotesExampleTests-\(UUID().uuidString)")
-    let folder = NotesFolder(path: url.path(percentEncoded: false))
-    do {
-        try await body(folder)
-    } catch {
-        try FileManager.default.removeItem(at: url)
-        throw error
-    }
-    try FileManager.default.removeItem(at: url)
+/// Gives `body` a folder that does not exist yet.
+func withNotesFolder(_ body: (NotesFolder) async throws -> Void) async throws {
+    try await withTemporaryFolder { path async throws in try await body(NotesFolder(path: path + "/data")) }
 }
 
 /// Keeps the lines that the app writes.

@@ -2,6 +2,7 @@ import AppMigrations
 import AppMigrationsSQLite
 import AppMigrationsTesting
 import Foundation
+import TestSupport
 import Testing
 import XCTest
 

@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import AppMigrations
 
 /// States and JSON texts of every shape, the same in every run.

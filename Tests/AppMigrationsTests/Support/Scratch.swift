@@ -1,5 +1,6 @@
 import AppMigrations
 import Foundation
+import TestSupport
 import Testing
 
 /// A folder of its own for one test: a state directory, files to migrate, and what the closures did.
@@ -7,31 +8,26 @@ final class Scratch: Sendable {
     let path: String
     private let rows = Guarded<[String]>([])
 
-    init(in directory: String = NSTemporaryDirectory()) throws {
-        let folder = URL(fileURLWithPath: directory).appendingPathComponent("scratch-" + UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        path = try Place.spelled(folder.path)
-    }
+    /// For a process that becomes another user, which could not remove the folder: the folder stays.
+    convenience init() throws { try self.init(at: TemporaryFolder().path) }
+
+    private init(at path: String) throws { self.path = try Place.spelled(path) }
 
     deinit { rows.destroy() }
 
-    /// Gives `body` a folder and removes it afterwards.
+    /// Gives `body` a folder, which is gone afterwards.
     static func with<Result>(
         in directory: String = NSTemporaryDirectory(),
         _ body: (Scratch) throws -> Result
     ) throws -> Result {
-        let scratch = try Scratch(in: directory)
-        defer { scratch.remove() }
-        return try body(scratch)
+        try withTemporaryFolder(in: directory) { try body(Scratch(at: $0)) }
     }
 
     /// The same for asynchronous tests.
     nonisolated(nonsending) static func with<Result>(
         _ body: nonisolated(nonsending) (Scratch) async throws -> Result
     ) async throws -> Result {
-        let scratch = try Scratch()
-        defer { scratch.remove() }
-        return try await body(scratch)
+        try await withTemporaryFolder { path async throws in try await body(Scratch(at: path)) }
     }
 
     /// A folder in memory, which is another file system than the one for temporary files, where there is one.
@@ -100,14 +96,6 @@ final class Scratch: Sendable {
 
     func names(_ folder: String = "state") throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: file(folder)).sorted()
-    }
-
-    private func remove() {
-        do {
-            try FileManager.default.removeItem(atPath: path)
-        } catch {
-            // What is left is in the system's folder for temporary files.
-        }
     }
 }
 

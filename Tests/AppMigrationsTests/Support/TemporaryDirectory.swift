@@ -1,5 +1,6 @@
 import AppMigrations
 import Foundation
+import TestSupport
 
 /// A folder for one test, with what the tests of a manager named `Library` do in it.
 struct TemporaryDirectory: Sendable {
@@ -51,30 +52,16 @@ struct TemporaryDirectory: Sendable {
     }
 
     func remove(_ path: String) throws { try FileManager.default.removeItem(atPath: path) }
-
-    fileprivate static func make() throws -> TemporaryDirectory {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-            "migrations-\(UUID().uuidString)"
-        )
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        return TemporaryDirectory(path: try Place.spelled(folder.path))
-    }
-
-    fileprivate func clear() {
-        do { try remove(path) } catch { print("The test's folder \(path) stays: \(error)") }
-    }
 }
 
 func withTemporaryDirectory(_ body: (TemporaryDirectory) throws -> Void) throws {
-    let folder = try TemporaryDirectory.make()
-    defer { folder.clear() }
-    try body(folder)
+    try withTemporaryFolder { try body(TemporaryDirectory(path: Place.spelled($0))) }
 }
 
 nonisolated(nonsending) func withTemporaryDirectory(
     _ body: nonisolated(nonsending) (TemporaryDirectory) async throws -> Void
 ) async throws {
-    let folder = try TemporaryDirectory.make()
-    defer { folder.clear() }
-    try await body(folder)
+    try await withTemporaryFolder { path async throws in
+        try await body(TemporaryDirectory(path: Place.spelled(path)))
+    }
 }

@@ -1,4 +1,5 @@
 import AppMigrations
+import TestSupport
 import Testing
 
 /// The order of versions against a slow and obvious one.

@@ -35,6 +35,7 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
         }
     }
 
+    @inline(never)
     init(
         _ code: Code,
         manager: String? = nil,

@@ -12,6 +12,7 @@ final class FileLock: Sendable {
     private init(_ file: LockDescriptor) { self.file = file }
 
     /// Opens the lock's file without taking the lock, making its directory where there is none.
+    @inline(never)
     static func open(_ location: StateLocation) throws(MigrationError) -> FileLock {
         do throws(SystemCallError) {
             let (file, kind) = try openFile(location)
@@ -97,6 +98,7 @@ final class FileLock: Sendable {
     var isHeldAsynchronouslyHere: Bool { LockDescriptor.use(of: identity) == .heldAsynchronously }
 
     /// Gives the lock back, if it was taken, and closes its file.
+    @inline(never)
     func unlock() { file.close() }
 
     /// The process that has the lock, as far as it can be told.

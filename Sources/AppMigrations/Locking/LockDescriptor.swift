@@ -83,6 +83,7 @@ struct LockDescriptor: Sendable {
     }
 
     /// Gives the lock back and closes the descriptor, once, and only where it is still ours.
+    @inline(never)
     func close() {
         Self.table.withLock { table in
             guard table.entries[number]?.serial == serial else { return }

@@ -22,6 +22,7 @@ struct LockWait {
 
     private static var longestPause: Duration { .milliseconds(32) }
 
+    @inline(never)
     init(
         _ location: StateLocation,
         version: AppVersion?,
@@ -48,6 +49,7 @@ struct LockWait {
     /// Tries once.
     ///
     /// After a throw, the wait is over and its file closed.
+    @inline(never)
     mutating func step(_ turn: Turn) throws(MigrationError) -> Step {
         do throws(MigrationError) {
             // The thread that would wait here may be the one on which the other call is to go on.

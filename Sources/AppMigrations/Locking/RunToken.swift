@@ -53,6 +53,7 @@ final class RunToken: Sendable {
 
     /// The token of the closure or plan of that state inside which the caller stands; what the lock and the folder are
     /// finds it under other paths too.
+    @inline(never)
     static func enclosing(
         _ location: StateLocation,
         lock: FileIdentity? = nil

@@ -35,6 +35,7 @@ enum FileTree {
     }
 
     /// What stands at `path`; `nil` when nothing does.
+    @inline(never)
     static func status(_ path: String) throws -> FileStatus? {
         try FolderTrail(path).find(FileName(path.utf8CString))
     }

@@ -1,4 +1,5 @@
 extension MigrationError {
+    @inline(never)
     static func protection(
         _ cause: any Error,
         _ path: String,
@@ -26,6 +27,7 @@ extension MigrationError {
         return protection(folder, reason, location, version, .missing)
     }
 
+    @inline(never)
     static func unprotectable(
         _ path: String,
         _ reason: String,
@@ -104,6 +106,7 @@ extension MigrationError {
         )
     }
 
+    @inline(never)
     static func protection(
         _ path: String,
         underlying: (any Error)? = nil,

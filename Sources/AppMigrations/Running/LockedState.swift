@@ -18,6 +18,7 @@ final class LockedState {
     }
 
     /// Reads the state; what was known of it before the lock was taken may be outdated.
+    @inline(never)
     func read() throws(MigrationError) -> MigrationState? {
         known = try file.readState()
         return known

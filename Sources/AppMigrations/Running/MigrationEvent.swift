@@ -29,6 +29,7 @@ public struct MigrationEvent: Sendable {
     /// What went wrong; with ``Kind/failed``, ``Kind/launchNotSaved`` and ``Kind/leftoverNotRemoved``.
     public let error: MigrationError?
 
+    @inline(never)
     init(
         _ kind: Kind,
         _ managerName: String,

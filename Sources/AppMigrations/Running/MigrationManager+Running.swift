@@ -30,6 +30,7 @@ extension MigrationManager {
         }
     }
 
+    @inline(never)
     func leave(_ admission: Admission) {
         core.withLock { core in
             core.queue.removeAll { $0 == admission.ticket }

@@ -20,7 +20,7 @@ extension MigrationError {
         _ problem: AppVersion.TextProblem,
         manager: String? = nil
     ) -> MigrationError {
-        let end = manager.map { " Nothing was run by manager \($0.quoted)." } ?? ""
-        return MigrationError(.invalidVersion, manager: manager, problem.description(of: text) + end)
+        let end: Message = manager.map { " Nothing was run by manager \($0.quoted)." } ?? ""
+        return MigrationError(.invalidVersion, manager: manager, "\(problem.description(of: text))\(end)")
     }
 }

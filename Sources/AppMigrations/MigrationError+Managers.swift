@@ -1,10 +1,12 @@
 extension MigrationError {
     static func invalidName(_ name: String, length: Int) -> MigrationError {
-        let reason =
+        let reason: Message =
             name.isEmpty
             ? "A manager's name can't be empty."
-            : "The manager's name \(name.quoted) takes \(length) bytes in a file name; "
-                + "\(StateLocation.nameLimit) are possible."
+            : """
+            The manager's name \(name.quoted) takes \(length) bytes in a file name; \
+            \(StateLocation.nameLimit) are possible.
+            """
         return MigrationError(.invalidName, manager: name, "\(reason) Nothing was run. Pass another name.")
     }
 
@@ -13,8 +15,10 @@ extension MigrationError {
             .blocked,
             manager: location.name,
             path: location.state,
-            "The state of manager \(location.name.quoted), \(location.state), was forgotten through this manager. "
-                + "The next manager is a first run."
+            """
+            The state of manager \(location.name.quoted), \(location.state), was forgotten through this manager. \
+            The next manager is a first run.
+            """
         )
     }
 
@@ -23,8 +27,10 @@ extension MigrationError {
             .blocked,
             manager: location.name,
             path: location.state,
-            "This manager was handed out for a plan of the state \(location.state), and the plan is over. "
-                + "Declare with the manager that was asked for the plan."
+            """
+            This manager was handed out for a plan of the state \(location.state), and the plan is over. \
+            Declare with the manager that was asked for the plan.
+            """
         )
     }
 
@@ -36,9 +42,11 @@ extension MigrationError {
             manager: location.name,
             version: version,
             path: location.state,
-            "The version \(version) of reset(to:) is newer than the app (\(current)) in manager "
-                + "\(location.name.quoted), \(location.state). Pass the version that the data is at. "
-                + "Nothing was run or changed."
+            """
+            The version \(version) of reset(to:) is newer than the app (\(current)) in manager \
+            \(location.name.quoted), \(location.state). Pass the version that the data is at. \
+            Nothing was run or changed.
+            """
         )
     }
 }

@@ -42,9 +42,9 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
         version: AppVersion? = nil,
         path: String? = nil,
         underlying: (any Error)? = nil,
-        _ description: String
+        _ message: Message
     ) {
-        facts = Facts(code, manager, version, path, underlying, description)
+        facts = Facts(code, manager, version, path, underlying, message.description)
     }
 
     /// What went wrong, by kind.

@@ -2,7 +2,7 @@ extension MigrationError {
     static func outOfOrder(_ version: AppVersion, after: AppVersion, _ location: StateLocation)
         -> MigrationError
     {
-        let reason =
+        let reason: Message =
             after == .zero
             ? "Version 0 is the mark of a state in which nothing ran, and can't be a migration's"
             : "Migration \(version) is declared after \(after) and doesn't lie after it"
@@ -11,8 +11,10 @@ extension MigrationError {
             manager: location.name,
             version: version,
             path: location.state,
-            "\(reason), in manager \(location.name.quoted), \(location.state). "
-                + "Declare each version once, in rising order. It was not run."
+            """
+            \(reason), in manager \(location.name.quoted), \(location.state). \
+            Declare each version once, in rising order. It was not run.
+            """
         )
     }
 
@@ -23,8 +25,10 @@ extension MigrationError {
             manager: location.name,
             version: version,
             path: location.state,
-            "Version \(version) is newer than the app (\(current)) in manager \(location.name.quoted), "
-                + "\(location.state). Raise the app's version or remove the migration. It was not run."
+            """
+            Version \(version) is newer than the app (\(current)) in manager \(location.name.quoted), \
+            \(location.state). Raise the app's version or remove the migration. It was not run.
+            """
         )
     }
 
@@ -39,9 +43,11 @@ extension MigrationError {
             manager: location.name,
             version: version,
             path: location.state,
-            "Migration \(version) was not run: version \(newer) of the app was started on the data of manager "
-                + "\(location.name.quoted), \(location.state), after this manager of version \(current) was made. Nothing was "
-                + "changed by this call. Write nothing to the data, and start version \(newer) or a later one."
+            """
+            Migration \(version) was not run: version \(newer) of the app was started on the data of manager \
+            \(location.name.quoted), \(location.state), after this manager of version \(current) was made. Nothing was \
+            changed by this call. Write nothing to the data, and start version \(newer) or a later one.
+            """
         )
     }
 
@@ -51,8 +57,10 @@ extension MigrationError {
             manager: location.name,
             version: version,
             path: location.state,
-            "Migration \(version) was not run: the state of manager \(location.name.quoted), \(location.state), was set back "
-                + "after this manager was made, and what is pending again was declared before. Make a new manager."
+            """
+            Migration \(version) was not run: the state of manager \(location.name.quoted), \(location.state), was set back \
+            after this manager was made, and what is pending again was declared before. Make a new manager.
+            """
         )
     }
 
@@ -64,28 +72,32 @@ extension MigrationError {
             manager: location.name,
             version: version,
             path: location.state,
-            "Migration \(version) of manager \(location.name.quoted) was not run: \(deaths) processes of this app "
-                + "version died in it, as many as attemptLimit allows. The state \(location.state) is unchanged. "
-                + "Offer a way to recover; a new app version, reset(to:) or a higher limit lets it run again."
+            """
+            Migration \(version) of manager \(location.name.quoted) was not run: \(deaths) processes of this app \
+            version died in it, as many as attemptLimit allows. The state \(location.state) is unchanged. \
+            Offer a way to recover; a new app version, reset(to:) or a higher limit lets it run again.
+            """
         )
     }
 
     static func blocked(_ version: AppVersion?, by first: MigrationError, _ location: StateLocation)
         -> MigrationError
     {
-        let subject = version.map { "Migration \($0) was not run" } ?? "Nothing was run"
-        let reason =
+        let subject: Message = version.map { "Migration \($0) was not run" } ?? "Nothing was run"
+        let reason: Message =
             first.code == .blocked
             ? ". \(first.description)"
-            : ": manager \(location.name.quoted) has been closed since an earlier failure. "
-                + "Mend that and make a new manager. The first failure: \(first.description)"
+            : """
+            : manager \(location.name.quoted) has been closed since an earlier failure. \
+            Mend that and make a new manager. The first failure: \(first.description)
+            """
         return MigrationError(
             .blocked,
             manager: location.name,
             version: version,
             path: location.state,
             underlying: first,
-            subject + reason
+            "\(subject)\(reason)"
         )
     }
 }

@@ -6,9 +6,11 @@ extension MigrationError {
             manager: location.name,
             path: location.lock,
             underlying: cause,
-            "The lock of manager \(location.name.quoted), \(location.lock), could not be taken: "
-                + "\(reason ?? "it is not a regular file"). Nothing was run and the state is unchanged. "
-                + "Make the folder writable for this process and start again."
+            """
+            The lock of manager \(location.name.quoted), \(location.lock), could not be taken: \
+            \(reason ?? "it is not a regular file"). Nothing was run and the state is unchanged. \
+            Make the folder writable for this process and start again.
+            """
         )
     }
 
@@ -18,9 +20,11 @@ extension MigrationError {
             manager: location.name,
             path: location.snapshot,
             underlying: cause,
-            "The lock of manager \(location.name.quoted), \(location.lock), could not be taken: whether a closure is "
-                + "running can't be told from \(location.snapshot), \(cause). Nothing was run and the state is unchanged. "
-                + "Make that folder readable for this process and start again."
+            """
+            The lock of manager \(location.name.quoted), \(location.lock), could not be taken: whether a closure is \
+            running can't be told from \(location.snapshot), \(cause). Nothing was run and the state is unchanged. \
+            Make that folder readable for this process and start again.
+            """
         )
     }
 
@@ -37,8 +41,10 @@ extension MigrationError {
             version: version,
             path: location.lock,
             underlying: cause,
-            "Manager \(location.name.quoted) waited \(timeout) for the lock \(location.lock), which \(holder) holds. "
-                + "Nothing was run and the state is unchanged. Let that process finish and start again."
+            """
+            Manager \(location.name.quoted) waited \(timeout.description) for the lock \(location.lock), which \(holder) holds. \
+            Nothing was run and the state is unchanged. Let that process finish and start again.
+            """
         )
     }
 
@@ -49,8 +55,10 @@ extension MigrationError {
             version: version,
             path: location.lock,
             underlying: CancellationError(),
-            "The task was cancelled while manager \(location.name.quoted) waited for the lock \(location.lock). "
-                + "Nothing was run. Make a new manager to try again."
+            """
+            The task was cancelled while manager \(location.name.quoted) waited for the lock \(location.lock). \
+            Nothing was run. Make a new manager to try again.
+            """
         )
     }
 
@@ -60,10 +68,12 @@ extension MigrationError {
             manager: location.name,
             version: version,
             path: location.state,
-            "A manager of the state \(location.state) was used while a closure, or the plan, of manager "
-                + "\(location.name.quoted) with the same state was under way: it would wait for itself. "
-                + "Nothing was run by this call. In a plan, use the manager that is handed in; elsewhere declare "
-                + "the version beside the other, not inside it, and await it in asynchronous code."
+            """
+            A manager of the state \(location.state) was used while a closure, or the plan, of manager \
+            \(location.name.quoted) with the same state was under way: it would wait for itself. \
+            Nothing was run by this call. In a plan, use the manager that is handed in; elsewhere declare \
+            the version beside the other, not inside it, and await it in asynchronous code.
+            """
         )
     }
 }

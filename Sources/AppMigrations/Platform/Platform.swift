@@ -41,15 +41,15 @@ enum Platform {
 
     static func text(ofError number: Int32) -> String { String(cString: strerror(number)) }
 
-    @inline(__always)
     static func failure(_ call: StaticString) -> SystemCallError {
         let number = errno
-        return makeFailure(call, number)
+        return SystemCallError(call: call.description, errorNumber: number)
     }
 
+    /// After a call that returned -1: throws, unless a signal interrupted it.
     @inline(never)
-    private static func makeFailure(_ call: StaticString, _ number: Int32) -> SystemCallError {
-        SystemCallError(call: call.description, errorNumber: number)
+    static func refuse(_ call: StaticString) throws(SystemCallError) {
+        if errno != EINTR { throw failure(call) }
     }
 
     /// Repeats a call that a signal interrupted, and throws what else made it return -1.
@@ -61,7 +61,7 @@ enum Platform {
         while true {
             let value = body()
             if value != -1 { return value }
-            if errno != EINTR { throw failure(call) }
+            try refuse(call)
         }
     }
 
@@ -117,7 +117,7 @@ enum Platform {
             let part = UnsafeRawBufferPointer(rebasing: rest)
             let count = try retrying("write") { write(descriptor, part.baseAddress, part.count) }
             // POSIX gives 0 only when nothing was asked for; trying again for ever would hang.
-            if count == 0 { throw makeFailure("write", EIO) }
+            if count == 0 { throw SystemCallError(call: "write", errorNumber: EIO) }
             rest = rest.dropFirst(count)
         }
     }

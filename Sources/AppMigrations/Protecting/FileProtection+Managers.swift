@@ -30,9 +30,11 @@ extension FileProtection {
                         FilePaths.contains($0, copied) || FilePaths.contains(copied, $0)
                     })
                 else { continue }
-                let reason =
-                    "manager \(name.quoted) has copied \(copied) for its migration "
-                    + "\(interrupted.version), which has not ended: make that manager first"
+                let reason: Message =
+                    """
+                    manager \(name.quoted) has copied \(copied) for its migration \
+                    \(interrupted.version), which has not ended: make that manager first
+                    """
                 throw .unprotectable(path, reason, location, version)
             }
         }

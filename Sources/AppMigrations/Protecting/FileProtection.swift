@@ -80,7 +80,7 @@ struct FileProtection {
         }
         if try stands(path) { return }
         if try !stands(decoded) { return }
-        let reason =
+        let reason: Message =
             "it is percent-encoded, and \(decoded) is what stands there: of a URL take path(percentEncoded: false)"
         throw .unprotectable(path, reason, location, version)
     }

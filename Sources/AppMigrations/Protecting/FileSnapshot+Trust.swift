@@ -12,7 +12,7 @@ extension FileSnapshot {
             let reason = try FileTree.at(path) { () throws(SystemCallError) in
                 try Platform.foreignWriter(of: path)
             }
-            if let reason { throw MigrationError.foreign(path, reason, location, version, stage) }
+            if let reason { throw MigrationError.foreign(path, "\(reason)", location, version, stage) }
         }
     }
 

@@ -98,7 +98,7 @@ struct FileSnapshot {
             let paths = interrupted.protected.map { FilePaths.absolute($0, from: base) }
             // The list may have been edited by hand.
             for path in paths where FilePaths.contains(path, base) {
-                let reason = "the state directory is in it"
+                let reason: Message = "the state directory is in it"
                 throw MigrationError.unprotectable(path, reason, location, version, .restoring)
             }
             try refuseMoved(interrupted, base)
@@ -203,7 +203,7 @@ struct FileSnapshot {
         } catch let place as FileTree.Mounted {
             throw .mounted(place.path, location, version, stage)
         } catch let holder as FileTree.Spared {
-            let reason = "the state directory is in it, to which a link on the way leads now"
+            let reason: Message = "the state directory is in it, to which a link on the way leads now"
             throw .unprotectable(holder.path, reason, location, version, stage)
         } catch let link as FileParent.ForeignLink {
             throw .foreignLink(link.path, location, version, stage)

@@ -17,6 +17,7 @@ final class FolderTrail {
     private static var openLimit: Int { 32 }
 
     /// `path` is what errors call the top.
+    @inline(never)
     init(_ path: String, in base: Int32 = Platform.anyFolder) {
         self.path = path
         self.base = base
@@ -27,6 +28,7 @@ final class FolderTrail {
     }
 
     /// The folder that the trail has come to.
+    @inline(never)
     var folder: Int32 { levels.last?.descriptor ?? base }
     var status: FileStatus? { levels.last?.status }
     var depth: Int { levels.count }
@@ -59,6 +61,7 @@ final class FolderTrail {
 
     func place(_ name: FileName? = nil) -> Place { Place(top: path, levels: levels, name: name) }
 
+    @inline(never)
     func path(_ name: FileName? = nil) -> String { place(name).path }
 
     func at<Value>(

@@ -15,11 +15,11 @@ extension MigrationError {
         _ version: AppVersion?,
         _ stage: SnapshotStage
     ) -> MigrationError {
-        let advice =
+        let advice: Message =
             stage == .taking
             ? "name what is on it, and what is beside it, by paths of their own"
             : "it was not there when the copy was made: unmount it"
-        let reason = "a file system is mounted at \(path), inside of what is protected; \(advice)"
+        let reason: Message = "a file system is mounted at \(path), inside of what is protected; \(advice)"
         return protection(path, reason, location, version, stage)
     }
 
@@ -38,7 +38,7 @@ extension MigrationError {
         _ version: AppVersion?,
         _ stage: SnapshotStage
     ) -> MigrationError {
-        let reason = "a file system is mounted where \(path) was on another one; unmount it"
+        let reason: Message = "a file system is mounted where \(path) was on another one; unmount it"
         return protection(path, reason, location, version, stage)
     }
 
@@ -48,20 +48,22 @@ extension MigrationError {
         _ version: AppVersion?,
         _ stage: SnapshotStage
     ) -> MigrationError {
-        let reason = "\(path) is a link that another user has put there since; remove it"
+        let reason: Message = "\(path) is a link that another user has put there since; remove it"
         return protection(path, reason, location, version, stage)
     }
 
     static func foreign(
         _ path: String,
-        _ reason: String,
+        _ reason: Message,
         _ location: StateLocation,
         _ version: AppVersion?,
         _ stage: SnapshotStage
     ) -> MigrationError {
-        let text =
-            "\(path) \(reason), and a list of files that somebody else wrote could overwrite any file; let it belong to "
-            + "this user and be written to by nobody else (chown, chmod go-w)"
+        let text: Message =
+            """
+            \(path) \(reason), and a list of files that somebody else wrote could overwrite any file; let it belong to \
+            this user and be written to by nobody else (chown, chmod go-w)
+            """
         return protection(path, text, location, version, stage)
     }
 
@@ -72,9 +74,11 @@ extension MigrationError {
         _ location: StateLocation,
         _ version: AppVersion
     ) -> MigrationError {
-        let reason =
-            "the state was moved from \(directory) to \(location.directory) without them, \(old) would be put back to "
-            + "\(path); move the state back, or the files after it"
+        let reason: Message =
+            """
+            the state was moved from \(directory) to \(location.directory) without them, \(old) would be put back to \
+            \(path); move the state back, or the files after it
+            """
         return protection(path, reason, location, version, .restoring)
     }
 }

@@ -8,7 +8,7 @@ extension MigrationError {
         _ stage: SnapshotStage
     ) -> MigrationError {
         let isUnnameable = (cause as? SystemCallError)?.errorNumber == Platform.notText
-        let reason =
+        let reason: Message =
             isUnnameable
             ? "\(path) leads through a folder whose name is no UTF-8, so no path can name it"
             : "\(path): \(cause)"
@@ -21,16 +21,18 @@ extension MigrationError {
         _ location: StateLocation,
         _ version: AppVersion?
     ) -> MigrationError {
-        let reason =
-            "the state lists a copy of \(paths.joined(separator: ", ")), and files were removed from \(folder) or "
-            + "added to it since"
+        let reason: Message =
+            """
+            the state lists a copy of \(paths.joined(separator: ", ")), and files were removed from \(folder) or \
+            added to it since
+            """
         return protection(folder, reason, location, version, .missing)
     }
 
     @inline(never)
     static func unprotectable(
         _ path: String,
-        _ reason: String,
+        _ reason: Message,
         _ location: StateLocation,
         _ version: AppVersion?,
         _ stage: SnapshotStage = .taking
@@ -41,7 +43,7 @@ extension MigrationError {
     static func noRoom(needed: UInt64, free: UInt64, _ location: StateLocation, _ version: AppVersion)
         -> MigrationError
     {
-        let reason =
+        let reason: Message =
             "they take \(needed) bytes, and \(free) are free in \(location.directory): \(needed - free) are missing"
         return protection(location.directory, reason, location, version, .taking)
     }
@@ -53,9 +55,11 @@ extension MigrationError {
         _ location: StateLocation,
         _ version: AppVersion
     ) -> MigrationError {
-        let reason =
-            "their \(count) paths take \(size) bytes in \(location.state), which has room for \(limit); name the folder "
-            + "that holds them"
+        let reason: Message =
+            """
+            their \(count) paths take \(size) bytes in \(location.state), which has room for \(limit); name the folder \
+            that holds them
+            """
         return protection(location.state, reason, location, version, .taking)
     }
 
@@ -65,7 +69,8 @@ extension MigrationError {
         _ location: StateLocation,
         _ version: AppVersion?
     ) -> MigrationError {
-        let reason = "the state lists a copy of \(paths.joined(separator: ", ")), and \(path) is not there"
+        let reason: Message =
+            "the state lists a copy of \(paths.joined(separator: ", ")), and \(path) is not there"
         return protection(path, reason, location, version, .missing)
     }
 
@@ -81,7 +86,7 @@ extension MigrationError {
 
     static func unsynchronizable(
         _ path: String,
-        _ reason: String,
+        _ reason: Message,
         _ location: StateLocation,
         _ version: AppVersion
     ) -> MigrationError {
@@ -91,7 +96,7 @@ extension MigrationError {
     private static func unsynchronized(
         _ path: String,
         underlying: (any Error)? = nil,
-        _ reason: String,
+        _ reason: Message,
         _ location: StateLocation,
         _ version: AppVersion
     ) -> MigrationError {
@@ -101,8 +106,10 @@ extension MigrationError {
             version: version,
             path: path,
             underlying: underlying,
-            "What migration \(version) of manager \(location.name.quoted) wrote could not be brought to the medium: "
-                + "\(reason). It is not recorded in \(location.state), and will run again with the next manager."
+            """
+            What migration \(version) of manager \(location.name.quoted) wrote could not be brought to the medium: \
+            \(reason). It is not recorded in \(location.state), and will run again with the next manager.
+            """
         )
     }
 
@@ -110,15 +117,15 @@ extension MigrationError {
     static func protection(
         _ path: String,
         underlying: (any Error)? = nil,
-        _ reason: String,
+        _ reason: Message,
         _ location: StateLocation,
         _ version: AppVersion?,
         _ stage: SnapshotStage
     ) -> MigrationError {
-        let migration = version.map { "migration \($0)" } ?? "a migration"
-        let wayOut =
+        let migration: Message = version.map { "migration \($0)" } ?? "a migration"
+        let wayOut: Message =
             "MigrationManager.abandonRestore(named:stateDirectory:) gives it up: the files stay as they are then"
-        let (subject, end) =
+        let (subject, end): (Message, Message) =
             switch stage {
             case .taking:
                 (
@@ -128,9 +135,11 @@ extension MigrationError {
             case .restoring:
                 (
                     "The files that \(migration) protects could not be put back",
-                    "Their copy in \(location.snapshot) is kept, and the next start tries again. "
-                        + "Don't write to those files before it succeeded. \(wayOut), and the copy in a folder beside the "
-                        + "state."
+                    """
+                    Their copy in \(location.snapshot) is kept, and the next start tries again. \
+                    Don't write to those files before it succeeded. \(wayOut), and the copy in a folder beside the \
+                    state.
+                    """
                 )
             case .missing:
                 (
@@ -140,20 +149,26 @@ extension MigrationError {
             case .abandoning:
                 (
                     "To put back the files that \(migration) protects could not be given up",
-                    "Their copy is kept, in \(location.snapshot) or beside it, and the files are as they were. Mend that and "
-                        + "call it again."
+                    """
+                    Their copy is kept, in \(location.snapshot) or beside it, and the files are as they were. Mend that and \
+                    call it again.
+                    """
                 )
             case .noting:
                 (
                     "The files that \(migration) protects were put back, but that could not be noted",
-                    "Their copy in \(location.snapshot) is kept, and the next start puts it back again. "
-                        + "Don't write to those files before it succeeded."
+                    """
+                    Their copy in \(location.snapshot) is kept, and the next start puts it back again. \
+                    Don't write to those files before it succeeded.
+                    """
                 )
             case .withdrawing:
                 (
                     "The note that \(migration) begins could not be taken back, though it was not run",
-                    "A copy of the files it protects is in \(location.snapshot), is kept, and the next start puts it "
-                        + "back. Don't write to those files before it succeeded."
+                    """
+                    A copy of the files it protects is in \(location.snapshot), is kept, and the next start puts it \
+                    back. Don't write to those files before it succeeded.
+                    """
                 )
             case .clearing:
                 (

@@ -39,7 +39,7 @@ extension MigrationContext {
             try FileTree.synchronizeFolders(from: holder, upTo: stateFolder)
         } catch let failure as FileTree.Failure {
             if failure.cause.errorNumber == Platform.noEntry {
-                let reason = "nothing is there; after a removal name the folder that held it"
+                let reason: Message = "nothing is there; after a removal name the folder that held it"
                 throw .unsynchronizable(path, reason, location, version)
             }
             throw .notSynchronized(failure.path, failure.cause, location, version)

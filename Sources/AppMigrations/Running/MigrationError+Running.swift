@@ -4,18 +4,20 @@ extension MigrationError {
         attempt: Int,
         _ cause: any Error,
         _ location: StateLocation,
-        consequence: String
+        consequence: Message
     ) -> MigrationError {
         let isCancelled = cause is CancellationError
-        let verb = isCancelled ? "was cancelled" : "failed"
+        let verb: Message = isCancelled ? "was cancelled" : "failed"
         return MigrationError(
             isCancelled ? .cancelled : .migrationFailed,
             manager: location.name,
             version: version,
             path: location.state,
             underlying: cause,
-            "Migration \(version) of manager \(location.name.quoted) \(verb) in attempt \(attempt): "
-                + "\(sentence(cause)) It is not recorded in \(location.state) and runs again with the next manager.\(consequence)"
+            """
+            Migration \(version) of manager \(location.name.quoted) \(verb) in attempt \(attempt): \
+            \(sentence(cause)) It is not recorded in \(location.state) and runs again with the next manager.\(consequence)
+            """
         )
     }
 
@@ -30,16 +32,16 @@ extension MigrationError {
         _ failure: SaveFailure,
         _ version: AppVersion?,
         _ location: StateLocation,
-        consequence: String
+        consequence: Message
     ) -> MigrationError {
         if let loss = failure.lockLoss {
             return lockLost(loss, version, location, consequence: consequence)
         }
-        let leftover =
+        let leftover: Message =
             failure.leftover.map { " \(location.temporary) could not be removed either: \($0)." } ?? ""
-        let subject = "The state of manager \(location.name.quoted), \(location.state),"
-        let remedy = failure.isRenamed ? "" : " Make room, or the folder writable, and start again."
-        let description =
+        let subject: Message = "The state of manager \(location.name.quoted), \(location.state),"
+        let remedy: Message = failure.isRenamed ? "" : " Make room, or the folder writable, and start again."
+        let description: Message =
             failure.isRenamed
             ? "\(subject) was saved, but may not survive a power failure: \(failure.cause). The new state stands. "
             : "\(subject) could not be saved: \(failure.cause). The old state stands.\(leftover) "
@@ -49,7 +51,7 @@ extension MigrationError {
             version: version,
             path: location.state,
             underlying: failure.cause,
-            description + consequence + remedy
+            "\(description)\(consequence)\(remedy)"
         )
     }
 
@@ -59,8 +61,10 @@ extension MigrationError {
             manager: location.name,
             path: location.state,
             underlying: cause,
-            "The state of manager \(location.name.quoted), \(location.state), could not be removed for good: "
-                + "\(cause). Make the folder writable for this process and try again."
+            """
+            The state of manager \(location.name.quoted), \(location.state), could not be removed for good: \
+            \(cause). Make the folder writable for this process and try again.
+            """
         )
     }
 
@@ -69,7 +73,7 @@ extension MigrationError {
         _ version: AppVersion?,
         _ location: StateLocation,
         code: Code = .stateNotSaved,
-        consequence: String
+        consequence: Message
     ) -> MigrationError {
         MigrationError(
             code,
@@ -77,21 +81,23 @@ extension MigrationError {
             version: version,
             path: location.lock,
             underlying: loss.cause,
-            "Manager \(location.name.quoted) doesn't have the lock \(location.lock) any more: \(loss). Nothing was "
-                + "written to \(location.state) without it. \(consequence) Make a new manager, which reads the state "
-                + "again; never remove the lock's file, and close in a closure only what it opened."
+            """
+            Manager \(location.name.quoted) doesn't have the lock \(location.lock) any more: \(loss). Nothing was \
+            written to \(location.state) without it. \(consequence) Make a new manager, which reads the state \
+            again; never remove the lock's file, and close in a closure only what it opened.
+            """
         )
     }
 
     /// The same error, with a sentence more, which begins with a space, or with none.
-    func appending(_ sentence: String, version: AppVersion? = nil) -> MigrationError {
+    func appending(_ sentence: Message, version: AppVersion? = nil) -> MigrationError {
         MigrationError(
             code,
             manager: managerName,
             version: version ?? self.version,
             path: path,
             underlying: underlyingError,
-            description + sentence
+            "\(description)\(sentence)"
         )
     }
 
@@ -102,7 +108,7 @@ extension MigrationError {
 
     /// The same error, of a start that waited for protected files to be put back.
     func beforeRestore(of version: AppVersion?) -> MigrationError {
-        let migration = version.map { "migration \($0)" } ?? "a migration"
+        let migration: Message = version.map { "migration \($0)" } ?? "a migration"
         return appending(
             " Don't write to the files that \(migration) protects before: they are being put back.",
             version: version

@@ -9,7 +9,7 @@ extension MigrationManager {
         do throws(MigrationError) {
             try run.protection?.synchronize(file.location, run.context.version)
         } catch let failure {
-            var restored = ""
+            let restored: Message
             do throws(MigrationError) {
                 restored = try putBack(run, failure: failure.description)
             } catch {
@@ -23,7 +23,7 @@ extension MigrationManager {
     /// and without the list, and only then removes the snapshot.
     ///
     /// Gives a sentence about it for the error.
-    func putBack(_ run: MigrationRun, failure: String) throws(MigrationError) -> String {
+    func putBack(_ run: MigrationRun, failure: String) throws(MigrationError) -> Message {
         var state = run.state
         let version = run.context.version
         // Scalars, since one character can hold any number of them, and the state has a limit of size.
@@ -67,10 +67,12 @@ extension MigrationManager {
     func lost(_ run: MigrationRun, _ loss: LockLoss, _ failure: (any Error)?) -> MigrationError {
         let version = run.context.version
         let ending = failure == nil ? "ran" : "failed"
-        let kept =
+        let kept: Message =
             run.isProtecting
-            ? ", and the files it protects were left as they are. The next start puts them back if the state lists them. "
-                + "Don't write to those files before it succeeded."
+            ? """
+            , and the files it protects were left as they are. The next start puts them back if the state lists them. \
+            Don't write to those files before it succeeded.
+            """
             : "."
         let error = MigrationError.lockLost(
             loss,
@@ -161,7 +163,7 @@ extension LockedState {
         do throws(SaveFailure) {
             try save(state)
         } catch {
-            let consequence = "No data is concerned; the next start that takes the lock tries again."
+            let consequence: Message = "No data is concerned; the next start that takes the lock tries again."
             let error = MigrationError.notSaved(error, version, location, consequence: consequence)
             let event = MigrationEvent(.leftoverNotRemoved, location.name, version: version, error: error)
             tell(event, options)

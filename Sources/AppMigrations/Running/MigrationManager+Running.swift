@@ -156,6 +156,7 @@ extension MigrationManager {
     ///
     /// The lock is free again: protected files may still wait to be put back then, and who makes a manager on another
     /// thread, which the handler may wait for, has to be able to do it.
+    @inline(never)
     func fail(_ run: MigrationRun?, _ error: MigrationError) {
         core.withLock { $0.close(error) }
         if let run { send(.failed, run, error) }
@@ -185,11 +186,12 @@ extension MigrationManager {
             if let loss = error.lockLoss { throw lost(run, loss, nil) }
             core.withLock { $0.marks = error.isRenamed ? state.marks : run.state.marks }
             if error.isRenamed {
-                let consequence = "Migration \(version) ran; after a power failure it may run again."
+                let consequence: Message = "Migration \(version) ran; after a power failure it may run again."
                 throw .notSaved(error, version, file.location, consequence: consequence)
             }
             let restored = try putBack(run, failure: "The record could not be saved: \(error.cause)")
-            let consequence = "Migration \(version) ran and will run again with the next manager.\(restored)"
+            let consequence: Message =
+                "Migration \(version) ran and will run again with the next manager.\(restored)"
             throw .notSaved(error, version, file.location, consequence: consequence)
         }
         core.withLock { $0.marks = state.marks }
@@ -200,7 +202,7 @@ extension MigrationManager {
     }
 
     private func undo(_ run: MigrationRun, _ cause: any Error) -> MigrationError {
-        let consequence: String
+        let consequence: Message
         do throws(MigrationError) {
             consequence = try putBack(run, failure: String(describing: cause))
         } catch {
@@ -214,7 +216,7 @@ extension MigrationManager {
         _ state: MigrationState,
         _ locked: LockedState,
         _ version: AppVersion?,
-        _ consequence: String
+        _ consequence: Message
     ) throws(MigrationError) {
         do throws(SaveFailure) {
             try locked.save(state)
@@ -224,6 +226,7 @@ extension MigrationManager {
         core.withLock { $0.marks = state.marks }
     }
 
+    @inline(never)
     func send(
         _ kind: MigrationEvent.Kind,
         _ run: MigrationRun,

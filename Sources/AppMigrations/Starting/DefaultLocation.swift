@@ -67,16 +67,18 @@ enum DefaultLocation {
     /// Asked only where there is no state. A folder that stands there under the escaped name is meant.
     static func refuseEncoded(_ location: StateLocation) throws(MigrationError) {
         var above = "/"
-        for component in location.directory.split(separator: "/") {
-            if let decoded = PercentEncoding.decoded(String(component)),
+        for component in location.directory.split(separator: "/").map(String.init) {
+            if let decoded = PercentEncoding.decoded(component),
                 try !stands(above + component, location)
             {
                 guard try stands(above, location) else { return }
                 throw .unusableDirectory(
                     location.directory,
                     manager: location.name,
-                    "it is percent-encoded, and \(above)\(component) isn't there: where \(decoded) is meant, take "
-                        + "path(percentEncoded: false) of the URL, else make the folder first"
+                    """
+                    it is percent-encoded, and \(above)\(component) isn't there: where \(decoded) is meant, take \
+                    path(percentEncoded: false) of the URL, else make the folder first
+                    """
                 )
             }
             above += component + "/"

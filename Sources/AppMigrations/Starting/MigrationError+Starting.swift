@@ -3,18 +3,22 @@ extension MigrationError {
         MigrationError(
             .unknownCurrentVersion,
             manager: manager,
-            "Manager \(manager.quoted) was given no currentVersion:, and the main bundle has no "
-                + "CFBundleShortVersionString. Nothing was run. Pass currentVersion:."
+            """
+            Manager \(manager.quoted) was given no currentVersion:, and the main bundle has no \
+            CFBundleShortVersionString. Nothing was run. Pass currentVersion:.
+            """
         )
     }
 
-    static func unusableDirectory(_ directory: String, manager: String, _ reason: String) -> MigrationError {
+    static func unusableDirectory(_ directory: String, manager: String, _ reason: Message) -> MigrationError {
         MigrationError(
             .stateUnreadable,
             manager: manager,
             path: directory,
-            "The state directory \(directory.quoted) of manager \(manager.quoted) can't be used: \(reason). "
-                + "Nothing was run or written. Pass the path of a folder as stateDirectory:."
+            """
+            The state directory \(directory.quoted) of manager \(manager.quoted) can't be used: \(reason). \
+            Nothing was run or written. Pass the path of a folder as stateDirectory:.
+            """
         )
     }
 
@@ -24,8 +28,10 @@ extension MigrationError {
             manager: location.name,
             path: location.state,
             underlying: cause,
-            "The firstRun: expression of manager \(location.name.quoted) failed: \(sentence(cause)) "
-                + "No state was written to \(location.state) and nothing was run; the next manager asks again."
+            """
+            The firstRun: expression of manager \(location.name.quoted) failed: \(sentence(cause)) \
+            No state was written to \(location.state) and nothing was run; the next manager asks again.
+            """
         )
     }
 
@@ -39,10 +45,11 @@ extension MigrationError {
             .invalidVersion,
             manager: location.name,
             path: location.state,
-            problem.description(of: text)
-                + " firstRun: of manager \(location.name.quoted) gave it. No state was written to "
-                + "\(location.state) and nothing was run; each start asks again. Let firstRun: answer with a version that can "
-                + "be read: the release that the text begins with, or the oldest whose data this can be."
+            """
+            \(problem.description(of: text)) firstRun: of manager \(location.name.quoted) gave it. No state was written to \
+            \(location.state) and nothing was run; each start asks again. Let firstRun: answer with a version that can \
+            be read: the release that the text begins with, or the oldest whose data this can be.
+            """
         )
     }
 
@@ -54,10 +61,12 @@ extension MigrationError {
             manager: location.name,
             version: version,
             path: location.state,
-            "The version \(version) that firstRun: of manager \(location.name.quoted) gave is newer than the app (\(current)). "
-                + "No state was written to \(location.state) and nothing was run; each start asks again. Where the data is a "
-                + "newer app's, start that one; else let firstRun: answer with the version that the data is at, at most the "
-                + "app's."
+            """
+            The version \(version) that firstRun: of manager \(location.name.quoted) gave is newer than the app (\(current)). \
+            No state was written to \(location.state) and nothing was run; each start asks again. Where the data is a \
+            newer app's, start that one; else let firstRun: answer with the version that the data is at, at most the \
+            app's.
+            """
         )
     }
 
@@ -66,9 +75,11 @@ extension MigrationError {
             .stateNotSaved,
             manager: location.name,
             path: location.state,
-            "That version \(current) was launched could not be saved in the state of manager \(location.name.quoted), "
-                + "\(location.state): the lock is held for a migration. Each later declaration and the next start try again; "
-                + "until then an older version of the app doesn't see that it is one."
+            """
+            That version \(current) was launched could not be saved in the state of manager \(location.name.quoted), \
+            \(location.state): the lock is held for a migration. Each later declaration and the next start try again; \
+            until then an older version of the app doesn't see that it is one.
+            """
         )
     }
 }

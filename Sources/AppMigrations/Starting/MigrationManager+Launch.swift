@@ -35,7 +35,7 @@ extension LockedState {
             return nil
         } catch {
             if error.isRenamed { state = raised }
-            let consequence = "Nothing depends on it but \"launch\"."
+            let consequence: Message = "Nothing depends on it but \"launch\"."
             return .notSaved(error, nil, location, consequence: consequence)
         }
     }

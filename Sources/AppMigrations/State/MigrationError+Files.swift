@@ -5,9 +5,11 @@ extension MigrationError {
             manager: location.name,
             path: location.state,
             underlying: cause,
-            "The state of manager \(location.name.quoted), \(location.state), could not be read: \(cause). "
-                + "Nothing was run or written. Try again when the file can be read, for instance after the "
-                + "device's first unlock; where that is no matter of time, change its rights or its path."
+            """
+            The state of manager \(location.name.quoted), \(location.state), could not be read: \(cause). \
+            Nothing was run or written. Try again when the file can be read, for instance after the \
+            device's first unlock; where that is no matter of time, change its rights or its path.
+            """
         )
     }
 
@@ -17,8 +19,10 @@ extension MigrationError {
             .stateUnreadable,
             manager: location.name,
             path: location.state,
-            "The state of manager \(location.name.quoted), \(location.state), was there when the manager was made "
-                + "and is gone. Nothing was run or written. Make a new manager; it will be a first run."
+            """
+            The state of manager \(location.name.quoted), \(location.state), was there when the manager was made \
+            and is gone. Nothing was run or written. Make a new manager; it will be a first run.
+            """
         )
     }
 
@@ -27,10 +31,12 @@ extension MigrationError {
             .stateCorrupted,
             manager: location.name,
             path: location.state,
-            "The state of manager \(location.name.quoted), \(location.state), is not a regular file of at most 1 MiB. Nothing "
-                + "was run, and what stands there was left as it is. Put the state's file itself at this path: a link isn't "
-                + "followed, since a save would replace it. Where the state is lost, move away what stands there: the next "
-                + "manager is a first run then."
+            """
+            The state of manager \(location.name.quoted), \(location.state), is not a regular file of at most 1 MiB. Nothing \
+            was run, and what stands there was left as it is. Put the state's file itself at this path: a link isn't \
+            followed, since a save would replace it. Where the state is lost, move away what stands there: the next \
+            manager is a first run then.
+            """
         )
     }
 
@@ -41,9 +47,11 @@ extension MigrationError {
                 .stateFromNewerFormat,
                 manager: location.name,
                 path: location.state,
-                "The state of manager \(location.name.quoted), \(location.state), has format \(format); this release "
-                    + "of the library reads up to \(MigrationState.format). Nothing was run or written. "
-                    + "Start a newer release of the app."
+                """
+                The state of manager \(location.name.quoted), \(location.state), has format \(format); this release \
+                of the library reads up to \(MigrationState.format). Nothing was run or written. \
+                Start a newer release of the app.
+                """
             )
         case .notOurs(let problem, let key?):
             return corrupted(
@@ -58,14 +66,16 @@ extension MigrationError {
         }
     }
 
-    private static func corrupted(_ location: StateLocation, _ reason: String) -> MigrationError {
+    private static func corrupted(_ location: StateLocation, _ reason: Message) -> MigrationError {
         MigrationError(
             .stateCorrupted,
             manager: location.name,
             path: location.state,
-            "The state of manager \(location.name.quoted), \(location.state), is damaged, or not a state of this manager: "
-                + "\(reason). Nothing was run, and every byte of it was left as it is. Repair the file, restore it from a "
-                + "backup, or move it away: the next manager is a first run then."
+            """
+            The state of manager \(location.name.quoted), \(location.state), is damaged, or not a state of this manager: \
+            \(reason). Nothing was run, and every byte of it was left as it is. Repair the file, restore it from a \
+            backup, or move it away: the next manager is a first run then.
+            """
         )
     }
 }

@@ -4,7 +4,7 @@ struct JSONText {
     let offset: Int
     let hasEscapes: Bool
 
-    @inline(__always)
+    @inline(never)
     func equals(_ text: StaticString) -> Bool {
         guard !hasEscapes else { return decoded == text.description }
         guard bytes.count == text.utf8CodeUnitCount else { return false }

@@ -41,6 +41,7 @@ struct StateMarks: Equatable, Sendable {
     }
 
     var interrupted: Interruption? {
+        @inline(never)
         get { if case .during(let interruption) = interruption { interruption } else { nil } }
         set { interruption = newValue.map(Interrupted.during) ?? .no }
     }

@@ -22,7 +22,7 @@ extension AppVersion: LosslessStringConvertible {
         }
     }
 
-    @inline(__always)
+    @inline(never)
     static func read(_ text: String) -> Reading {
         var text = text
         return text.withUTF8 { Self.read($0) }
@@ -121,11 +121,11 @@ extension AppVersion: Codable {
 
 extension AppVersion.TextProblem {
     /// What is wrong with `text`, and what the grammar is.
-    func description(of text: String) -> String {
-        let grammar =
+    func description(of text: String) -> Message {
+        let grammar: Message =
             "A version is numbers divided by dots, then at most one hyphen and sub-number: 2, 1.4, 1.1-2."
-        let subject = "The version \(text.quoted) can't be read"
-        let reason =
+        let subject: Message = "The version \(text.quoted) can't be read"
+        let reason: Message =
             switch kind {
             case .empty: "it is empty"
             case .digitExpected: "a digit is missing at character \(offset + 1)"
@@ -136,4 +136,9 @@ extension AppVersion.TextProblem {
             }
         return "\(subject): \(reason). \(grammar)"
     }
+}
+
+extension Message.Interpolation {
+    @inline(never)
+    mutating func appendInterpolation(_ version: AppVersion) { appendInterpolation(version.description) }
 }

@@ -79,6 +79,7 @@ extension AppVersion: Comparable {
     @inline(__always)
     func precedes(_ version: UsualVersion) -> Bool { head < version.key }
 
+    @inline(never)
     private func restPrecedes(_ other: AppVersion) -> Bool {
         if rest.isEmpty || other.rest.isEmpty { return rest.isEmpty && !other.rest.isEmpty }
         return rest.lexicographicallyPrecedes(other.rest)

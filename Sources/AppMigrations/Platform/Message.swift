@@ -1,0 +1,42 @@
+/// What an error says, written as an interpolated text.
+///
+/// A `String` would do: but its interpolation is copied into each place that has one, and this library has a hundred of
+/// them. Here each part of a text is one call.
+struct Message: ExpressibleByStringInterpolation, CustomStringConvertible {
+    let description: String
+
+    init(_ text: String) { description = text }
+
+    init(stringLiteral text: StaticString) { description = text.description }
+
+    @inline(never)
+    init(stringInterpolation: Interpolation) { description = stringInterpolation.text }
+
+    struct Interpolation: StringInterpolationProtocol {
+        fileprivate var text = ""
+
+        @inline(never)
+        init(literalCapacity: Int, interpolationCount: Int) {}
+
+        @inline(never)
+        mutating func appendLiteral(_ literal: StaticString) { text += literal.description }
+
+        @inline(never)
+        mutating func appendInterpolation(_ part: String) { text += part }
+
+        @inline(never)
+        mutating func appendInterpolation(_ part: Message) { text += part.description }
+
+        @inline(never)
+        mutating func appendInterpolation(_ number: Int) { text += String(number) }
+
+        @inline(never)
+        mutating func appendInterpolation(_ number: UInt64) { text += String(number) }
+
+        @inline(never)
+        mutating func appendInterpolation(_ error: SystemCallError) { text += error.description }
+
+        @inline(never)
+        mutating func appendInterpolation(_ error: any Error) { text += String(describing: error) }
+    }
+}

@@ -13,7 +13,9 @@ let package = Package(
     platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "AppMigrations", targets: ["AppMigrations"]),
+        .library(name: "AppMigrationsSQL", targets: ["AppMigrationsSQL"]),
         .library(name: "AppMigrationsSQLite", targets: ["AppMigrationsSQLite"]),
+        .library(name: "AppMigrationsSchema", targets: ["AppMigrationsSchema"]),
         .library(name: "AppMigrationsTesting", targets: ["AppMigrationsTesting"]),
     ],
     targets: [
@@ -34,13 +36,14 @@ let package = Package(
             swiftSettings: settings
         ),
         .systemLibrary(name: "CAppMigrationsLinux"),
+        .target(name: "AppMigrationsSQL", dependencies: ["AppMigrations"], swiftSettings: settings),
         .systemLibrary(
             name: "CAppMigrationsSQLite",
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]
         ),
         .target(
             name: "AppMigrationsSQLite",
-            dependencies: ["AppMigrations", "CAppMigrationsSQLite"],
+            dependencies: ["AppMigrations", "AppMigrationsSQL", "CAppMigrationsSQLite"],
             swiftSettings: settings,
             linkerSettings: [
                 // By soname: the link without a version comes with the -dev package only.
@@ -51,10 +54,15 @@ let package = Package(
                 ),
             ]
         ),
+        .target(
+            name: "AppMigrationsSchema",
+            dependencies: ["AppMigrationsSQL", "AppMigrationsSQLite", "CAppMigrationsSQLite"],
+            swiftSettings: settings
+        ),
         .target(name: "AppMigrationsTesting", dependencies: ["AppMigrations"], swiftSettings: settings),
         .executableTarget(
             name: "NotesExample",
-            dependencies: ["AppMigrations", "AppMigrationsSQLite"],
+            dependencies: ["AppMigrations", "AppMigrationsSQLite", "AppMigrationsSchema"],
             resources: [.process("Resources"), .copy("Migrations")],
             swiftSettings: settings
         ),
@@ -66,19 +74,26 @@ let package = Package(
         ),
         .testTarget(
             name: "AppMigrationsSQLiteTests",
-            dependencies: ["AppMigrations", "AppMigrationsSQLite", "StandInDatabase", "TestSupport"],
+            dependencies: [
+                "AppMigrations", "AppMigrationsSQL", "AppMigrationsSQLite", "AppMigrationsSchema",
+                "StandInDatabase", "TestSupport",
+            ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "AppMigrationsTestingTests",
-            dependencies: ["AppMigrations", "AppMigrationsSQLite", "AppMigrationsTesting", "TestSupport"],
+            dependencies: [
+                "AppMigrations", "AppMigrationsSQLite", "AppMigrationsSchema", "AppMigrationsTesting",
+                "TestSupport",
+            ],
             resources: [.copy("Fixtures")],
             swiftSettings: settings
         ),
         .testTarget(
             name: "NotesExampleTests",
             dependencies: [
-                "AppMigrations", "AppMigrationsSQLite", "AppMigrationsTesting", "NotesExample", "TestSupport",
+                "AppMigrations", "AppMigrationsSQLite", "AppMigrationsSchema", "AppMigrationsTesting",
+                "NotesExample", "TestSupport",
             ],
             resources: [.copy("Fixtures")],
             swiftSettings: settings
@@ -93,7 +108,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "StandInDatabase",
-            dependencies: ["AppMigrations", "AppMigrationsSQLite"],
+            dependencies: ["AppMigrations", "AppMigrationsSQLite", "AppMigrationsSchema"],
             path: "Tests/Apps/StandInDatabase",
             swiftSettings: settings
         ),

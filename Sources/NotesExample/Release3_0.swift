@@ -1,4 +1,5 @@
 import AppMigrationsSQLite
+import AppMigrationsSchema
 
 extension Release {
     /// What `ALTER TABLE` can't do, as a rebuild, and what needs no thought, inferred from the schema.

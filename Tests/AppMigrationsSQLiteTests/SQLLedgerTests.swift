@@ -1,6 +1,7 @@
 import AppMigrations
 import Testing
 
+@testable import AppMigrationsSQL
 @testable import AppMigrationsSQLite
 
 /// Whose a ledger is, and whether it keeps what is written.

@@ -2,6 +2,7 @@ import AppMigrations
 import Foundation
 import Testing
 
+@testable import AppMigrationsSQL
 @testable import AppMigrationsSQLite
 
 @Suite struct VersionInDatabaseTests {
@@ -43,7 +44,7 @@ import Testing
         ("2.0.3.9.6.7.8.9.10.11.12.0", "2.0.3.9.6.7.8.9.10.11.12"),
     ])
     func `equal versions have one row`(version: String, text: String) throws {
-        #expect(SQLVersionMarks<SQLiteConnection>.text(of: try AppVersion(parsing: version)) == text)
+        #expect(AppMigrationsTable.text(of: try AppVersion(parsing: version)) == text)
     }
 
     @Test func `managers, versions and databases have rows of their own`() throws {

@@ -1,5 +1,6 @@
 import AppMigrations
 import AppMigrationsSQLite
+import AppMigrationsSchema
 import AppMigrationsTesting
 import Foundation
 import Testing

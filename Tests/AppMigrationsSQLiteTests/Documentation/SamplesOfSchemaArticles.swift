@@ -1,4 +1,5 @@
 import AppMigrationsSQLite
+import AppMigrationsSchema
 
 // The samples of "Changing a table" and "Letting the schema be inferred", as they stand there.
 

@@ -1,4 +1,5 @@
 import AppMigrationsSQLite
+import AppMigrationsSchema
 import Foundation
 
 // The samples of "Replacing a store" and "When a database is damaged", as they stand there.

@@ -1,4 +1,5 @@
 import AppMigrationsSQLite
+import AppMigrationsSchema
 
 extension SchemaPair {
     static let rebuilt = [

@@ -1,4 +1,5 @@
 import AppMigrationsSQLite
+import AppMigrationsSchema
 import Testing
 
 /// Two schemas, and the steps from one to the other.

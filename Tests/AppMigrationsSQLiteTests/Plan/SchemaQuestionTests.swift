@@ -1,6 +1,8 @@
 import Testing
 
+@testable import AppMigrationsSQL
 @testable import AppMigrationsSQLite
+@testable import AppMigrationsSchema
 
 @Suite struct SchemaQuestionTests {
     @Test func `all questions are asked at once, and nothing is done before they are answered`() throws {

@@ -1,6 +1,8 @@
 import Testing
 
+@testable import AppMigrationsSQL
 @testable import AppMigrationsSQLite
+@testable import AppMigrationsSchema
 
 /// What the library reads in a schema's texts by itself, held against SQLite.
 @Suite struct SchemaReadingPropertyTests {

@@ -1,6 +1,8 @@
 import Testing
 
+@testable import AppMigrationsSQL
 @testable import AppMigrationsSQLite
+@testable import AppMigrationsSchema
 
 @Suite struct SchemaRenameTests {
     @Test(arguments: [

@@ -1,6 +1,8 @@
 import Testing
 
+@testable import AppMigrationsSQL
 @testable import AppMigrationsSQLite
+@testable import AppMigrationsSchema
 
 /// A random expression over tables whose columns have the names of keywords.
 private struct RandomExpression {

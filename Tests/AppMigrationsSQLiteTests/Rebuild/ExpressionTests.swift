@@ -1,6 +1,8 @@
 import Testing
 
+@testable import AppMigrationsSQL
 @testable import AppMigrationsSQLite
+@testable import AppMigrationsSchema
 
 /// An expression has the value that it had before the rebuild, and a column goes without being named only where SQLite
 /// says that an expression reads it.

@@ -1,4 +1,5 @@
 import AppMigrationsSQLite
+import AppMigrationsSchema
 
 extension Kept {
     static let rowIDs = [

@@ -1,4 +1,5 @@
 import AppMigrationsSQLite
+import AppMigrationsSchema
 import Testing
 
 /// What is kept when a table is made anew: one row for each fact.

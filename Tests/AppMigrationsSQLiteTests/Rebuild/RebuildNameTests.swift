@@ -1,4 +1,5 @@
 import AppMigrationsSQLite
+import AppMigrationsSchema
 import Testing
 
 /// What a name that several things have means to a rebuild, and what reads a column from outside.

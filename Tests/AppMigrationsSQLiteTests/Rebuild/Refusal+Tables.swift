@@ -1,4 +1,5 @@
 import AppMigrationsSQLite
+import AppMigrationsSchema
 
 extension Refusal {
     static let ofTables = [

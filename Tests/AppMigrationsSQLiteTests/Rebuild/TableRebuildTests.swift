@@ -1,4 +1,5 @@
 import AppMigrationsSQLite
+import AppMigrationsSchema
 import Testing
 
 @Suite struct TableRebuildTests {

@@ -1,7 +1,9 @@
 import Foundation
 import Testing
 
+@testable import AppMigrationsSQL
 @testable import AppMigrationsSQLite
+@testable import AppMigrationsSchema
 
 /// The backup of a staged migration, and an earlier one whose name it takes.
 @Suite struct StagedBackupTests {

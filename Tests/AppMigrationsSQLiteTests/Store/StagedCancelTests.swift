@@ -1,7 +1,9 @@
 import Foundation
 import Testing
 
+@testable import AppMigrationsSQL
 @testable import AppMigrationsSQLite
+@testable import AppMigrationsSchema
 
 @Suite struct StagedCancelTests {
     typealias Phase = SQLiteStore.Progress.Phase

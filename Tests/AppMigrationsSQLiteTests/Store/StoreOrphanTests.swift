@@ -1,7 +1,9 @@
 import Foundation
 import Testing
 
+@testable import AppMigrationsSQL
 @testable import AppMigrationsSQLite
+@testable import AppMigrationsSchema
 
 /// A log or a journal whose store is missing or has no byte: it may be all that is left.
 @Suite struct StoreOrphanTests {

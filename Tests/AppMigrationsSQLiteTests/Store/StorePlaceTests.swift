@@ -1,7 +1,9 @@
 import Foundation
 import Testing
 
+@testable import AppMigrationsSQL
 @testable import AppMigrationsSQLite
+@testable import AppMigrationsSchema
 
 /// A store by every way to write its path, wherever it lies.
 @Suite struct StorePlaceTests {

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import AppMigrationsSQL
 @testable import AppMigrationsSQLite
 
 /// A folder that is gone afterwards.

@@ -1,4 +1,5 @@
 import AppMigrationsSQLite
+import AppMigrationsSchema
 
 /// A table with everything that hangs on one, before and after it is made anew.
 private let old = """

@@ -1,4 +1,5 @@
 import AppMigrationsSQLite
+import AppMigrationsSchema
 
 #if canImport(Darwin)
 import Darwin

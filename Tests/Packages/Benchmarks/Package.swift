@@ -39,7 +39,9 @@ let package = Package(
         .executableTarget(
             name: "store-ratios",
             dependencies: [
-                "Measuring", .product(name: "AppMigrationsSQLite", package: "swift-app-migrations"),
+                "Measuring",
+                .product(name: "AppMigrationsSQLite", package: "swift-app-migrations"),
+                .product(name: "AppMigrationsSchema", package: "swift-app-migrations"),
             ],
             swiftSettings: settings
         ),
@@ -48,6 +50,7 @@ let package = Package(
             dependencies: [
                 "CMeasure", "Measuring",
                 .product(name: "AppMigrationsSQLite", package: "swift-app-migrations"),
+                .product(name: "AppMigrationsSchema", package: "swift-app-migrations"),
             ],
             swiftSettings: settings
         ),

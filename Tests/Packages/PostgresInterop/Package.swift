@@ -21,14 +21,14 @@ let package = Package(
         .target(
             name: "PostgresConnection",
             dependencies: [
-                "CPostgres", .product(name: "AppMigrationsSQLite", package: "swift-app-migrations"),
+                "CPostgres", .product(name: "AppMigrationsSQL", package: "swift-app-migrations"),
             ],
             swiftSettings: settings
         ),
         .executableTarget(
             name: "PostgresStarter",
             dependencies: [
-                "PostgresConnection", .product(name: "AppMigrationsSQLite", package: "swift-app-migrations"),
+                "PostgresConnection", .product(name: "AppMigrationsSQL", package: "swift-app-migrations"),
             ],
             swiftSettings: settings
         ),
@@ -37,7 +37,7 @@ let package = Package(
             dependencies: [
                 "PostgresConnection", "PostgresStarter",
                 .product(name: "AppMigrations", package: "swift-app-migrations"),
-                .product(name: "AppMigrationsSQLite", package: "swift-app-migrations"),
+                .product(name: "AppMigrationsSQL", package: "swift-app-migrations"),
             ],
             swiftSettings: settings
         ),

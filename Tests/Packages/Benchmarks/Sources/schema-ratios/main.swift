@@ -1,4 +1,5 @@
 import AppMigrationsSQLite
+import AppMigrationsSchema
 import CMeasure
 import Foundation
 import Measuring

@@ -1,4 +1,4 @@
-public import AppMigrationsSQLite
+public import AppMigrationsSQL
 import CPostgres
 
 /// What an app writes to migrate a PostgreSQL database: a connection of libpq.

@@ -1,7 +1,7 @@
 // A process that migrates a PostgreSQL database: <connection> <count>. It prints a line for each migration
 // it runs.
 
-import AppMigrationsSQLite
+import AppMigrationsSQL
 import PostgresConnection
 
 do {

@@ -1,5 +1,5 @@
 import AppMigrations
-import AppMigrationsSQLite
+import AppMigrationsSQL
 import Foundation
 import PostgresConnection
 import Testing

@@ -1,4 +1,4 @@
-import AppMigrationsSQLite
+import AppMigrationsSQL
 import Foundation
 import PostgresConnection
 import Testing

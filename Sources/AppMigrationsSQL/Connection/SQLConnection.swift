@@ -1,0 +1,52 @@
+/// What a migrator needs of a database connection.
+///
+/// `SQLiteConnection` of `AppMigrationsSQLite` is one. So is a connection of another library, or to another database,
+/// once it has these two methods and a dialect: the guide *Writing SQL migrations* shows GRDB's `Database` and a connection
+/// of libpq.
+///
+/// Both methods throw whatever their library throws: an error must never come back as an empty result.
+public protocol SQLConnection {
+    /// Runs one statement and returns its rows, each with the values of its columns in order.
+    @discardableResult
+    func query(_ sql: String, _ arguments: [SQLValue]) throws -> [[SQLValue]]
+
+    /// Runs every statement of a text, in order, up to the first that fails.
+    ///
+    /// The migrator calls it inside a transaction, which the script must not end. `SQLiteConnection` refuses such a
+    /// statement before it runs; with another connection the migrator finds out afterwards.
+    func execute(script: String) throws
+
+    /// The dialect of the database.
+    ///
+    /// Where `AppMigrationsSQLite` is imported, it is SQLite's unless said otherwise.
+    static var dialect: SQLDialect { get }
+}
+
+extension SQLConnection {
+    /// Runs one statement that has no parameters.
+    @discardableResult
+    public func query(_ sql: String) throws -> [[SQLValue]] { try query(sql, []) }
+
+    /// The rows of a query, with the errors of this library.
+    @discardableResult
+    package func rows(_ sql: String, _ arguments: [SQLValue] = []) throws(SQLError) -> [[SQLValue]] {
+        try SQLError.wrapping { try query(sql, arguments) }
+    }
+
+    /// The whole number that a query gives, `nil` where it gives no row or no number.
+    package func number(_ sql: String, _ arguments: [SQLValue] = []) throws(SQLError) -> Int64? {
+        guard case .integer(let number) = try rows(sql, arguments).first?.first else { return nil }
+        return number
+    }
+
+    /// How many rows a table has.
+    func count(of table: String) throws(SQLError) -> Int64 {
+        switch try rows("SELECT count(*) FROM \(table)").first?.first {
+        case .integer(let count): return count
+        case .text(let text):
+            if let count = Int64(text) { return count }
+            fallthrough
+        default: throw SQLError(.statementFailed, "SELECT count(*) FROM \(table) gave no number")
+        }
+    }
+}

@@ -1,0 +1,21 @@
+/// How a database writes what the migrator says to it, where databases differ.
+///
+/// ``postgres`` is here. `AppMigrationsSQLite` adds SQLite's, which a connection has there unless it says otherwise.
+public struct SQLDialect: Sendable, Hashable {
+    private let name: String
+
+    /// The migrator's view of a connection to such a database.
+    package let session: @Sendable (any SQLConnection) -> any SQLSession
+
+    package init(_ name: String, session: @escaping @Sendable (any SQLConnection) -> any SQLSession) {
+        self.name = name
+        self.session = session
+    }
+
+    /// PostgreSQL.
+    public static var postgres: SQLDialect { SQLDialect("postgres") { PostgresSession(db: $0) } }
+
+    public static func == (left: SQLDialect, right: SQLDialect) -> Bool { left.name == right.name }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+}

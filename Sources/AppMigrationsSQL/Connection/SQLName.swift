@@ -1,0 +1,60 @@
+/// The name of a table, a column or anything else in a schema, as SQLite compares it.
+///
+/// "SQLite only understands upper/lower case for ASCII characters" (Expressions), and knows no canonical
+/// equivalence: `É` and `é` are two columns, and so are the two ways to write either. Strings of Swift
+/// would take the latter for one.
+package struct SQLName: Hashable, Sendable {
+    package let text: String
+    /// The bytes with ASCII capitals made small.
+    package let key: [UInt8]
+
+    package init(_ text: String) {
+        self.text = text
+        key = text.utf8.map(Self.folded)
+    }
+
+    package static func folded(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+    }
+
+    package static func == (left: SQLName, right: SQLName) -> Bool { left.key == right.key }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(key) }
+
+    /// Whether small letters of ASCII stand in it, in any case.
+    package func contains(_ letters: StaticString) -> Bool {
+        let count = letters.utf8CodeUnitCount
+        return key.indices.dropLast(count - 1).contains { start in
+            (0..<count).allSatisfy { key[start + $0] == letters.utf8Start[$0] }
+        }
+    }
+
+    /// Whether the name is one that SQLite keeps for itself.
+    package var isInternal: Bool { key.starts(with: Array("sqlite_".utf8)) }
+
+    /// Whether the two are the same to the last byte.
+    package func isWritten(like other: SQLName) -> Bool { text.utf8.elementsEqual(other.text.utf8) }
+
+    /// The name in double quotes.
+    package var quoted: String { text.quoted(with: "\"") }
+
+    /// The name as text, in backticks, which never stand for a string where there is no such column.
+    package var alwaysName: String { text.quoted(with: "`") }
+}
+
+extension SQLName: CustomStringConvertible {
+    package var description: String { text }
+}
+
+extension String {
+    /// The text in quotes, each quote in it written twice.
+    package func quoted(with quote: Unicode.Scalar) -> String {
+        var quoted = String.UnicodeScalarView([quote])
+        for scalar in unicodeScalars {
+            quoted.append(scalar)
+            if scalar == quote { quoted.append(quote) }
+        }
+        quoted.append(quote)
+        return String(quoted)
+    }
+}

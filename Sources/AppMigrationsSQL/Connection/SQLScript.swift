@@ -1,0 +1,64 @@
+/// The text of one or many statements, as the bytes that SQLite compiles, with the places in it.
+///
+/// It never splits statements: where one ends is told by SQLite itself (`sqlite3_prepare_v2`, *pzTail*).
+package struct SQLScript {
+    /// The text in UTF-8 without a byte order mark, ended by a zero byte.
+    package let bytes: [UInt8]
+
+    package init(_ text: String) {
+        var text = text
+        bytes = text.withUTF8 { utf8 in
+            let hasMark = utf8.first == Self.byteOrderMark[0] && utf8.starts(with: Self.byteOrderMark)
+            let start = hasMark ? Self.byteOrderMark.count : 0
+            return [UInt8](unsafeUninitializedCapacity: utf8.count - start + 1) { buffer, count in
+                count = buffer.initialize(fromContentsOf: utf8[start...])
+                buffer.initializeElement(at: count, to: 0)
+                count += 1
+            }
+        }
+    }
+
+    /// The number of bytes of the text.
+    package var count: Int { bytes.count - 1 }
+
+    package static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+    /// The line and the column of a byte, both from 1; a column is a Unicode scalar.
+    package func position(at offset: Int) -> (line: Int, column: Int) {
+        Self.position(at: offset, in: bytes[..<count])
+    }
+
+    package static func position(at offset: Int, in bytes: ArraySlice<UInt8>) -> (line: Int, column: Int) {
+        let before = bytes.prefix(offset)
+        let line = before.count { $0 == UInt8(ascii: "\n") } + 1
+        let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? before.startIndex
+        // A byte 10xxxxxx continues a scalar.
+        let column = before[start...].count { $0 & 0b1100_0000 != 0b1000_0000 } + 1
+        return (line, column)
+    }
+
+    /// The text between two bytes, without the blanks at its end.
+    package func text(from start: Int, to end: Int) -> String {
+        var end = end
+        while end > start, Self.isBlank(bytes[end - 1]) { end -= 1 }
+        return String(decoding: bytes[start..<end], as: UTF8.self)
+    }
+
+    /// An error at a place of this script.
+    package func error(_ code: SQLError.Code, _ message: String, at offset: Int) -> SQLError {
+        var error = SQLError(code, message)
+        (error.line, error.column) = position(at: offset)
+        return error
+    }
+
+    /// Refuses a text of which a database would read a part.
+    package func refuseZeroBytes() throws(SQLError) {
+        if let offset = bytes[..<count].firstIndex(of: 0) {
+            throw error(.invalidScript, "a zero byte, where SQLite would stop reading", at: offset)
+        }
+    }
+
+    package static func isBlank(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: " ") || (0x09...0x0D).contains(byte) && byte != 0x0B
+    }
+}

@@ -1,0 +1,70 @@
+/// A value of a column or a parameter: one of the five that SQLite stores ("Datatypes In SQLite").
+///
+/// Literals stand for values, so that `[1, "draft", nil]` is a list of arguments; `[SQLValue(id), SQLValue(title)]`
+/// is one of variables.
+public enum SQLValue: Sendable, Hashable {
+    /// Nothing: `NULL`.
+    case null
+    /// A whole number.
+    case integer(Int64)
+    /// A number with a fraction; `NaN` comes back as `null`.
+    case real(Double)
+    /// A text.
+    case text(String)
+    /// Bytes as they are.
+    case blob([UInt8])
+}
+
+extension SQLValue: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByStringLiteral,
+    ExpressibleByNilLiteral
+{
+    public init(integerLiteral value: Int64) { self = .integer(value) }
+    public init(floatLiteral value: Double) { self = .real(value) }
+    public init(stringLiteral value: String) { self = .text(value) }
+    public init(nilLiteral: ()) { self = .null }
+}
+
+extension SQLValue {
+    /// A whole number, or `NULL` for `nil`.
+    public init(_ value: Int?) { self = value.map { .integer(Int64($0)) } ?? .null }
+    /// A whole number, or `NULL` for `nil`.
+    public init(_ value: Int64?) { self = value.map { .integer($0) } ?? .null }
+    /// A number with a fraction, or `NULL` for `nil`.
+    public init(_ value: Double?) { self = value.map { .real($0) } ?? .null }
+    /// 1 for `true` and 0 for `false`, or `NULL` for `nil`.
+    public init(_ value: Bool?) { self = value.map { .integer($0 ? 1 : 0) } ?? .null }
+    /// A text, or `NULL` for `nil`.
+    public init(_ value: String?) { self = value.map { .text($0) } ?? .null }
+    /// Bytes, or `NULL` for `nil`.
+    public init(_ value: [UInt8]?) { self = value.map { .blob($0) } ?? .null }
+}
+
+extension SQLValue: CustomStringConvertible {
+    /// The value as it is written in SQL: `7`, `1.5`, `'It''s'`, `x'00ff'`, `NULL`.
+    public var description: String {
+        switch self {
+        case .null: "NULL"
+        case .integer(let value): "\(value)"
+        case .real(let value): "\(value)"
+        case .text(let text): text.quoted(with: "'")
+        case .blob(let bytes):
+            "x'" + bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "'"
+        }
+    }
+}
+
+extension SQLValue {
+    /// The value as an error names it.
+    package var shown: String {
+        switch self {
+        case .null: return "NULL"
+        case .integer(let value): return "\(value)"
+        case .real(let value): return "\(value)"
+        case .text(let text):
+            // Enough to know the value, and an error stays a line in a log.
+            let limit = 60
+            return text.count > limit ? "the text \"\(text.prefix(limit))…\"" : "the text \"\(text)\""
+        case .blob(let bytes): return "a blob of \(bytes.count) bytes"
+        }
+    }
+}

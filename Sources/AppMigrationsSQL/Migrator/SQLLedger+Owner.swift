@@ -1,0 +1,67 @@
+/// Whose a ledger is, where it is not this migrator's.
+extension SQLLedger {
+    /// Refuses the ledger of another tool, of which this library would run what that tool has run.
+    func refuseOtherTools() throws(SQLError) {
+        // A row of one of these needs columns that this library doesn't fill, or means something else.
+        let tools = [
+            ("dirty", "golang-migrate's"), ("inserted_at", "Ecto's"), ("installed_rank", "Flyway's"),
+            ("execution_time", "sqlx's"), ("run_on", "Diesel's"),
+            ("manager", "that of whenMigrating(toVersion:in:)"),
+        ]
+        if let (column, owner) = tools.first(where: { columns.contains($0.0) }) {
+            throw SQLError(.foreignLedger, "The table \(name) is \(owner): it has a column \(column)")
+        }
+        // That of FMDBMigrationManager has integers.
+        if columns == ["version"], ["CHAR", "TEXT"].contains(where: versionType.uppercased().contains) {
+            throw SQLError(
+                .foreignLedger,
+                "The table \(name) is that of Rails or dbmate: it has versions of texts, and no other column"
+            )
+        }
+    }
+}
+
+/// The migrations of a migrator beside the texts that its ledger knows.
+struct LedgerComparison {
+    /// The versions whose SQL is another one than when it was applied.
+    private(set) var changed = [Int64]()
+
+    /// Whether any row is what this migrator would have written.
+    private var hasOwnRow = false
+
+    private let applied: [SQLStep]
+
+    /// Reads the files of every migration that is applied.
+    init(of steps: [SQLStep], with ledger: SQLLedger) throws(SQLError) {
+        let versions = Set(try ledger.versions())
+        var recorded = [Int64: String]()
+        for (version, checksum) in try ledger.checksums() { recorded[version] = checksum }
+        applied = steps.filter { versions.contains($0.version) }
+        for step in applied {
+            let now = try step.checksum()
+            let then = recorded[step.version]
+            if now == then { hasOwnRow = true }
+            if let now, let then, now != then { changed.append(step.version) }
+        }
+    }
+
+    /// Refuses a ledger that another migrator wrote: its rows have none of the texts, and the database none of the
+    /// tables that the texts make.
+    ///
+    /// A text that was edited after its release is another case: its table is there, or another row is as it should be.
+    func refuseOtherOwner(of ledger: SQLLedger) throws(SQLError) {
+        guard let version = changed.first, !hasOwnRow else { return }
+        var texts = TablesOfTexts()
+        for step in applied {
+            if let text = try step.text() { texts.follow(text) }
+        }
+        if texts.tables.isEmpty { return }
+        for table in texts.tables where try ledger.session.has(table) { return }
+        let list = texts.tables.map(\.text).joined(separator: ", ")
+        throw SQLError(
+            .foreignLedger,
+            "The table \(ledger.name) is another migrator's: it has version \(version) with another text, and the database"
+                + " has no \(list)"
+        )
+    }
+}

@@ -1,0 +1,67 @@
+extension SQLMigration {
+    /// The `.sql` files of a folder, named `<version>.sql` or `<version>_<name>.sql`.
+    ///
+    /// These are the names of FMDBMigrationManager: a version of at most 18 digits, then, after an
+    /// underscore, a name of letters, digits, blanks, `-` and `_` that does not end with an underscore.
+    /// Another `.sql` file is an error and not passed over, since it is most likely a migration with a
+    /// misspelt name; hidden files and other kinds are passed over. A file is read when it is about to run,
+    /// all of them before the first runs, and when it is compared with what was applied.
+    ///
+    /// - Parameter folder: A path.
+    /// - Returns: A migration for each file, in the order of their versions.
+    /// - Throws: ``SQLError`` with the code ``SQLError/Code/unreadableFile`` for a folder that can't be
+    ///   read or has no such file, and ``SQLError/Code/invalidFileName`` or
+    ///   ``SQLError/Code/invalidVersion`` for a wrong name.
+    public static func files(in folder: String) throws(SQLError) -> [SQLMigration] {
+        let names: [String]
+        do {
+            names = try Platform.names(inFolder: folder)
+        } catch {
+            throw fileError(.unreadableFile, "The folder can't be read: \(error.message)", folder)
+        }
+        var migrations = [SQLMigration]()
+        for name in names.sorted() where name.lowercased().hasSuffix(".sql") && !name.hasPrefix(".") {
+            let path = folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
+            let (version, title) = try parse(name, path)
+            migrations.append(SQLMigration(SQLStep(version: version, name: title, source: .file(path))))
+        }
+        if migrations.isEmpty { throw fileError(.unreadableFile, "The folder has no .sql file", folder) }
+        return migrations.sorted { $0.version < $1.version }
+    }
+
+    private static func parse(
+        _ fileName: String,
+        _ path: String
+    ) throws(SQLError) -> (version: Int64, name: String?) {
+        let digits = fileName.prefix { $0.isASCII && $0.isNumber }
+        var rest = fileName.dropFirst(digits.count)
+        guard !digits.isEmpty, rest.hasSuffix(".sql") else { throw wrongName(path) }
+        guard digits.count <= 18, let version = Int64(digits) else {
+            throw fileError(.invalidVersion, "The version \(digits) has more than 18 digits", path)
+        }
+        rest.removeLast(4)
+        if rest.isEmpty { return (version, nil) }
+        guard rest.removeFirst() == "_", let last = rest.last, last != "_",
+            rest.allSatisfy(\.isOfMigrationName)
+        else {
+            throw wrongName(path)
+        }
+        return (version, String(rest))
+    }
+
+    private static func wrongName(_ path: String) -> SQLError {
+        fileError(.invalidFileName, "The name of the file has not the form of a migration's", path)
+    }
+
+    private static func fileError(_ code: SQLError.Code, _ message: String, _ path: String) -> SQLError {
+        var error = SQLError(code, message)
+        error.path = path
+        return error
+    }
+}
+
+extension Character {
+    fileprivate var isOfMigrationName: Bool {
+        isLetter || isNumber || isWhitespace || self == "-" || self == "_"
+    }
+}

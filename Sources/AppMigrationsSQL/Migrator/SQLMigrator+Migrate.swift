@@ -1,0 +1,35 @@
+extension SQLMigrator {
+    /// Runs every migration that the database does not have, in the order of their versions.
+    ///
+    /// Each runs in a transaction that has the write lock from its beginning, and the ledger is read again
+    /// once the lock is there: of any number of starters, one runs it. Foreign keys that are on are off
+    /// meanwhile, so that a table can be rebuilt, and a migration that leaves rows which refer to none, and
+    /// did not before, is rolled back. When nothing is pending, nothing is locked or written.
+    ///
+    /// A cancelled task runs no further migration, and stops the statement that runs.
+    ///
+    /// - Parameters:
+    ///   - db: A connection that is not in a transaction, unless `insideTransaction` says so.
+    ///   - target: The version to stop at, that of a migration; `nil` for all. There is no way down.
+    ///   - insideTransaction: Whether the caller has begun a transaction. Each migration is a savepoint in
+    ///     it then, and is lost when the caller rolls back. Foreign keys stay as they are, since SQLite
+    ///     switches them outside of a transaction only, so that dropping a table may delete the rows that
+    ///     refer to it.
+    ///   - progress: Told after each migration, before its commit, and answers whether to go on.
+    /// - Returns: What was applied by this call.
+    /// - Throws: ``SQLError`` with the version, the file and the place; ``SQLError/applied`` tells what
+    ///   stays. Answers of `progress` that leave migrations pending throw ``SQLError/Code/stopped``, so
+    ///   that nobody takes the schema for complete.
+    @discardableResult
+    public func migrate(
+        _ db: Connection,
+        to target: Int64? = nil,
+        insideTransaction: Bool = false,
+        progress: (SQLMigrationProgress) -> SQLMigrationProgress.Answer = { _ in .continue }
+    ) throws(SQLError) -> SQLMigrationReport {
+        try steps.migrate(Connection.dialect.session(db), to: target, insideTransaction, progress) {
+            place throws in
+            try migrations[place].code?(db)
+        }
+    }
+}

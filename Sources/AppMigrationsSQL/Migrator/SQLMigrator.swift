@@ -1,0 +1,64 @@
+/// Brings a database's schema up to date: runs each migration that its ledger does not have, once, in order.
+///
+/// The ledger, the table `schema_migrations`, is in the database itself and is written in the transaction
+/// of its migration: both are there or neither. Any number of processes may start at once; each migration
+/// is run by one.
+///
+/// ```swift
+/// let migrator = try SQLiteMigrator(SQLiteMigration.files(in: folder))
+/// let db = try SQLiteConnection(path: path)
+/// try migrator.migrate(db)
+/// ```
+public struct SQLMigrator<Connection: SQLConnection>: Sendable {
+    /// The migrations in the order of their versions.
+    public let migrations: [SQLMigration<Connection>]
+
+    let steps: SQLSteps
+
+    /// What one transaction holds.
+    public enum Transactions: Sendable, Hashable {
+        /// A transaction for each migration: what is done stays done when a later one fails.
+        case eachMigration
+
+        /// One transaction for all that are pending: all are applied, or none.
+        case all
+    }
+
+    /// Takes the migrations of an app, and runs none.
+    ///
+    /// - Parameters:
+    ///   - migrations: In any order.
+    ///   - ledger: The table that records what was applied. It has one owner: modules that share a database, each
+    ///     with a migrator, need a name each.
+    ///   - transactions: What one transaction holds.
+    ///   - lockTimeout: How long to wait for another process: longer than the longest migration. An SQLite
+    ///     connection of another library has this `busy_timeout` during a call, and its own afterwards; a
+    ///     busy handler that is a function would be lost. PostgreSQL has it as `lock_timeout`, also for the
+    ///     statements of a migration.
+    /// - Throws: ``SQLError`` with the code ``SQLError/Code/duplicateVersion`` or
+    ///   ``SQLError/Code/invalidVersion``; ``SQLError/Code/ledgerUnreadable`` for a name that no table can have.
+    public init(
+        _ migrations: [SQLMigration<Connection>],
+        ledger: String = "schema_migrations",
+        transactions: Transactions = .eachMigration,
+        lockTimeout: Duration = .seconds(60)
+    ) throws(SQLError) {
+        var steps = [SQLStep]()
+        steps.reserveCapacity(migrations.count)
+        for migration in migrations { steps.append(migration.step) }
+        let isInOrder = try SQLSteps.check(steps, ledger)
+        // Mostly they are, and the first sort of a process costs as much as all the rest of an idle check.
+        if isInOrder {
+            self.migrations = migrations
+        } else {
+            self.migrations = migrations.sorted { $0.version < $1.version }
+            steps = try SQLSteps.sorted(steps)
+        }
+        self.steps = SQLSteps(
+            all: steps,
+            ledger: ledger,
+            isOneTransaction: transactions == .all,
+            lockTimeout: lockTimeout
+        )
+    }
+}

@@ -1,0 +1,66 @@
+internal import AppMigrations
+
+/// What a migrator knows of a migration without its connection: its number, its name and where its SQL is.
+struct SQLStep: Sendable {
+    let version: Int64
+    let name: String?
+    /// `nil` for a closure.
+    let source: Source?
+
+    /// Where the SQL of a migration is.
+    enum Source: Sendable {
+        case text(String)
+        case file(String)
+    }
+
+    /// The path of the file that holds the SQL, where there is one.
+    var file: String? {
+        if case .file(let path) = source { path } else { nil }
+    }
+
+    /// The version with the name or the file, for an error.
+    var label: String {
+        file ?? name.map { "\(version) (\($0))" } ?? "\(version)"
+    }
+
+    /// Tells an error which migration it is about, and which file where the file can be at fault.
+    func located(_ error: SQLError, blamesFile: Bool = true) -> SQLError {
+        var error = error
+        error.version = version
+        error.migrationName = name
+        if let file, blamesFile, !error.code.isOfDatabase {
+            error.path = file
+            error.hasPlaceInFile = true
+        }
+        return error
+    }
+}
+
+extension SQLStep {
+    /// Reads the SQL; `nil` for a closure.
+    func text() throws(SQLError) -> String? {
+        switch source {
+        case nil: return nil
+        case .text(let text): return text
+        case .file(let path):
+            let bytes: [UInt8]
+            do {
+                bytes = try Platform.bytes(ofFile: path)
+            } catch {
+                throw located(SQLError(.unreadableFile, error.message))
+            }
+            if let text = String(validUTF8: bytes) { return text }
+            var error = SQLError(.unreadableFile, "The file is not UTF-8 from here on. Save it as UTF-8")
+            let valid = String(decoding: bytes, as: UTF8.self).utf8
+            // The repaired text is the same up to the first byte that was not UTF-8.
+            let offset = zip(bytes, valid).prefix { $0 == $1 }.count
+            (error.line, error.column) = SQLScript.position(at: offset, in: bytes[...])
+            throw located(error)
+        }
+    }
+
+    /// The fingerprint of the SQL; `nil` for a closure, which has none.
+    func checksum() throws(SQLError) -> String? {
+        try text().map(SQLChecksum.of)
+    }
+}

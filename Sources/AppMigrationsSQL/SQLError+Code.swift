@@ -1,0 +1,140 @@
+extension SQLError {
+    /// The kinds of ``SQLError``.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        private enum Kind: String {
+            case statementFailed, busy, readOnly, diskFull, cancelled, cannotOpen, closed
+            case refusedSchemaChange, brokenObject, openQuestions
+            case invalidScript, refusedStatement, invalidQuery, invalidText, unreadableRow, unwritableRow
+            case transactionEnded, alreadyInTransaction, notInTransaction
+            case invalidVersion, duplicateVersion, invalidFileName, unreadableFile, unknownTarget
+            case migrationFailed, foreignKeyViolation, ledgerUnreadable, foreignLedger, stopped
+            case damaged, notDamaged, newerSchema, unreachable, fileFailure, constraintViolation,
+                cleanupFailed
+        }
+
+        private let kind: Kind
+
+        private init(_ kind: Kind) { self.kind = kind }
+
+        /// Whether an error of this kind is the database's and not the migration's, so that no script is blamed for it.
+        package var isOfDatabase: Bool {
+            switch kind {
+            case .busy, .readOnly, .diskFull, .cancelled, .cannotOpen, .closed: true
+            default: false
+            }
+        }
+
+        /// The name of the code, as it is written in Swift.
+        public var description: String { kind.rawValue }
+
+        /// SQLite could not compile or run a statement; `extendedResultCode` tells why.
+        public static var statementFailed: Code { Code(.statementFailed) }
+
+        /// Another connection held the lock for longer than the wait.
+        public static var busy: Code { Code(.busy) }
+
+        /// The database, its folder or the connection cannot be written to.
+        public static var readOnly: Code { Code(.readOnly) }
+
+        /// The disk is full, or the database has reached its largest size.
+        public static var diskFull: Code { Code(.diskFull) }
+
+        /// The task was cancelled, or somebody called `interrupt()`.
+        public static var cancelled: Code { Code(.cancelled) }
+
+        /// The database could not be opened.
+        public static var cannotOpen: Code { Code(.cannotOpen) }
+
+        /// The connection was closed before.
+        public static var closed: Code { Code(.closed) }
+
+        /// A script's text cannot be what its author meant; nothing of it was run.
+        public static var invalidScript: Code { Code(.invalidScript) }
+
+        /// A script has a statement that a transaction cannot hold or that would end it.
+        public static var refusedStatement: Code { Code(.refusedStatement) }
+
+        /// A table cannot be rebuilt, or a schema plan be made or applied, as asked; nothing was changed.
+        public static var refusedSchemaChange: Code { Code(.refusedSchemaChange) }
+
+        /// A view or a trigger would no longer compile after a change of a table; it was rolled back.
+        public static var brokenObject: Code { Code(.brokenObject) }
+
+        /// A schema plan has questions that no hint answers; nothing was changed.
+        public static var openQuestions: Code { Code(.openQuestions) }
+
+        /// A query has no statement, several, or another number of parameters than arguments.
+        public static var invalidQuery: Code { Code(.invalidQuery) }
+
+        /// A text in the database is not UTF-8.
+        public static var invalidText: Code { Code(.invalidText) }
+
+        /// A row does not fit the type that it is read into.
+        public static var unreadableRow: Code { Code(.unreadableRow) }
+
+        /// A value does not fit the columns of a row; no row was inserted.
+        public static var unwritableRow: Code { Code(.unwritableRow) }
+
+        /// The transaction was no longer there when the next statement or the commit came.
+        public static var transactionEnded: Code { Code(.transactionEnded) }
+
+        /// The connection is in a transaction, and `insideTransaction: true` was not given.
+        public static var alreadyInTransaction: Code { Code(.alreadyInTransaction) }
+
+        /// `insideTransaction: true` was given, and the connection is not in a transaction.
+        public static var notInTransaction: Code { Code(.notInTransaction) }
+
+        /// A version is negative, or has more than 18 digits.
+        public static var invalidVersion: Code { Code(.invalidVersion) }
+
+        /// Two migrations have the same version; nothing was run.
+        public static var duplicateVersion: Code { Code(.duplicateVersion) }
+
+        /// A `.sql` file's name is not `<version>.sql` or `<version>_<name>.sql`; nothing was run.
+        public static var invalidFileName: Code { Code(.invalidFileName) }
+
+        /// A file or a folder could not be read; nothing was run.
+        public static var unreadableFile: Code { Code(.unreadableFile) }
+
+        /// The target is not the version of any migration; nothing was run.
+        public static var unknownTarget: Code { Code(.unknownTarget) }
+
+        /// A closure threw, or a connection that is not SQLite's, with `underlyingError` as its error; or a staged
+        /// migration left a copy that can't be put in the store's place.
+        public static var migrationFailed: Code { Code(.migrationFailed) }
+
+        /// A migration or a change of a table left rows that refer to none; it was rolled back.
+        public static var foreignKeyViolation: Code { Code(.foreignKeyViolation) }
+
+        /// The ledger or the table `app_migrations` has not the columns and values that it should have, or did not keep a
+        /// row.
+        public static var ledgerUnreadable: Code { Code(.ledgerUnreadable) }
+
+        /// The ledger is another migrator's or another tool's; nothing was run.
+        public static var foreignLedger: Code { Code(.foreignLedger) }
+
+        /// The progress closure answered that no more should run, and migrations are left.
+        public static var stopped: Code { Code(.stopped) }
+
+        /// A file is not a database or a damaged one, or a check that was asked for found damage.
+        public static var damaged: Code { Code(.damaged) }
+
+        /// A store is not damaged, and was not set aside.
+        public static var notDamaged: Code { Code(.notDamaged) }
+
+        /// A store was written by a newer SQLite, in a way that this one does not read.
+        public static var newerSchema: Code { Code(.newerSchema) }
+
+        /// A store could not be looked at, or could be an encrypted one.
+        public static var unreachable: Code { Code(.unreachable) }
+
+        /// A staged migration left rows that break a constraint; the store is as it was.
+        public static var constraintViolation: Code { Code(.constraintViolation) }
+
+        /// The message says what was done; only something that should have followed it failed.
+        public static var cleanupFailed: Code { Code(.cleanupFailed) }
+
+        /// A file beside a store, or the store itself, could not be made, renamed or removed.
+        public static var fileFailure: Code { Code(.fileFailure) }
+    }
+}

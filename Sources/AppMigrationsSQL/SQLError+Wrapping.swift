@@ -1,0 +1,74 @@
+extension SQLError {
+    /// Runs what a connection of any library does, and makes its error one of this library.
+    @discardableResult
+    package static func wrapping<Value>(
+        as code: Code = .statementFailed,
+        _ body: () throws -> Value
+    ) throws(SQLError) -> Value {
+        do {
+            return try body()
+        } catch {
+            throw wrapped(error, as: code, findingLocks: code == .statementFailed)
+        }
+    }
+
+    /// Makes an error of any library one of this library.
+    ///
+    /// With `findingLocks`, the text of the error may tell that a lock could not be had. It may for statements of this
+    /// library and scripts, and not for a closure, which can throw any text.
+    package static func wrapped(_ error: any Error, as code: Code, findingLocks: Bool = false) -> SQLError {
+        if let error = error as? SQLError { return error }
+        if error is CancellationError { return SQLError(.cancelled, "The task was cancelled") }
+        var wrapped = SQLError(code, "\(error)")
+        if findingLocks, lockMessages.contains(where: wrapped.message.contains) { wrapped.code = .busy }
+        wrapped.underlyingError = error
+        return wrapped
+    }
+
+    /// What SQLite says of SQLITE_BUSY and SQLITE_LOCKED ("sqlite3_errstr"), and PostgreSQL of `lock_not_available`.
+    private static var lockMessages: [String] {
+        ["database is locked", "database table is locked", "due to lock timeout"]
+    }
+
+    /// This error with the number of what it is about in a list, which its other facts don't tell.
+    package func counted(_ item: String) -> SQLError {
+        guard code == .statementFailed || code == .invalidQuery else { return self }
+        var error = self
+        error.message = "\(item): \(message)"
+        return error
+    }
+
+    /// The error of a closure that worked on a store for the caller, with what became of the store.
+    ///
+    /// What the closure got from this library keeps its code and its facts.
+    package static func failure(_ error: any Error, of store: String, _ outcome: String) -> SQLError {
+        var failure = wrapped(error, as: .migrationFailed)
+        if failure.path == nil, failure.line == nil { failure.path = store }
+        failure.outcome = outcome
+        return failure
+    }
+
+    /// This error, with the failure of what should have cleaned up after it.
+    package func adding(_ failure: SQLError, of action: String) -> SQLError {
+        var error = self
+        error.message += "; and \(action) failed: \(failure.message)"
+        return error
+    }
+
+    /// Runs `body`, and then `undo` in every case.
+    ///
+    /// The error of `body` is the one that comes out, with a failure of `undo` added to it.
+    package static func running(
+        _ body: () throws(SQLError) -> Void,
+        undoing action: String,
+        _ undo: () throws(SQLError) -> Void
+    ) throws(SQLError) {
+        do throws(SQLError) {
+            try body()
+        } catch {
+            do throws(SQLError) { try undo() } catch let failure { throw error.adding(failure, of: action) }
+            throw error
+        }
+        try undo()
+    }
+}

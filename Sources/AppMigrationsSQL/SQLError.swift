@@ -1,0 +1,92 @@
+/// Why a statement, a script or a migration failed or was refused, with the facts to find the place.
+///
+/// ``description`` has all of them in a few sentences, with what was not changed and the way out. Decide by
+/// ``code``.
+///
+/// On Apple's systems `localizedDescription` is the same text. Elsewhere it says nothing, since Foundation asks a protocol
+/// of its own and this library does without Foundation there: show `"\(error)"`.
+public struct SQLError: Error, Sendable, CustomStringConvertible {
+    /// What went wrong, by kind.
+    ///
+    /// More kinds can come with a later release: keep a `default` in a `switch`.
+    public package(set) var code: Code
+
+    /// What happened, in SQLite's words where it was SQLite that said so.
+    public package(set) var message: String
+
+    /// SQLite's extended result code, where SQLite failed ("Result and Error Codes").
+    public package(set) var extendedResultCode: Int32?
+
+    /// The statement that failed or was refused.
+    public package(set) var statement: String?
+
+    /// The path of the file that the error is about: a script, a folder of scripts, a database or a store.
+    ///
+    /// `nil` for a database in memory, and for one on a connection of another library, which doesn't tell it.
+    public package(set) var path: String?
+
+    /// Whether the line and the column are places in the file at ``path``.
+    package var hasPlaceInFile = false
+
+    /// The line in the script, counted from 1.
+    public package(set) var line: Int?
+
+    /// The column in the line, counted in Unicode scalars from 1.
+    public package(set) var column: Int?
+
+    /// The version of the migration, where a migrator ran one.
+    public package(set) var version: Int64?
+
+    /// The name of the migration, where it has one.
+    public package(set) var migrationName: String?
+
+    /// The versions that the same call had applied before the failure, and that stay applied.
+    public package(set) var applied: [Int64] = []
+
+    /// The error behind this one, when it was not SQLite's.
+    public package(set) var underlyingError: (any Error)?
+
+    /// What became of the store, as a sentence.
+    package var outcome: String?
+
+    package init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+}
+
+extension SQLError {
+    /// What happened, where, what was not changed, and what to do.
+    public var description: String {
+        var text = ""
+        if let version {
+            text = "Migration \(version)"
+            if let migrationName { text += " (\(migrationName))" }
+            text += ": "
+        }
+        if let place { text += "\(place): " }
+        text += message
+        if let extendedResultCode { text += " (SQLite error \(extendedResultCode))" }
+        if let last = text.last, !".!?".contains(last) { text += "." }
+        if let statement { text += " Statement: \(Self.shortened(statement))" }
+        if !applied.isEmpty {
+            text += " Applied before it and kept: \(applied.map(String.init).joined(separator: ", "))."
+        }
+        if let outcome { text += " \(outcome)." }
+        if let advice = code.advice { text += " \(advice)" }
+        return text
+    }
+
+    private var place: String? {
+        guard let line, let column else { return path }
+        guard let path else { return "line \(line), column \(column)" }
+        return hasPlaceInFile ? "\(path):\(line):\(column)" : "\(path): line \(line), column \(column)"
+    }
+
+    /// The first 200 characters: enough to know a statement, and an error stays a line in a log.
+    private static func shortened(_ statement: String) -> String {
+        let limit = 200
+        guard statement.count > limit else { return statement.hasSuffix(";") ? statement : statement + ";" }
+        return "\(statement.prefix(limit))…"
+    }
+}

@@ -1,0 +1,79 @@
+internal import AppMigrationsSQL
+internal import CAppMigrationsSQLite
+
+extension SQLiteConnection {
+    /// What a connection is opened for.
+    package enum Access {
+        case reading
+        /// Writing to a file that is there.
+        case writing
+        /// Writing to a file that is made where there is none.
+        case making
+
+        fileprivate var flags: Int32 {
+            switch self {
+            case .reading: SQLITE_OPEN_READONLY
+            case .writing: SQLITE_OPEN_READWRITE
+            case .making: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+            }
+        }
+    }
+
+    static func open(_ path: String, _ access: Access) throws(SQLError) -> OpaquePointer {
+        if path.isEmpty || path.utf8.contains(0) {
+            var error = SQLError(
+                .cannotOpen,
+                "The path of a database must not be empty or hold a zero byte; a database without a file is :memory:"
+            )
+            error.path = path
+            throw error
+        }
+        var handle: OpaquePointer?
+        // A library built with SQLITE_USE_URI takes each name that begins so for a URI.
+        let name = path.utf8.starts(with: "file:".utf8) ? "./\(path)" : path
+        let result = sqlite3_open_v2(name, &handle, access.flags | SQLITE_OPEN_FULLMUTEX, nil)
+        guard result == SQLITE_OK, let handle else {
+            var error = SQLError(.cannotOpen, String(cString: sqlite3_errstr(result)))
+            if let handle {
+                error.message = String(cString: sqlite3_errmsg(handle))
+                // "Whether or not an error occurs when it is opened, resources should be released"
+                // (sqlite3_open).
+                sqlite3_close_v2(handle)
+            }
+            if result & 0xFF == SQLITE_CANTOPEN {
+                error.message +=
+                    ": its folder has to be there, and a file that isn't there is made only for writing"
+            }
+            error.extendedResultCode = result
+            error.path = path
+            throw error
+        }
+        return handle
+    }
+
+    var closedError: SQLError { naming(SQLError(.closed, "The connection was closed before")) }
+
+    static func path(of handle: OpaquePointer) -> String {
+        guard let name = sqlite3_db_filename(handle, "main") else { return "" }
+        return String(cString: name)
+    }
+
+    /// Tells an error which database it is about, unless it knows its file.
+    package func naming(_ error: SQLError) -> SQLError {
+        guard error.path == nil, !path.isEmpty else { return error }
+        var error = error
+        error.path = path
+        return error
+    }
+
+    /// The number that an app or another library keeps in the file's header ("PRAGMA user_version").
+    public var userVersion: Int64 {
+        get throws(SQLError) {
+            let rows = try query("PRAGMA user_version")
+            guard case .integer(let version) = rows.first?.first else {
+                throw naming(SQLError(.statementFailed, "PRAGMA user_version gave no number"))
+            }
+            return version
+        }
+    }
+}

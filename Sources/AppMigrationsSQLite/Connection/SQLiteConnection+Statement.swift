@@ -1,0 +1,94 @@
+internal import AppMigrationsSQL
+internal import CAppMigrationsSQLite
+
+extension SQLiteConnection {
+    /// A compiled statement.
+    package final class Statement {
+        let connection: SQLiteConnection
+        let pointer: OpaquePointer
+        private var isRunning = false
+        private var beganInTransaction = false
+
+        init(_ pointer: OpaquePointer, of connection: SQLiteConnection) {
+            self.pointer = pointer
+            self.connection = connection
+        }
+
+        deinit { sqlite3_finalize(pointer) }
+
+        var parameterCount: Int { Int(sqlite3_bind_parameter_count(pointer)) }
+        var columnCount: Int { Int(sqlite3_column_count(pointer)) }
+        var sql: String { sqlite3_sql(pointer).map { String(cString: $0) } ?? "" }
+
+        func columnName(_ index: Int) -> String {
+            sqlite3_column_name(pointer, Int32(index)).map { String(cString: $0) } ?? ""
+        }
+
+        /// Goes to the next row; `false` says that there is none, and that the statement is done.
+        func step() throws(SQLError) -> Bool {
+            if !isRunning {
+                try connection.checkUsable()
+                isRunning = true
+                beganInTransaction = connection.hasTransaction
+            }
+            switch sqlite3_step(pointer) {
+            case SQLITE_ROW: return true
+            case SQLITE_DONE:
+                reset()
+                return false
+            case let result:
+                var error = connection.error(result)
+                error.statement = sql
+                connection.noteFailure(error, beganInTransaction: beganInTransaction)
+                reset()
+                throw error
+            }
+        }
+
+        /// Makes the statement ready to run again.
+        ///
+        /// Its error, if it had one, was thrown by `step`.
+        func reset() {
+            sqlite3_reset(pointer)
+            isRunning = false
+        }
+
+        func bind(_ values: [SQLValue]) throws(SQLError) {
+            guard values.count == parameterCount else {
+                var error = SQLError(
+                    .invalidQuery,
+                    "The statement has \(parameterCount) parameters, and \(values.count) arguments were given"
+                )
+                error.statement = sql
+                throw connection.naming(error)
+            }
+            for (index, value) in values.enumerated() { try bind(value, at: index) }
+        }
+
+        /// Binds a value to a parameter, counted from 0.
+        func bind(_ value: SQLValue, at index: Int) throws(SQLError) {
+            let index = Int32(index + 1)
+            let result =
+                switch value {
+                case .null: sqlite3_bind_null(pointer, index)
+                case .integer(let value): sqlite3_bind_int64(pointer, index, value)
+                case .real(let value): sqlite3_bind_double(pointer, index, value)
+                case .text(var value):
+                    value.withUTF8 { utf8 in
+                        utf8.withMemoryRebound(to: CChar.self) {
+                            app_migrations_bind_text(pointer, index, $0.baseAddress, UInt64($0.count))
+                        }
+                    }
+                case .blob(let bytes):
+                    bytes.isEmpty
+                        ? sqlite3_bind_zeroblob(pointer, index, 0)
+                        : app_migrations_bind_blob(pointer, index, bytes, UInt64(bytes.count))
+                }
+            if result != SQLITE_OK {
+                var error = connection.error(result)
+                error.statement = sql
+                throw error
+            }
+        }
+    }
+}

@@ -1,0 +1,49 @@
+internal import AppMigrations
+internal import AppMigrationsSQL
+internal import CAppMigrationsSQLite
+
+extension SQLiteConnection {
+    /// Makes a running statement and a wait for a lock answer to the cancellation of their task.
+    ///
+    /// Both handlers are called on the thread, and so in the task, that runs the statement.
+    func installHandlers() {
+        // Some thousand instructions of SQLite's machine take less than a millisecond.
+        sqlite3_progress_handler(handle, 4_000, { _ in Task<Never, Never>.isCancelled ? 1 : 0 }, nil)
+        let connection = Unmanaged.passUnretained(self).toOpaque()
+        sqlite3_busy_handler(
+            handle,
+            { connection, count in
+                guard let connection else { return 0 }
+                return Unmanaged<SQLiteConnection>.fromOpaque(connection).takeUnretainedValue().wait(count)
+            },
+            connection
+        )
+    }
+
+    /// Sleeps for a moment, longer each time, until the time-out; 0 gives up.
+    private func wait(_ count: Int32) -> Int32 {
+        let now = ContinuousClock.now
+        let left = state.withLock { state -> Duration in
+            if count == 0 { state.waitingSince = now }
+            return state.busyTimeout - (state.waitingSince ?? now).duration(to: now)
+        }
+        if left <= .zero || Task<Never, Never>.isCancelled { return 0 }
+        // The delays of SQLite's own handler.
+        let delays: [Int32] = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100]
+        sqlite3_sleep(min(delays[min(Int(count), delays.count - 1)], left.wholeMilliseconds))
+        return 1
+    }
+
+    /// Runs `body` with another wait for locks, and sets the former one again.
+    func waiting<Value>(
+        _ time: Duration,
+        _ body: () throws(SQLError) -> Value
+    ) throws(SQLError) -> Value {
+        let before = state.withLock { state in
+            defer { state.busyTimeout = time }
+            return state.busyTimeout
+        }
+        defer { state.withLock { $0.busyTimeout = before } }
+        return try body()
+    }
+}

@@ -1,0 +1,40 @@
+package import AppMigrationsSQL
+
+extension SQLiteSession {
+    /// The pragmas that say how surely a commit is kept when the power fails, and the least that each must be.
+    ///
+    /// A state file outside of the database is on the disk when it says that a migration is done. The commit has to be
+    /// there before it: "WAL mode does lose durability. A transaction committed in WAL mode with synchronous=NORMAL
+    /// might roll back following a power loss", and with a rollback journal only "EXTRA provides additional durability
+    /// if the commit is followed closely by a power loss" (PRAGMA synchronous). On Apple's systems a sync reaches the
+    /// disk itself with PRAGMA fullfsync only.
+    private static let durability: [(pragma: String, least: Int64)] = [("synchronous", 3), ("fullfsync", 1)]
+
+    package func durably(_ body: () throws(SQLError) -> Void) throws(SQLError) {
+        var raised = [(pragma: String, before: Int64)]()
+        try SQLError.running(
+            { () throws(SQLError) in
+                for (pragma, least) in Self.durability {
+                    let before = try number(of: pragma)
+                    guard before < least else { continue }
+                    try setOutside(pragma, to: least)
+                    raised.append((pragma, before))
+                }
+                try body()
+            },
+            undoing: "setting the pragmas back"
+        ) { () throws(SQLError) in
+            for (pragma, before) in raised { try setOutside(pragma, to: before) }
+        }
+    }
+
+    /// SQLite refuses to change it inside a transaction.
+    private func setOutside(_ pragma: String, to number: Int64) throws(SQLError) {
+        do throws(SQLError) {
+            try set(pragma, to: number)
+        } catch {
+            guard try isInTransaction else { throw error }
+            throw SQLError(.alreadyInTransaction, "The connection is in a transaction already")
+        }
+    }
+}

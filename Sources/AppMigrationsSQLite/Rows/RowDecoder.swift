@@ -1,0 +1,128 @@
+internal import AppMigrationsSQL
+
+/// Reads the rows of one statement into values of Swift.
+final class RowDecoder: Decoder {
+    let statement: SQLiteConnection.Statement
+    private let rowType: any Any.Type
+    private let names: [String]
+    private var kinds: [ObjectIdentifier: ValueKind] = [:]
+
+    /// The keys in the order in which the type asks for them, which is the same for every row.
+    private var asked: [(key: String, column: Column)] = []
+    private var places: [String: Int] = [:]
+    private var place = 0
+    private var row = 0
+
+    var codingPath: [any CodingKey] { [] }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    init(_ rowType: any Any.Type, from statement: SQLiteConnection.Statement) {
+        self.rowType = rowType
+        self.statement = statement
+        names = (0..<statement.columnCount).map(statement.columnName)
+    }
+
+    /// Reads the row that the statement went to.
+    func decode<Row: Decodable>(_ type: Row.Type) throws(SQLError) -> Row {
+        row += 1
+        place = 0
+        do {
+            if names.count == 1, kind(of: type).isOneValue { return try value(type, at: 0) }
+            return try type.init(from: self)
+        } catch let error as SQLError {
+            throw error
+        } catch {
+            throw failure("Row \(row): \(Self.words(of: error))", error)
+        }
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
+        KeyedDecodingContainer(RowKeys(row: self))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        throw failure("Row \(row): \(rowType) reads values without names, and a row has columns with names")
+    }
+
+    func singleValueContainer() throws -> any SingleValueDecodingContainer {
+        guard names.count == 1 else {
+            throw failure("Row \(row): \(rowType) is one value, and the row has \(names.count) columns")
+        }
+        return CellDecoder(row: self, column: 0, kind: .plain)
+    }
+
+    // MARK: Columns
+
+    func keys<Key: CodingKey>() -> [Key] { names.compactMap { Key(stringValue: $0) } }
+
+    /// Where the value for a key is.
+    enum Column {
+        case at(Int)
+        case missing
+        case ambiguous
+    }
+
+    func column(_ key: String) -> Column {
+        if place < asked.count, asked[place].key == key { return asked[place].column }
+        if place + 1 < asked.count, asked[place + 1].key == key {
+            place += 1
+        } else if let known = places[key] {
+            place = known
+        } else {
+            let name = SQLName(key)
+            let columns = names.indices.filter { SQLName(names[$0]) == name }
+            place = asked.count
+            places[key] = place
+            asked.append((key, columns.count > 1 ? .ambiguous : columns.first.map { .at($0) } ?? .missing))
+        }
+        return asked[place].column
+    }
+
+    /// The column for a key that a value is needed for.
+    func existingColumn(_ key: String) throws(SQLError) -> Int {
+        switch column(key) {
+        case .at(let column): return column
+        case .ambiguous:
+            throw failure("Row \(row): several columns are called \(key); rename all but one with AS")
+        case .missing:
+            let list = names.joined(separator: ", ")
+            throw failure("Row \(row): there is no column \(key), which \(rowType) needs, but \(list)")
+        }
+    }
+
+    func kind(of type: any Any.Type) -> ValueKind {
+        let identity = ObjectIdentifier(type)
+        if let kind = kinds[identity] { return kind }
+        let kind = ValueKind(of: type)
+        kinds[identity] = kind
+        return kind
+    }
+
+    // MARK: Errors
+
+    /// The error of a column whose value does not fit a type.
+    func misfit(_ column: Int, _ type: String, _ cause: (any Error)? = nil) throws(SQLError) -> SQLError {
+        let value = try statement.value(at: column)
+        let reason = cause.map { ": \(Self.words(of: $0))" } ?? ""
+        return failure(
+            "Row \(row), column \(names[column]): \(value.shown) does not fit \(type)\(reason)",
+            cause
+        )
+    }
+
+    private func failure(_ message: String, _ cause: (any Error)? = nil) -> SQLError {
+        var error = SQLError(.unreadableRow, message)
+        error.statement = statement.sql
+        error.underlyingError = cause
+        return statement.connection.naming(error)
+    }
+
+    private static func words(of error: any Error) -> String {
+        switch error {
+        case DecodingError.dataCorrupted(let context), DecodingError.typeMismatch(_, let context),
+            DecodingError.valueNotFound(_, let context), DecodingError.keyNotFound(_, let context):
+            context.debugDescription
+        default: "\(error)"
+        }
+    }
+}

@@ -1,0 +1,152 @@
+internal import AppMigrationsSQL
+
+/// Takes the columns of rows from values of Swift, one row after the other.
+final class RowEncoder: Encoder {
+    /// The columns of the row, in the order in which the type encodes them, which is mostly that of the last
+    /// row.
+    private(set) var names: [String] = []
+    private(set) var values: [SQLValue] = []
+
+    private var kinds: [ObjectIdentifier: ValueKind] = [:]
+    private var place = 0
+    private var row = 0
+    /// Why the row can't be inserted, where the call that found out can't throw.
+    private var refusal: SQLError?
+
+    var codingPath: [any CodingKey] { [] }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    /// Encodes a row into `names` and `values`.
+    ///
+    /// - Returns: Whether the columns are the ones of the row before.
+    func encode<Row: Encodable>(_ value: Row) throws(SQLError) -> Bool {
+        row += 1
+        place = 0
+        let count = names.count
+        hasOtherColumns = false
+        do {
+            try value.encode(to: self)
+        } catch let error as SQLError {
+            throw error
+        } catch {
+            throw failure(Self.words(of: error), at: nil, error)
+        }
+        if let refusal { throw refusal }
+        if place == 0 { throw failure("\(Row.self) encodes no column", at: nil) }
+        if place < count, !hasOtherColumns { cut() }
+        return !hasOtherColumns
+    }
+
+    private var hasOtherColumns = false
+
+    private func cut() {
+        names.removeLast(names.count - place)
+        values.removeLast(values.count - place)
+        hasOtherColumns = true
+    }
+
+    func set(_ value: SQLValue, for key: String) {
+        if place < names.count {
+            if names[place] == key {
+                values[place] = value
+                place += 1
+                return
+            }
+            cut()
+        }
+        hasOtherColumns = true
+        names.append(key)
+        values.append(value)
+        place += 1
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        KeyedEncodingContainer(RowColumns(row: self))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        refuse("the value encodes a list, and a row has columns with names", at: nil)
+        return RefusedValues()
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer {
+        refuse("the value has no names for its columns", at: nil)
+        return RefusedValues()
+    }
+
+    // MARK: Values
+
+    func set<Value: BinaryInteger>(integer value: Value, for key: String) throws(SQLError) {
+        guard let integer = Int64(exactly: value) else {
+            throw failure("\(value) does not fit SQLite's integers of 64 bits; encode it as a text", at: key)
+        }
+        set(.integer(integer), for: key)
+    }
+
+    func set(real value: Double, for key: String) throws(SQLError) {
+        if value.isNaN { throw failure("SQLite would store NaN as NULL; encode nil", at: key) }
+        set(.real(value), for: key)
+    }
+
+    func set<Value: Encodable>(value: Value, for key: String) throws(SQLError) {
+        let kind = kind(of: Value.self)
+        let before = place
+        switch kind {
+        case .bytes: if let bytes = value as? any Collection<UInt8> { set(.blob(Array(bytes)), for: key) }
+        case .decimal:
+            let text = "\(value)"
+            if FoundationParts(decimal: text) == nil {
+                throw failure("\(text) is no number; encode nil", at: key)
+            }
+            set(.text(text), for: key)
+        default:
+            do {
+                try value.encode(to: CellEncoder(row: self, key: key, kind: kind))
+            } catch let error as SQLError {
+                throw error
+            } catch {
+                throw failure(Self.words(of: error), at: key, error)
+            }
+        }
+        if let refusal { throw refusal }
+        if place == before { throw failure("\(Value.self) encodes no value", at: key) }
+    }
+
+    private func kind(of type: any Any.Type) -> ValueKind {
+        let identity = ObjectIdentifier(type)
+        if let kind = kinds[identity] { return kind }
+        let kind = ValueKind(of: type)
+        kinds[identity] = kind
+        return kind
+    }
+
+    // MARK: Errors
+
+    func refuse(_ message: String, at key: String?) {
+        if refusal == nil { refusal = failure(message, at: key) }
+    }
+
+    func failure(_ message: String, at key: String?, _ cause: (any Error)? = nil) -> SQLError {
+        let column = key.map { ", column \($0)" } ?? ""
+        var error = SQLError(.unwritableRow, "Row \(row)\(column): \(message)")
+        error.underlyingError = cause
+        return error
+    }
+
+    /// An error of SQLite, with the row that it is about.
+    func counted(_ error: SQLError) -> SQLError { error.counted("Row \(row)") }
+
+    /// The error of a row whose update would have changed the key of the row that is there.
+    func keyFailure() -> SQLError {
+        failure(
+            "it was not written: the row that is there has another primary key, which an update never changes, or a"
+                + " trigger left the row out; give it the key that is there, or nil",
+            at: nil
+        )
+    }
+
+    private static func words(of error: any Error) -> String {
+        if case EncodingError.invalidValue(_, let context) = error { return context.debugDescription }
+        return "\(error)"
+    }
+}

@@ -1,0 +1,90 @@
+internal import AppMigrationsSQLite
+
+/// What a database holds, for a comparison.
+struct SQLiteContents {
+    /// A row as texts that are equal when the values are, type and all.
+    typealias Row = [String]
+
+    let schema: SchemaSnapshot
+    private let db: SQLiteConnection
+
+    init(ofFile path: String) throws(SQLError) {
+        // The first connection refuses to make a database where there is none; the second reads what a journal holds.
+        try SQLiteConnection(path: path, readOnly: true).close()
+        db = try SQLiteConnection(path: path)
+        schema = try SchemaSnapshot(of: db)
+    }
+
+    /// A number that an app keeps in the file's header.
+    func headerNumber(_ pragma: String) throws(SQLError) -> String {
+        try db.query("PRAGMA \(pragma)").joined().map(Self.text).joined()
+    }
+
+    /// What has a `CREATE` text, by the bytes of kind and name, `table notes`.
+    ///
+    /// Equal strings of Swift may be two names of SQLite, which differ in how an accent is written.
+    var objects: [[UInt8]: SchemaObject] {
+        let pairs = schema.objects.map { (Array("\($0.kind) \($0.name.text)".utf8), $0) }
+        return Dictionary(pairs) { first, _ in first }
+    }
+
+    /// The names of the tables whose rows count.
+    var tables: [String] { schema.objects.filter { $0.kind == .table }.map(\.name.text) }
+
+    func columns(of table: String) throws(SQLError) -> [String] {
+        try names("SELECT name FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid", [.text(table)])
+    }
+
+    private func names(_ sql: String, _ arguments: [SQLValue] = []) throws(SQLError) -> [String] {
+        try db.query(sql, arguments).compactMap { row in
+            if case .text(let name) = row.first { name } else { nil }
+        }
+    }
+
+    /// All rows, sorted.
+    func rows(of table: String, _ columns: [String]) throws(SQLError) -> [Row] {
+        let list = columns.map { SQLName($0).quoted }.joined(separator: ", ")
+        return try db.query("SELECT \(list) FROM main.\(SQLName(table).quoted)")
+            .map { $0.map(Self.text) }
+            .sorted(by: Self.precedes)
+    }
+
+    private static func text(_ value: SQLValue) -> String {
+        switch value {
+        case .null: "NULL"
+        case .integer(let number): "\(number)"
+        case .real(let number): "\(number)"
+        case .text(let text):
+            "'\(text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''"))'"
+        case .blob(let bytes): "a blob of \(bytes.count) bytes, \(hexadecimal(bytes))"
+        }
+    }
+
+    private static func hexadecimal(_ bytes: [UInt8]) -> String {
+        var text = ""
+        for byte in bytes {
+            if byte < 16 { text += "0" }
+            text += String(byte, radix: 16)
+        }
+        return text
+    }
+
+    // By bytes: equal strings of Swift may differ in their accents.
+    private static func precedes(_ first: Row, _ second: Row) -> Bool {
+        for (one, other) in zip(first, second) where !one.utf8.elementsEqual(other.utf8) {
+            return one.utf8.lexicographicallyPrecedes(other.utf8)
+        }
+        return false
+    }
+
+    /// The first of the sorted rows that is in `others` fewer times.
+    static func first(of rows: [Row], notIn others: [Row]) -> Row? {
+        var index = others.startIndex
+        for row in rows {
+            while index < others.endIndex, precedes(others[index], row) { index += 1 }
+            guard index < others.endIndex, !precedes(row, others[index]) else { return row }
+            index += 1
+        }
+        return nil
+    }
+}

@@ -1,0 +1,131 @@
+internal import AppMigrationsSQLite
+
+/// What differs between a schema and its target, the hints that matter, and the questions they leave open.
+struct SchemaComparison {
+    let start: SchemaSnapshot
+    let target: SchemaSnapshot
+    /// The tables that get another name.
+    private(set) var renamedTables = [SchemaRenames.Rename]()
+    /// The tables that both have and that differ, by the target's name.
+    private(set) var tables = [TableChange]()
+    /// The tables that the target does not have, or has under the same name as something else.
+    private(set) var droppedTables = [SQLName]()
+    private(set) var questions = [SchemaPlan.Question]()
+    private(set) var gone = Set<SQLName>()
+
+    private let hints: SchemaPlan.Hints
+
+    init(
+        from: (db: some SQLConnection, schema: SchemaSnapshot),
+        to: (db: SQLiteConnection, schema: SchemaSnapshot),
+        _ hints: SchemaPlan.Hints
+    ) throws(SQLError) {
+        self.hints = hints
+        start = from.schema
+        target = to.schema
+        let renames = try Self.renames(start, target, hints)
+        renamedTables = renames.pending.map {
+            (start[.table, $0]?.name ?? $0, target[.table, $1]?.name ?? $1)
+        }
+        let form = SchemaForm(start, target)
+        for object in start.objects where object.kind == .table {
+            let renamed = renames[object.name]
+            let name = renamed ?? object.name
+            guard let wanted = target[.table, name] else {
+                drop(object, isAsked: !renames.gone.contains(object.name))
+                continue
+            }
+            let statements = (try object.statement(), try wanted.statement())
+            if statements.0.kind == .table, statements.1.kind == .table, hints.allowsDrop(of: name) {
+                throw Self.contradiction("The hints drop the table \(name), and the target has it")
+            }
+            if renamed == nil, form.areSame(object, wanted) { continue }
+            if statements.0.kind == .virtualTable || statements.1.kind == .virtualTable {
+                replace(object, by: wanted, statements.0.kind)
+                continue
+            }
+            var change = try TableChange(
+                from: (object, TableShape(of: statements.0, in: "main", from.db)),
+                to: (wanted, TableShape(of: statements.1, in: "main", to.db)),
+                hints
+            )
+            change.askWhereGone(try reads(of: &change, from.db), hints)
+            tables.append(change)
+            questions += change.questions
+            gone.formUnion(change.goneColumns)
+        }
+    }
+
+    private static func renames(
+        _ start: SchemaSnapshot,
+        _ target: SchemaSnapshot,
+        _ hints: SchemaPlan.Hints
+    ) throws(SQLError) -> SchemaRenames {
+        let asked = hints.renamedTables.map { (old: SQLName($0.key), new: SQLName($0.value)) }
+        return try SchemaRenames(
+            asked.sorted { $0.old.text < $1.old.text },
+            from: { start[.table, $0] != nil },
+            to: { target[.table, $0] != nil },
+            mayGo: hints.allowsDrop
+        ) { old, new, reason in
+            contradiction("The hints rename the table \(old) to \(new), \(reason)")
+        }
+    }
+
+    /// What the expressions of a change read, in the schema once its tables are renamed.
+    private func reads(
+        of change: inout TableChange,
+        _ db: some SQLConnection
+    ) throws(SQLError) -> ExpressionReads {
+        var reads = ExpressionReads()
+        if change.values.isEmpty { return reads }
+        let objects = try SchemaObject.all(of: db) + SchemaObject.all(of: db, in: "temp")
+        let probe = try ExpressionProbe(
+            of: change.old,
+            named: change.new.name,
+            in: objects,
+            renaming: renamedTables
+        )
+        for (column, expression) in change.values {
+            let value = "The value for the column \(column) of the table \(change.new.name)"
+            switch try probe.answer(expression, db) {
+            case .reads(let more):
+                reads.formUnion(more)
+                if more.isComplete, let kept = change.keepValues(of: column, unlessIn: more.columns) {
+                    reads.columns.insert(kept)
+                }
+            case .complaint(let error):
+                throw Self.contradiction("\(value) does not compile: \(error.message)")
+            case .text(let complaint):
+                throw Self.contradiction(
+                    "\(value) has a name in double quotes that SQLite would take for a text: \(complaint)"
+                )
+            }
+        }
+        return reads
+    }
+
+    private mutating func drop(_ table: SchemaObject, isAsked: Bool) {
+        droppedTables.append(table.name)
+        if !isAsked || hints.allowsDrop(of: table.name) { return }
+        let taken = Set(renamedTables.map(\.new))
+        let candidates = target.objects.filter {
+            $0.kind == .table && start[.table, $0.name] == nil && !taken.contains($0.name)
+        }
+        questions.append(.init(.droppedTable, table.name, candidates: candidates.map(\.name)))
+    }
+
+    private mutating func replace(
+        _ table: SchemaObject,
+        by wanted: SchemaObject,
+        _ kind: CreateStatement.Kind
+    ) {
+        droppedTables.append(table.name)
+        if hints.allowsDrop(of: table.name) { return }
+        questions.append(.init(kind == .virtualTable ? .replacedTable : .droppedTable, table.name))
+    }
+
+    static func contradiction(_ message: String) -> SQLError {
+        SQLError(.refusedSchemaChange, "\(message). Nothing was changed. Correct the hints")
+    }
+}

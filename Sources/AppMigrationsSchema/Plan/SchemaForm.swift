@@ -1,0 +1,97 @@
+internal import AppMigrationsSQLite
+
+/// Brings the texts of two schemas into one form, to tell whether they mean the same.
+///
+/// It is careful in one direction: what it does not understand differs. A name keeps the case in which it
+/// is written, since the names of result columns do; other words of a table or an index, such as
+/// types, and keywords everywhere do not.
+struct SchemaForm {
+    /// The names of tables, columns and the like, to the last byte.
+    private let names: Set<ArraySlice<UInt8>>
+    /// Those that are keywords as well, in small letters.
+    private let keywords: Set<ArraySlice<UInt8>>
+
+    init(_ first: SchemaSnapshot, _ second: SchemaSnapshot) {
+        var names = Set<ArraySlice<UInt8>>()
+        for object in first.objects + second.objects {
+            names.insert(ArraySlice(object.name.text.utf8))
+            guard object.kind == .table, let sql = object.sql, let statement = CreateStatement(sql) else {
+                continue
+            }
+            for item in statement.items {
+                if let name = statement.tokens.name(item.lowerBound) {
+                    names.insert(ArraySlice(name.text.utf8))
+                }
+            }
+        }
+        self.names = names
+        let folded = names.map { ArraySlice($0.map(SQLName.folded)) }
+        keywords = SQLKeywords.all.intersection(folded)
+    }
+
+    func areSame(_ first: SchemaObject, _ second: SchemaObject) -> Bool {
+        if first.isWritten(like: second) { return true }
+        guard let sql = first.sql, let text = second.sql, first.kind == second.kind else { return false }
+        return form(of: sql, first.kind) == form(of: text, second.kind)
+    }
+
+    /// The tokens of a statement, each in the one way to write it, with zero bytes between them.
+    private func form(of sql: String, _ kind: SchemaObject.Kind) -> [UInt8] {
+        let tokens = SQLTokens(sql)
+        var form = [UInt8]()
+        form.reserveCapacity(tokens.bytes.count + tokens.tokens.count)
+        for (index, token) in tokens.tokens.enumerated() {
+            let text = tokens.bytes[token.range]
+            // DEFAULT takes a word for a text.
+            let isDefault = index > 0 && tokens.isWord(index - 1, "DEFAULT")
+            switch token.kind {
+            case _ where isDefault: form += text
+            case .text, .other: form += text
+            case .word where kind == .view && isNamed(index, tokens): form += text
+            case .word: add(text, isQuoted: false, kind, to: &form)
+            case .quoted, .name:
+                let name = tokens.name(index).map { ArraySlice($0.text.utf8) } ?? text
+                // In double quotes it may be a text.
+                if token.kind == .quoted, !names.contains(name) {
+                    form += text
+                } else {
+                    add(name, isQuoted: true, kind, to: &form)
+                }
+            }
+            form.append(0)
+        }
+        return form
+    }
+
+    /// Whether a word of a view gives a column of its result a name, which may be a keyword: `SELECT id AS key`.
+    private func isNamed(_ index: Int, _ tokens: SQLTokens) -> Bool {
+        let body = tokens.isSign(3, "(") ? tokens.end(ofParenthesisAt: 3) ?? 3 : 3
+        return index > body ? index > body + 1 && tokens.isWord(index - 1, "AS") : index > 3
+    }
+
+    private func add(
+        _ word: ArraySlice<UInt8>,
+        isQuoted: Bool,
+        _ kind: SchemaObject.Kind,
+        to form: inout [UInt8]
+    ) {
+        let start = form.count
+        for byte in word { form.append(SQLName.folded(byte)) }
+        let isKeyword = SQLKeywords.all.contains(form[start...])
+        if isKeyword, !isQuoted {
+            guard keywords.contains(form[start...]) else { return }
+            // It may be the keyword or the name.
+            form.removeSubrange(start...)
+            form += word
+            return
+        }
+        if isKeyword || kind == .view || kind == .trigger || names.contains(word) {
+            form.removeSubrange(start...)
+            if isKeyword { form.append(UInt8(ascii: "`")) }
+            form += word
+        } else {
+            // The mark keeps a type from being taken for a name in small letters.
+            form.append(UInt8(ascii: "~"))
+        }
+    }
+}

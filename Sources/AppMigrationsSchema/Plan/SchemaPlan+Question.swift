@@ -1,0 +1,127 @@
+internal import AppMigrationsSQLite
+
+extension SchemaPlan {
+    /// What a plan cannot know, and the hint that answers it.
+    public struct Question: Sendable, Hashable, CustomStringConvertible {
+        /// The kinds of questions.
+        ///
+        /// More kinds can come with a later release: keep a `default` in a `switch`.
+        public struct Kind: Sendable, Hashable, CustomStringConvertible {
+            private enum Name: String {
+                case droppedTable, droppedColumn, replacedTable, generatedColumn
+                case missingValue, emptyValues, convertedValues
+            }
+
+            private let name: Name
+
+            private init(_ name: Name) { self.name = name }
+
+            /// The name of the kind, as it is written in Swift.
+            public var description: String { name.rawValue }
+
+            /// The target has no such table: it was renamed, or it goes.
+            public static var droppedTable: Kind { Kind(.droppedTable) }
+
+            /// The target's table has no such column: it was renamed, or it goes.
+            public static var droppedColumn: Kind { Kind(.droppedColumn) }
+
+            /// A virtual table can be changed only by making it anew, without its rows.
+            public static var replacedTable: Kind { Kind(.replacedTable) }
+
+            /// A column becomes a generated one, so that its values go.
+            public static var generatedColumn: Kind { Kind(.generatedColumn) }
+
+            /// A new column is `NOT NULL`, and has no default.
+            public static var missingValue: Kind { Kind(.missingValue) }
+
+            /// A column becomes `NOT NULL`, and rows may have no value there.
+            public static var emptyValues: Kind { Kind(.emptyValues) }
+
+            /// A column gets a type that can change its values.
+            public static var convertedValues: Kind { Kind(.convertedValues) }
+        }
+
+        /// What is asked.
+        public let kind: Kind
+
+        /// The table's name in the target, or in the database where the target has none.
+        public let table: String
+
+        /// The column, where the question is about one.
+        public let column: String?
+
+        /// The tables or columns of the target that it may have been renamed to.
+        public let candidates: [String]
+
+        /// An expression that answers it, in terms of the columns as they were.
+        private let example: String?
+
+        init(
+            _ kind: Kind,
+            _ table: SQLName,
+            _ column: SQLName? = nil,
+            candidates: [SQLName] = [],
+            example: String? = nil
+        ) {
+            self.kind = kind
+            self.table = table.text
+            self.column = column?.text
+            self.candidates = candidates.map(\.text)
+            self.example = example
+        }
+    }
+}
+
+extension SchemaPlan.Question {
+    /// The question, with the hints that answer it.
+    public var description: String {
+        let column = column ?? ""
+        let (tableText, columnText) = (Self.literal(table), Self.literal(column))
+        let drop =
+            self.column == nil
+            ? "droppedTables: [\(tableText)]" : "droppedColumns: [\(tableText): [\(columnText)]]"
+        let value = "values: [\(tableText): [\(columnText): \(Self.literal(example ?? "an expression"))]]"
+        switch kind {
+        case .droppedTable:
+            let isRenamed = candidates.map { "renamedTables: [\(tableText): \(Self.literal($0))]" }
+            return "The target has no table \(table). \(choice(isRenamed, drop))"
+        case .droppedColumn:
+            let isRenamed = candidates.map {
+                "renamedColumns: [\(tableText): [\(columnText): \(Self.literal($0))]]"
+            }
+            return "The target's table \(table) has no column \(column). \(choice(isRenamed, drop))"
+        case .replacedTable:
+            return "The virtual table \(table) can be changed only by making it anew, without its rows."
+                + " If they may go: \(drop)."
+        case .generatedColumn:
+            return
+                "The column \(column) of the table \(table) becomes a generated one. If its values may go: \(drop)."
+        case .missingValue:
+            return "The new column \(column) of the table \(table) is NOT NULL and has no default."
+                + " Give it a value: \(value)."
+        case .emptyValues:
+            return
+                "The column \(column) of the table \(table) becomes NOT NULL. Say what rows without a value get:"
+                + " \(value)."
+        default:
+            return
+                "The column \(column) of the table \(table) gets a type that can change its values. Say how;"
+                + " SQLite's own conversion is \(value)."
+        }
+    }
+
+    /// A text as it is written in Swift.
+    private static func literal(_ text: String) -> String {
+        var scalars = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            if scalar == "\"" || scalar == "\\" { scalars.append("\\") }
+            scalars.append(scalar)
+        }
+        return "\"\(String(scalars))\""
+    }
+
+    private func choice(_ renamed: [String], _ drop: String) -> String {
+        let lost = "If it may go with what it holds: \(drop)."
+        return renamed.isEmpty ? lost : "If it was renamed: \(renamed.joined(separator: " or ")). \(lost)"
+    }
+}

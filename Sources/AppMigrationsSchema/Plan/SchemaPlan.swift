@@ -1,0 +1,130 @@
+public import AppMigrationsSQLite
+
+/// What it takes to make a database have the schema of an app, found by comparing the two.
+///
+/// The target is the SQL that makes the schema in an empty database. Nothing that could lose or change what
+/// users have is guessed: it becomes one of the ``questions``, all of them at once, and a plan with open
+/// questions does nothing. ``Hints`` answer them.
+///
+/// Two statements are the same when they differ in blanks, comments, quotes and the case of
+/// keywords only. What is not the same is added as a column where SQLite takes it, and else rebuilt.
+///
+/// The guide <doc:LettingTheSchemaBeInferred> shows how.
+public struct SchemaPlan: Sendable {
+    /// What will be done, in order; empty when the database has the target's schema, or questions are open.
+    public let steps: [Step]
+
+    /// What only a person can decide; empty when ``apply(_:)`` can run.
+    public let questions: [Question]
+
+    /// The schema that the plan was made for.
+    let start: SchemaSnapshot
+    let target: SchemaSnapshot
+    /// The columns that go with it.
+    let gone: Set<SQLName>
+
+    /// Compares a database with a schema, and changes nothing.
+    ///
+    /// The target is run in an empty database in memory: functions and virtual tables that only the app's
+    /// connection knows are not there. The tables of this library's ledgers, SQLite's own and those of
+    /// virtual tables are left alone unless the target makes them.
+    ///
+    /// - Parameters:
+    ///   - db: A connection to SQLite, of this library or another.
+    ///   - targetSQL: Statements that make the whole schema in an empty database.
+    ///   - hints: The answers to questions, also to those of a database that has been changed already.
+    /// - Throws: `SQLError`: what SQLite says of the target, with line and column;
+    ///   `SQLError.Code.refusedSchemaChange` for hints that contradict the target.
+    public init(
+        from db: some SQLConnection,
+        to targetSQL: String,
+        hints: Hints = Hints()
+    ) throws(SQLError) {
+        let current = try SchemaSnapshot(of: db)
+        if let read = SchemaSnapshot(reading: targetSQL) {
+            let start = current.leavingAlone(what: read)
+            if start.isSame(as: read) {
+                (self.start, target, steps, questions, gone) = (start, read, [], [], [])
+                return
+            }
+        }
+        let wanted = try SQLiteConnection(path: ":memory:")
+        // In a transaction, a script that would attach a file or begin another is refused.
+        try wanted.query("BEGIN")
+        try wanted.execute(script: targetSQL)
+        target = try SchemaSnapshot(of: wanted)
+        try Self.checkTarget(target, wanted)
+        start = current.leavingAlone(what: target)
+        if start.isWritten(like: target) {
+            (steps, questions, gone) = ([], [], [])
+            return
+        }
+        let comparison = try SchemaComparison(from: (db, start), to: (wanted, target), hints)
+        questions = comparison.questions
+        gone = comparison.gone
+        if questions.isEmpty {
+            var planner = try SchemaPlanner(comparison, db)
+            steps = try planner.allSteps()
+        } else {
+            steps = []
+        }
+    }
+
+    /// Refuses a target with more than a schema in it, which nothing would make in the database.
+    private static func checkTarget(_ target: SchemaSnapshot, _ db: SQLiteConnection) throws(SQLError) {
+        if let object = try SchemaObject.all(of: db, in: "temp").first {
+            throw SQLError(
+                .refusedSchemaChange,
+                "The target makes the temporary \(object.kind) \(object.name), which goes with its connection."
+                    + " Nothing was changed. Take it out of the target"
+            )
+        }
+        for table in target.objects where table.kind == .table && !table.isVirtual {
+            if try db.query("SELECT 1 FROM main.\(table.name.quoted) LIMIT 1").isEmpty { continue }
+            throw SQLError(
+                .refusedSchemaChange,
+                "The target puts rows into the table \(table.name), and a plan makes tables without rows."
+                    + " Nothing was changed. Insert them in a migration"
+            )
+        }
+    }
+
+    /// Does all of it in one transaction, or in a savepoint of the caller's.
+    ///
+    /// As with ``TableRebuild``, foreign keys are turned off before and on again afterwards, and must be off
+    /// already inside a transaction. A plan without steps does nothing.
+    ///
+    /// - Parameter db: The connection that the plan was made from, or another one to the same database.
+    /// - Throws: `SQLError`, after which nothing was changed: `SQLError.Code.openQuestions`;
+    ///   `SQLError.Code.refusedSchemaChange` when the schema is another one by now, or would not become
+    ///   the target's; and the errors of ``TableRebuild/run(_:)``.
+    public func apply(_ db: some SQLConnection) throws(SQLError) {
+        if !questions.isEmpty {
+            throw SQLError(.openQuestions, questions.map(\.description).joined(separator: " "))
+        }
+        if steps.isEmpty { return }
+        try SchemaTransaction.run(on: db) { () throws(SQLError) in
+            guard try SchemaSnapshot(of: db).leavingAlone(what: target).isWritten(like: start) else {
+                throw SQLError(
+                    .refusedSchemaChange,
+                    "The schema was changed after the plan was made. Nothing was changed. Make the plan again"
+                )
+            }
+            let before = try SchemaHealth(of: db, gone: gone)
+            for step in steps { try step.run(db) }
+            try checkResult(in: db)
+            let after = try SchemaHealth(of: db, gone: gone)
+            try after.check(against: before, dropping: "Correct it in the target")
+        }
+    }
+
+    private func checkResult(in db: some SQLConnection) throws(SQLError) {
+        let result = try SchemaSnapshot(of: db).leavingAlone(what: target)
+        guard let object = result.difference(from: target) else { return }
+        throw SQLError(
+            .refusedSchemaChange,
+            "The \(object) would not become what the target says. Nothing was changed."
+                + " Change it in a migration instead"
+        )
+    }
+}

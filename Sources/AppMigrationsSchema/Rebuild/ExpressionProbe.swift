@@ -1,0 +1,179 @@
+internal import AppMigrationsSQLite
+
+/// What SQLite reads to evaluate an expression for the rows of a table.
+struct ExpressionReads {
+    /// The columns of the row that the expression belongs to.
+    var columns = Set<SQLName>()
+    /// The tables and views that it reads besides, the row's own table among them.
+    var tables = Set<SQLName>()
+    /// Whether SQLite could be asked: otherwise it may read any table, and the columns are not known.
+    var isComplete = true
+
+    var isOfItsRowAlone: Bool { tables.isEmpty && isComplete }
+
+    func mayRead(_ table: SQLName) -> Bool { !isComplete || tables.contains(table) }
+
+    mutating func formUnion(_ other: ExpressionReads) {
+        columns.formUnion(other.columns)
+        tables.formUnion(other.tables)
+        isComplete = isComplete && other.isComplete
+    }
+}
+
+/// A copy of a schema in memory, in which SQLite is asked what expressions and virtual tables read.
+///
+/// The row of an expression comes from a table with a name of its own there, so that what a subquery reads of the same
+/// table is told apart. A connection of another library keeps the authorizer of its owner, which a copy does without; but
+/// what only that connection knows, such as a function of the app, cannot be compiled here.
+struct ExpressionProbe {
+    private let db: SQLiteConnection
+    private let table: TableShape
+    /// The name that the table has when the expressions are evaluated.
+    private let name: SQLName
+    private let row: String
+    private let virtualTables: [SQLName]
+
+    enum Answer {
+        case reads(ExpressionReads)
+        /// A name in double quotes is no column, so that SQLite takes it for a text.
+        case text(complaint: String)
+        case complaint(SQLError)
+    }
+
+    init(
+        of table: TableShape,
+        named name: SQLName,
+        in objects: [SchemaObject],
+        renaming renames: [(old: SQLName, new: SQLName)] = []
+    ) throws(SQLError) {
+        db = try SQLiteConnection(path: ":memory:")
+        self.table = table
+        self.name = name
+        row = SchemaObject.unusedName(among: objects)
+        virtualTables = objects.filter(\.isVirtual).map(\.name)
+        try db.query("BEGIN")
+        // SQLite makes its own tables, and a virtual table those in which it keeps its rows: they are there already.
+        for kind in [SchemaObject.Kind.table, .view] {
+            for object in objects where object.kind == kind && object.sql != nil {
+                _ = try accepts { () throws(SQLError) in
+                    try db.query(try object.statement().text(in: object.schema))
+                }
+            }
+        }
+        for (old, new) in renames {
+            let sql = "ALTER TABLE main.\(old.quoted) RENAME TO \(new.quoted)"
+            if try accepts({ () throws(SQLError) in try db.query(sql) }) { continue }
+            db.setLegacyRenaming(true)
+            _ = try accepts { () throws(SQLError) in try db.query(sql) }
+            db.setLegacyRenaming(false)
+        }
+        let columns = table.columns.map { column in
+            "\(column.name.quoted)\(column.name == table.rowIDAlias ? " INTEGER PRIMARY KEY" : "")"
+        }
+        let key =
+            table.isWithoutRowID ? ", PRIMARY KEY (\(table.columns[0].name.quoted))) WITHOUT ROWID" : ")"
+        try db.query("CREATE TABLE main.\(row)(\(columns.joined(separator: ", "))\(key)")
+    }
+
+    /// Runs what may need something of the app's connection.
+    private func accepts(_ body: () throws(SQLError) -> Void) throws(SQLError) -> Bool {
+        do throws(SQLError) {
+            try body()
+            return true
+        } catch  where error.code == .statementFailed {
+            return false
+        }
+    }
+
+    /// What an expression reads; `source` is the connection whose table it is for.
+    func answer(_ expression: String, _ source: some SQLConnection) throws(SQLError) -> Answer {
+        let names = SQLTokens(expression).inBackticks
+        if let reads = try reads(names) { return .reads(reads) }
+        if try reads(expression) != nil {
+            return .text(complaint: try db.complaint(about: select(names, row)) ?? "")
+        }
+        if let own = source as? SQLiteConnection, !own.isBorrowed {
+            return try answer(names, expression, on: db, row)
+        }
+        return try answer(names, expression, on: source, table.name.quoted)
+    }
+
+    private func answer(
+        _ names: String,
+        _ expression: String,
+        on db: some SQLConnection,
+        _ table: String
+    ) throws(SQLError) -> Answer {
+        guard let complaint = try db.failure(of: select(names, table)) else {
+            return .reads(ExpressionReads(isComplete: false))
+        }
+        guard let error = try db.failure(of: select(expression, table)) else {
+            return .text(complaint: complaint.message)
+        }
+        return .complaint(error)
+    }
+
+    /// The line end closes a comment that the expression may end with.
+    private func select(_ expression: String, _ table: String) -> String {
+        "SELECT (\(expression)\n) FROM main.\(table) AS \(name.quoted)"
+    }
+
+    /// `nil` where the expression does not compile here.
+    private func reads(_ expression: String) throws(SQLError) -> ExpressionReads? {
+        var reads = ExpressionReads()
+        let all: [(table: SQLName, column: SQLName)]
+        do throws(SQLError) {
+            all = try db.reads { () throws(SQLError) in _ = try db.prepare(select(expression, row)) }
+        } catch  where error.code == .statementFailed {
+            return nil
+        }
+        for (table, column) in all {
+            if table == SQLName(row) {
+                reads.columns.insert(column)
+            } else {
+                reads.tables.insert(table)
+            }
+        }
+        return reads
+    }
+
+    /// The first virtual table that takes its values from one of these columns, with the column.
+    ///
+    /// A full-text index with the option `content` does. SQLite compiles how it reads them when its rows are asked for.
+    func virtualTable(readingAnyOf columns: Set<SQLName>) throws(SQLError) -> (
+        name: SQLName, column: SQLName
+    )? {
+        for virtual in virtualTables {
+            var all = [(table: SQLName, column: SQLName)]()
+            _ = try accepts { () throws(SQLError) in
+                all = try db.reads { () throws(SQLError) in
+                    try db.query("SELECT * FROM main.\(virtual.quoted) LIMIT 1")
+                }
+            }
+            let read = all.first { $0.table == name && columns.contains($0.column) }
+            if let read { return (virtual, read.column) }
+        }
+        return nil
+    }
+}
+
+extension SQLConnection {
+    /// What SQLite says of a statement that it cannot compile.
+    func complaint(about sql: String) throws(SQLError) -> String? { try failure(of: sql)?.message }
+
+    /// The error of a statement that SQLite cannot compile.
+    ///
+    /// `EXPLAIN` alone would give values of the statement as if they were texts, which another library may refuse to read.
+    func failure(of sql: String) throws(SQLError) -> SQLError? {
+        do throws(SQLError) {
+            if let db = self as? SQLiteConnection {
+                _ = try db.prepare(sql)
+            } else {
+                try rows("EXPLAIN QUERY PLAN \(sql)")
+            }
+            return nil
+        } catch  where error.code == .statementFailed {
+            return error
+        }
+    }
+}

@@ -1,0 +1,145 @@
+internal import AppMigrationsSQLite
+
+/// What a ``TableRebuild`` does to one database, found out and checked before anything is changed.
+struct TableCopy {
+    let rebuild: TableRebuild
+    /// The name as it is stored.
+    let table: SQLName
+    let old: TableShape
+    let new: TableShape
+    /// The columns to fill, each with where its value comes from.
+    let fillings: [Filling]
+    /// The indexes and triggers to make again, in their order.
+    let indexes: [SchemaObject]
+    let triggers: [SchemaObject]
+    let droppedViews: [SchemaObject]
+    /// The columns that the new table does not have.
+    let gone: Set<SQLName>
+    /// What the expressions read.
+    let reads: ExpressionReads
+    let statistics: TableStatistics
+
+    struct Filling {
+        let column: String
+        let expression: String
+    }
+
+    init(_ rebuild: TableRebuild, _ db: some SQLConnection) throws(SQLError) {
+        self.rebuild = rebuild
+        let objects = try SchemaObject.all(of: db)
+        let object = try rebuild.object(in: objects, db)
+        table = object.name
+        old = try TableShape(of: try object.statement(), in: "main", db)
+        let inTemp = try SchemaObject.all(of: db, in: "temp")
+        // A column's name is the column: an object of the same name is not meant.
+        let dropped = Set(rebuild.dropping).subtracting(old.columns.map(\.name))
+        let belonging = (objects + inTemp).filter {
+            $0.table == object.name && $0.sql != nil && !dropped.contains($0.name)
+        }
+        indexes = belonging.filter { $0.kind == .index && $0.schema == "main" }
+        triggers = belonging.filter { $0.kind == .trigger }
+        droppedViews = objects.filter { $0.kind == .view && dropped.contains($0.name) }
+        let trial = try TableTrial(of: try rebuild.newStatement(for: table), instead: old, with: indexes, db)
+        new = trial.shape
+        gone = trial.gone
+        fillings = try rebuild.fillings(old, new)
+        statistics = try TableStatistics(of: old, db)
+
+        var reads = ExpressionReads()
+        if !rebuild.values.isEmpty || objects.contains(where: \.isVirtual) {
+            let probe = try ExpressionProbe(of: old, named: table, in: objects + inTemp)
+            for value in rebuild.values { reads.formUnion(try rebuild.reads(of: value, probe, db)) }
+            let lost = gone.union(rebuild.changedRowID(old, new, fillings).map { [$0] } ?? [])
+            try rebuild.checkVirtualTables(probe, gone: lost)
+        }
+        self.reads = reads
+        try rebuild.check(old, new, reads)
+        try rebuild.checkDropping(old, new, objects)
+        if let broken = trial.broken { throw rebuild.refusal(of: broken.index, broken.complaint, old) }
+        try rebuild.checkTriggers(triggers, old, gone)
+        try rebuild.checkConversions(old, new)
+        try rebuild.checkNulls(old, new, in: db)
+    }
+
+    func run(_ db: some SQLConnection) throws(SQLError) {
+        let count = try db.number("SELECT count(*) FROM main.\(table.quoted)") ?? 0
+        let counter = try AutoincrementCounter(of: table, in: db)
+        for trigger in try SchemaObject.all(of: db) + SchemaObject.all(of: db, in: "temp")
+        where trigger.kind == .trigger && trigger.table == table {
+            try db.rows("DROP TRIGGER \(trigger.qualifiedName)")
+        }
+        let copied = try copy(db)
+        // After the copy, since an expression may read them.
+        for view in droppedViews { try db.rows("DROP VIEW \(view.qualifiedName)") }
+        if copied != count {
+            throw rebuild.refusal(
+                "Of \(count) rows \(copied) would be left",
+                "An expression in values: must give one value for each row, so it can hold no aggregate function"
+            )
+        }
+        if new.hasAutoincrement { try counter.restore(for: new.name, in: db) }
+        for index in indexes { try db.rows(try index.statement().text(in: "main")) }
+        for trigger in triggers { try db.rows(try trigger.statement().text(in: trigger.schema)) }
+        try statistics.restore(for: new.name, in: db)
+    }
+
+    /// Moves the rows into the new table; how many they were.
+    private func copy(_ db: some SQLConnection) throws(SQLError) -> Int64 {
+        let objects = try SchemaObject.all(of: db) + SchemaObject.all(of: db, in: "temp")
+        let stash = SchemaObject.unusedName(among: objects)
+        // Once the table is renamed, its name is the new table's for a subquery or a view.
+        if !reads.isOfItsRowAlone { return try copyTwice(db, by: stash) }
+        do throws(SQLError) {
+            try db.rows("ALTER TABLE main.\(table.quoted) RENAME TO \(stash)")
+        } catch  where error.code == .statementFailed {
+            // A CHECK or an index that names the table does not compile under another name.
+            return try copyTwice(db, by: stash)
+        }
+        try db.rows(rebuild.createTable)
+        let count = try insert(
+            into: new.name.quoted,
+            fillings.map(\.column),
+            "\(fillings.map(\.expression).joined(separator: ", ")) FROM main.\(stash) AS \(table.quoted)",
+            db
+        )
+        try db.rows("DROP TABLE main.\(stash)")
+        return count
+    }
+
+    private func copyTwice(_ db: some SQLConnection, by stash: String) throws(SQLError) -> Int64 {
+        // Without types, no value is converted on the way.
+        let columns = fillings.indices.map { "c\($0)" }
+        try db.rows("CREATE TABLE main.\(stash)(\(columns.joined(separator: ", ")))")
+        try insert(
+            into: stash,
+            columns,
+            "\(fillings.map(\.expression).joined(separator: ", ")) FROM main.\(table.quoted)",
+            db
+        )
+        try db.rows("DROP TABLE main.\(table.quoted)")
+        try db.rows(rebuild.createTable)
+        let count = try insert(
+            into: new.name.quoted,
+            fillings.map(\.column),
+            "\(columns.joined(separator: ", ")) FROM main.\(stash) ORDER BY rowid",
+            db
+        )
+        try db.rows("DROP TABLE main.\(stash)")
+        return count
+    }
+
+    /// "OR ABORT" stands above the `ON CONFLICT` clauses of the new table, which would leave rows out or
+    /// take others away ("The ON CONFLICT Clause").
+    @discardableResult
+    private func insert(
+        into target: String,
+        _ columns: [String],
+        _ selection: String,
+        _ db: some SQLConnection
+    ) throws(SQLError) -> Int64 {
+        try db.rows(
+            "INSERT OR ABORT INTO main.\(target)(\(columns.joined(separator: ", "))) SELECT \(selection)"
+        )
+        return try db.number("SELECT changes()") ?? 0
+    }
+}

@@ -1,0 +1,171 @@
+internal import AppMigrationsSQLite
+
+extension TableRebuild {
+    /// The table in the schema, where it is one that can be made anew.
+    func object(in objects: [SchemaObject], _ db: some SQLConnection) throws(SQLError) -> SchemaObject {
+        let found = objects.first { $0.name == table && ($0.kind == .table || $0.kind == .view) }
+        guard let object = found else {
+            throw refusal("There is no table of this name", "Correct the name, or create the table")
+        }
+        if object.kind == .view {
+            throw refusal("It is a view", "Drop it and create it again, since it holds no rows")
+        }
+        if table.isInternal { throw refusal("It is a table of SQLite's own", "Choose a table of your own") }
+        if try object.statement().kind == .virtualTable {
+            throw refusal(
+                "It is a virtual table, whose module keeps its rows",
+                "Create another one, copy the rows, and drop this one"
+            )
+        }
+        if try db.rows("PRAGMA main.table_list(\(object.name.quoted))").first?[2] == "shadow" {
+            throw refusal("It is a shadow table, in which a virtual table keeps its rows", "Leave it alone")
+        }
+        return object
+    }
+
+    /// The statement of the new table, which makes a table of the same name and nothing else.
+    func newStatement(for table: SQLName) throws(SQLError) -> CreateStatement {
+        let advice = "Pass CREATE TABLE \(table) with its columns"
+        guard let statement = CreateStatement(createTable), statement.kind == .table else {
+            throw refusal("The statement of the new table is no CREATE TABLE", advice)
+        }
+        if statement.isFollowed { throw refusal("More follows the statement of the new table", advice) }
+        if statement.isTemporary || statement.schema.map({ $0 != SQLName("main") }) == true {
+            throw refusal("The new table would not be in the main database", advice)
+        }
+        if statement.name != table {
+            throw refusal("The statement of the new table makes the table \(statement.name)", advice)
+        }
+        if statement.openingParenthesis == nil {
+            throw refusal("The new table would get its rows from a SELECT", advice)
+        }
+        return statement
+    }
+
+    func check(_ old: TableShape, _ new: TableShape, _ reads: ExpressionReads) throws(SQLError) {
+        for column in old.columns
+        where !dropping.contains(column.name) && !reads.columns.contains(column.name) {
+            let advice = "Use it in values: if it gets another name, or name it in dropping:"
+            let next = fresh.contains(column.name) ? nil : new[column.name]
+            if next == nil {
+                throw refusal("The new table has no column \(column.name)", advice)
+            }
+            if !column.isGenerated, next?.isGenerated == true {
+                throw refusal("The values of \(column.name) would be replaced by generated ones", advice)
+            }
+        }
+    }
+
+    func checkDropping(_ old: TableShape, _ new: TableShape, _ objects: [SchemaObject]) throws(SQLError) {
+        for name in dropping {
+            if old[name] != nil {
+                guard let column = new[name], !column.isGenerated else { continue }
+                throw refusal(
+                    "The column \(name) is to be dropped, and the new table has it",
+                    "Take it out of one of the two. An index, a trigger or a view of this name is dropped by a"
+                        + " statement before"
+                )
+            }
+            let isObject = objects.contains { object in
+                guard object.name == name, object.sql != nil else { return false }
+                return object.kind == .view || object.kind != .table && object.table == table
+            }
+            if !isObject {
+                throw refusal(
+                    "There is no column, index, trigger or view \(name) to drop",
+                    "Correct the name, or take it out of dropping:"
+                )
+            }
+        }
+    }
+
+    /// What an expression reads, where SQLite can compile it.
+    func reads(
+        of value: (column: SQLName, expression: String),
+        _ probe: ExpressionProbe,
+        _ db: some SQLConnection
+    ) throws(SQLError) -> ExpressionReads {
+        switch try probe.answer(value.expression, db) {
+        case .reads(let reads): return reads
+        case .complaint(let error): throw error
+        case .text(let complaint):
+            throw refusal(
+                "The value for \(value.column) has a name in double quotes that SQLite would take for a text:"
+                    + " \(complaint)",
+                "Correct the name, or write a text in single quotes"
+            )
+        }
+    }
+
+    /// Refuses what would leave a full-text index behind that draws on the table: no trigger fires in a rebuild.
+    func checkVirtualTables(_ probe: ExpressionProbe, gone: Set<SQLName>) throws(SQLError) {
+        let changed = gone.union(values.map(\.column))
+        guard let found = try probe.virtualTable(readingAnyOf: changed) else { return }
+        throw refusal(
+            "The virtual table \(found.name) is filled from the column \(found.column) and would not follow",
+            "Drop it before, and make and fill it again afterwards; or change values with UPDATE, which fires triggers"
+        )
+    }
+
+    func refusal(of index: SchemaObject, _ complaint: String, _ old: TableShape) -> SQLError {
+        refusal(
+            "The index \(index.name) would no longer compile: \(complaint)",
+            old[index.name] == nil
+                ? "Name the index in dropping:" : "Drop it before, since a column has its name"
+        )
+    }
+
+    func checkTriggers(_ triggers: [SchemaObject], _ old: TableShape, _ gone: Set<SQLName>) throws(SQLError) {
+        for trigger in triggers {
+            for column in try trigger.statement().event?.columns ?? [] where gone.contains(column) {
+                throw refusal(
+                    "The trigger \(trigger.name) waits for updates of the column \(column), which goes",
+                    old[trigger.name] == nil
+                        ? "Name the trigger in dropping:, and make it anew afterwards"
+                        : "Drop it before, since a column has its name"
+                )
+            }
+        }
+    }
+
+    /// Refuses types that can change values, unless an expression says how.
+    func checkConversions(_ old: TableShape, _ new: TableShape) throws(SQLError) {
+        for column in new.columns {
+            guard let before = kept(column, old), new.canChange(before, of: old, into: column) else {
+                continue
+            }
+            throw refusal(
+                "The column \(before.name) gets another type, \(column.type), which can change its values",
+                "Say how in values:; its name alone, \(before.name.written), is SQLite's own conversion"
+            )
+        }
+    }
+
+    /// Refuses rows without a value where the new table wants one.
+    func checkNulls(_ old: TableShape, _ new: TableShape, in db: some SQLConnection) throws(SQLError) {
+        var tightened = [(before: TableShape.Column, after: TableShape.Column)]()
+        for column in new.columns where column.isNotNull || column.name == new.rowIDAlias {
+            guard let before = kept(column, old), !before.isNotNull, before.name != old.rowIDAlias else {
+                continue
+            }
+            tightened.append((before, column))
+        }
+        if tightened.isEmpty { return }
+        let counts = tightened.map { "total(\($0.before.name.quoted) IS NULL)" }.joined(separator: ", ")
+        let row = try db.rows("SELECT \(counts) FROM main.\(old.name.quoted)").first ?? []
+        for (column, count) in zip(tightened, row) {
+            guard case .real(let count) = count, count > 0 else { continue }
+            let example = new.filling(column.after, from: column.before.name).map { ", such as \($0)" } ?? ""
+            throw refusal(
+                "The column \(column.before.name) becomes NOT NULL, and rows without a value there are \(Int64(count))",
+                "Give one in values:\(example)"
+            )
+        }
+    }
+
+    /// The old column whose values a new one keeps without an expression.
+    func kept(_ column: TableShape.Column, _ old: TableShape) -> TableShape.Column? {
+        let isOther = column.isGenerated || fresh.contains(column.name)
+        return isOther || values.contains { $0.column == column.name } ? nil : old[column.name]
+    }
+}

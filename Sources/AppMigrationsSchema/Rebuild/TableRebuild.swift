@@ -1,0 +1,100 @@
+public import AppMigrationsSQLite
+
+/// A table made anew with its rows, for what `ALTER TABLE` cannot do.
+///
+/// Nothing that belongs to the table is lost on the way: the columns that both tables have are copied with
+/// their row ids; indexes, triggers, the counter of `AUTOINCREMENT` and the statistics of `ANALYZE` are
+/// there afterwards; rows of other tables that refer to it stay as they are. All of it happens in one
+/// transaction, or in a savepoint of the caller's.
+///
+/// ```sql
+/// CREATE TABLE t_AppUser (u_id INTEGER PRIMARY KEY, u_name TEXT NOT NULL, u_last_name TEXT)
+/// ```
+///
+/// The guide <doc:ChangingATable> shows how.
+public struct TableRebuild: Sendable {
+    let table: SQLName
+    let createTable: String
+    let values: [(column: SQLName, expression: String)]
+    let dropping: [SQLName]
+    /// The columns that come anew under the name of an old one, whose values another column keeps.
+    let fresh: Set<SQLName>
+
+    /// Describes what a table is to become; nothing is read or checked before ``run(_:)``.
+    ///
+    /// - Parameters:
+    ///   - table: The table's name, in any case of ASCII letters.
+    ///   - createTable: The `CREATE TABLE` statement of the new table, under the same name. It is run
+    ///     word for word.
+    ///   - values: For columns of the new table, the SQL expression that gives their value, in terms of the
+    ///     old columns and of all tables as they were. A column that is not here keeps the value of the old column of the
+    ///     same name, or gets its default. A column whose new type can change values has to be here: its name alone
+    ///     takes SQLite's own conversion.
+    ///   - dropping: The names of the columns that are to go, and of the indexes, triggers and views that are; a
+    ///     name that is a column's is the column. A column of the old table that nothing uses, and an index of it, are
+    ///     refused unless they are named here.
+    public init(
+        _ table: String,
+        as createTable: String,
+        values: [String: String] = [:],
+        dropping: [String] = []
+    ) {
+        self.init(SQLName(table), as: createTable, values: values, dropping: dropping, fresh: [])
+    }
+
+    init(
+        _ table: SQLName,
+        as createTable: String,
+        values: [String: String],
+        dropping: [String],
+        fresh: Set<SQLName>
+    ) {
+        self.table = table
+        self.createTable = createTable
+        self.values = values.map { (SQLName($0.key), $0.value) }.sorted { $0.column.text < $1.column.text }
+        self.dropping = dropping.map { SQLName($0) }
+        self.fresh = fresh
+    }
+
+    /// Makes the table anew.
+    ///
+    /// Outside of a transaction it turns foreign keys off, begins one, commits, and turns them on again.
+    /// In a transaction, such as a migration's, it uses a savepoint, and foreign keys must be off already: a
+    /// migrator sees to it.
+    ///
+    /// - Parameter db: A connection to SQLite, of this library or another.
+    /// - Throws: `SQLError`, after which the table and the connection's settings are as they were:
+    ///   `SQLError.Code.refusedSchemaChange` for what cannot be done or would lose something, found
+    ///   before a row is copied; `SQLError.Code.brokenObject` for a view or a trigger that would no longer
+    ///   compile, `SQLError.Code.foreignKeyViolation` for rows that would refer to none, and what SQLite says
+    ///   of a row that the new table does not take.
+    public func run(_ db: some SQLConnection) throws(SQLError) {
+        do throws(SQLError) {
+            try SchemaTransaction.run(on: db) { () throws(SQLError) in
+                let work = try TableCopy(self, db)
+                let before = try SchemaHealth(of: db, gone: work.gone)
+                try work.run(db)
+                let after = try SchemaHealth(of: db, gone: work.gone)
+                try after.check(against: before, dropping: "Change it first, or name it in dropping:")
+            }
+        } catch {
+            throw located(error)
+        }
+    }
+
+    /// Says in an error which table it is about, and that it is as it was.
+    func located(_ error: SQLError) -> SQLError {
+        var error = error
+        // They would be places in statements that the caller does not see.
+        (error.line, error.column) = (nil, nil)
+        error.message = "Rebuilding the table \(table): \(error.message)"
+        if !error.message.contains("Nothing was changed"), error.code != .transactionEnded {
+            error.message += ". The table and its rows are as they were"
+        }
+        return error
+    }
+
+    func refusal(_ message: String, _ advice: String) -> SQLError {
+        SQLError(.refusedSchemaChange, "\(message). Nothing was changed. \(advice)")
+    }
+}

@@ -1,0 +1,107 @@
+internal import AppMigrationsSQLite
+
+/// The columns of a table and what its rows are found by.
+struct TableShape {
+    struct Column {
+        let name: SQLName
+        let type: String
+        let isNotNull: Bool
+        let hasDefault: Bool
+        let isInPrimaryKey: Bool
+        let isGenerated: Bool
+    }
+
+    let name: SQLName
+    let columns: [Column]
+    let isWithoutRowID: Bool
+    let isStrict: Bool
+    let hasAutoincrement: Bool
+    /// The column that is another name of the rowid ("ROWIDs and the INTEGER PRIMARY KEY").
+    let rowIDAlias: SQLName?
+    let indexes: [Index]
+
+    /// What an index holds, to know it again.
+    struct Index {
+        let name: SQLName
+        let origin: String
+        /// A column, its collation and its direction for each part; an expression has no column.
+        let parts: [[SQLValue]]
+    }
+
+    /// Reads a table of a schema; `statement` is what made it.
+    init(of statement: CreateStatement, in schema: String, _ db: some SQLConnection) throws(SQLError) {
+        name = statement.name
+        isWithoutRowID = statement.isWithoutRowID
+        isStrict = statement.isStrict
+        hasAutoincrement = statement.hasAutoincrement
+        columns = try Self.columns(of: statement.name, in: schema, db)
+        indexes = try Self.indexes(of: statement.name, in: schema, db)
+        // "INTEGER PRIMARY KEY DESC" is none, for reasons of history; an index of its own gives it away.
+        let key = columns.filter { $0.isInPrimaryKey }
+        let isAlias = key.count == 1 && SQLName(key[0].type) == SQLName("INTEGER") && !isWithoutRowID
+        rowIDAlias = isAlias && !indexes.contains { $0.origin == "pk" } ? key[0].name : nil
+    }
+
+    /// A name that reads and writes the rowid; `nil` where there is none or columns hide all three.
+    var rowIDName: String? {
+        if isWithoutRowID { return nil }
+        if let rowIDAlias { return rowIDAlias.quoted }
+        return ["rowid", "_rowid_", "oid"].first { self[SQLName($0)] == nil }
+    }
+
+    subscript(column: SQLName) -> Column? { columns.first { $0.name == column } }
+
+    func index(_ name: SQLName) -> Index? { indexes.first { $0.name == name } }
+
+    private static func columns(
+        of table: SQLName,
+        in schema: String,
+        _ db: some SQLConnection
+    ) throws(SQLError) -> [Column] {
+        var columns = [Column]()
+        for row in try db.rows("PRAGMA \(schema).table_xinfo(\(table.quoted))") {
+            guard row.count >= 7, case .text(let name) = row[1], case .text(let type) = row[2] else {
+                throw SQLError(
+                    .statementFailed,
+                    "PRAGMA table_xinfo(\(table)) gave a row without a name: \(row)"
+                )
+            }
+            var hasDefault = row[4] != .null
+            if case .text(let text) = row[4] { hasDefault = SQLName(text) != SQLName("NULL") }
+            let column = Column(
+                name: SQLName(name),
+                type: type,
+                isNotNull: row[3] != 0,
+                hasDefault: hasDefault,
+                isInPrimaryKey: row[5] != 0,
+                // 2 is virtual, 3 is stored ("PRAGMA table_xinfo").
+                isGenerated: row[6] == 2 || row[6] == 3
+            )
+            columns.append(column)
+        }
+        return columns
+    }
+
+    private static func indexes(
+        of table: SQLName,
+        in schema: String,
+        _ db: some SQLConnection
+    ) throws(SQLError) -> [Index] {
+        var indexes = [Index]()
+        for row in try db.rows("PRAGMA \(schema).index_list(\(table.quoted))") {
+            guard row.count >= 4, case .text(let text) = row[1], case .text(let origin) = row[3] else {
+                throw SQLError(
+                    .statementFailed,
+                    "PRAGMA index_list(\(table)) gave a row without a name: \(row)"
+                )
+            }
+            let name = SQLName(text)
+            var parts = [[SQLValue]]()
+            for part in try db.rows("PRAGMA \(schema).index_xinfo(\(name.quoted))") where part.last == 1 {
+                parts.append(Array(part.dropFirst(2)))
+            }
+            indexes.append(Index(name: name, origin: origin, parts: parts))
+        }
+        return indexes
+    }
+}

@@ -1,0 +1,93 @@
+internal import AppMigrationsSQLite
+
+/// A `CREATE` statement: what it makes, its name, and where its parts stand.
+struct CreateStatement {
+    enum Kind { case table, virtualTable, index, view, trigger }
+
+    let tokens: SQLTokens
+    let kind: Kind
+    let isTemporary: Bool
+    /// The schema before the name, as in `main.notes`.
+    let schema: SQLName?
+    let name: SQLName
+    /// The index of the token after the name.
+    let afterName: Int
+
+    /// Reads a statement; `nil` for one that creates none of the kinds.
+    init?(_ text: String) {
+        tokens = SQLTokens(text)
+        guard tokens.isWord(0, "CREATE") else { return nil }
+        isTemporary = tokens.isWord(1, "TEMP") || tokens.isWord(1, "TEMPORARY")
+        var index = isTemporary ? 2 : 1
+        if tokens.isWord(index, "UNIQUE") { index += 1 }
+        let isVirtual = tokens.isWord(index, "VIRTUAL")
+        if isVirtual { index += 1 }
+        switch index {
+        case _ where tokens.isWord(index, "TABLE"): kind = isVirtual ? .virtualTable : .table
+        case _ where tokens.isWord(index, "INDEX"): kind = .index
+        case _ where tokens.isWord(index, "VIEW"): kind = .view
+        case _ where tokens.isWord(index, "TRIGGER"): kind = .trigger
+        default: return nil
+        }
+        index += 1
+        if tokens.isWord(index, "IF"), tokens.isWord(index + 1, "NOT"), tokens.isWord(index + 2, "EXISTS") {
+            index += 3
+        }
+        if tokens.isSign(index + 1, ".") {
+            schema = tokens.name(index)
+            index += 2
+        } else {
+            schema = nil
+        }
+        guard let name = tokens.name(index) else { return nil }
+        self.name = name
+        afterName = index + 1
+    }
+
+    /// The same statement with another name, its schema included, as it is to be written.
+    func text(naming name: String, replacing replaced: [(range: Range<Int>, text: String)] = []) -> String {
+        let end = tokens.tokens[afterName - 1].range.upperBound
+        var text = "CREATE \(kind.words) \(name)"
+        if kind == .index, tokens.isWord(1, "UNIQUE") { text = "CREATE UNIQUE INDEX \(name)" }
+        var offset = end
+        for (range, other) in replaced where range.lowerBound >= end {
+            text += tokens.text(in: offset..<range.lowerBound) + other
+            offset = range.upperBound
+        }
+        return text + tokens.text(in: offset..<tokens.bytes.count)
+    }
+
+    /// The same statement in a schema, without which SQLite stores it.
+    ///
+    /// An index or a trigger without one would go to a temporary table of the same name, where there is one.
+    func text(in schema: String) -> String { text(naming: "\(schema).\(tokens.text(afterName - 1))") }
+
+    /// The same statement as SQLite stores it: its own words up to the name, and the text from there.
+    var stored: String { text(naming: tokens.text(afterName - 1)) }
+
+    /// The places of names in double quotes that are one of `names`, and the same in backticks.
+    ///
+    /// SQLite takes a name in double quotes for a text where there is no such column ("Double-quoted String
+    /// Literals Are Accepted").
+    func doubtful(_ names: Set<SQLName>) -> [(range: Range<Int>, text: String)] {
+        var places = [(range: Range<Int>, text: String)]()
+        for index in afterName..<tokens.tokens.count where tokens.tokens[index].kind == .quoted {
+            if let name = tokens.name(index), names.contains(name) {
+                places.append((tokens.tokens[index].range, name.alwaysName))
+            }
+        }
+        return places
+    }
+}
+
+extension CreateStatement.Kind {
+    fileprivate var words: String {
+        switch self {
+        case .table: "TABLE"
+        case .virtualTable: "VIRTUAL TABLE"
+        case .index: "INDEX"
+        case .view: "VIEW"
+        case .trigger: "TRIGGER"
+        }
+    }
+}

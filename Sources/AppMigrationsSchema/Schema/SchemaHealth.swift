@@ -1,0 +1,130 @@
+internal import AppMigrationsSQLite
+
+/// The views and triggers that do not compile, each with what SQLite says of it.
+///
+/// SQLite looks at them when they are used and not before: without a look, a column that goes breaks an
+/// `INSERT` in the next release.
+struct SchemaHealth {
+    private var complaints = [String: String]()
+    private let gone: Set<SQLName>
+
+    /// Compiles every view and trigger.
+    ///
+    /// In double quotes the names of columns that go become texts without a word, so those are tried as
+    /// names.
+    init(of db: some SQLConnection, gone: Set<SQLName>) throws(SQLError) {
+        self.gone = gone
+        let objects = try SchemaObject.all(of: db) + SchemaObject.all(of: db, in: "temp")
+        for view in objects where view.kind == .view {
+            try check(view, db)
+        }
+        var groups = [(key: String, triggers: [SchemaObject])]()
+        for trigger in objects where trigger.kind == .trigger {
+            guard let event = try trigger.statement().event else { continue }
+            let isTemporary = objects.contains {
+                $0.schema == "temp" && ($0.kind == .table || $0.kind == .view) && $0.name == trigger.table
+            }
+            let schema = trigger.schema == "temp" && isTemporary ? "temp" : "main"
+            guard let firing = try Self.firing(event.name, trigger.table, schema, db) else { continue }
+            if let index = groups.firstIndex(where: { $0.key == firing }) {
+                groups[index].triggers.append(trigger)
+            } else {
+                groups.append((firing, [trigger]))
+            }
+        }
+        for group in groups { try check(group.triggers, firedBy: group.key, db) }
+    }
+
+    /// Throws for what compiled before and does not any more.
+    func check(against before: SchemaHealth, dropping advice: String) throws(SQLError) {
+        for (object, complaint) in complaints.sorted(by: { $0.key < $1.key })
+        where before.complaints[object] == nil {
+            throw SQLError(
+                .brokenObject,
+                "The \(object) would no longer compile: \(complaint). Nothing was changed. \(advice)"
+            )
+        }
+    }
+
+    private mutating func check(_ view: SchemaObject, _ db: some SQLConnection) throws(SQLError) {
+        let name = "view \(view.name)"
+        if let complaint = try db.complaint(about: "SELECT * FROM \(view.qualifiedName)") {
+            complaints[name] = complaint
+            return
+        }
+        let statement = try view.statement()
+        let doubtful = statement.doubtful(gone)
+        if doubtful.isEmpty { return }
+        let probe = "\(view.schema).app_migrations_probe"
+        let text = statement.text(naming: probe, replacing: doubtful)
+        try Self.undoing(db) { () throws(SQLError) in
+            try db.rows(text)
+            complaints[name] = try db.complaint(about: "SELECT * FROM \(probe)")
+        }
+    }
+
+    private mutating func check(
+        _ triggers: [SchemaObject],
+        firedBy firing: String,
+        _ db: some SQLConnection
+    ) throws(SQLError) {
+        let isDoubtful = try Self.hasDoubts(triggers, gone)
+        if !isDoubtful, try db.complaint(about: firing) == nil { return }
+        // SQLite compiles all of them together and tells of the first.
+        for trigger in triggers {
+            let statement = try trigger.statement()
+            let text = statement.text(
+                naming: trigger.qualifiedName,
+                replacing: statement.doubtful(gone)
+            )
+            try Self.undoing(db) { () throws(SQLError) in
+                for other in triggers { try db.rows("DROP TRIGGER \(other.qualifiedName)") }
+                try db.rows(text)
+                complaints["trigger \(trigger.name)"] = try db.complaint(about: firing)
+            }
+        }
+    }
+
+    private static func hasDoubts(_ triggers: [SchemaObject], _ gone: Set<SQLName>) throws(SQLError) -> Bool {
+        if gone.isEmpty { return false }
+        for trigger in triggers where !(try trigger.statement().doubtful(gone).isEmpty) { return true }
+        return false
+    }
+
+    /// A statement that would fire the triggers of a table or a view; `nil` for one without columns.
+    private static func firing(
+        _ event: String,
+        _ table: SQLName,
+        _ schema: String,
+        _ db: some SQLConnection
+    ) throws(SQLError) -> String? {
+        let target = "\(schema).\(table.quoted)"
+        if event == "INSERT" { return "INSERT INTO \(target) DEFAULT VALUES" }
+        if event == "DELETE" { return "DELETE FROM \(target)" }
+        var settings = [String]()
+        let rows: [[SQLValue]]
+        do throws(SQLError) {
+            rows = try db.rows("PRAGMA \(schema).table_xinfo(\(table.quoted))")
+        } catch  where error.code == .statementFailed {
+            // A view that does not compile has told so itself.
+            return nil
+        }
+        for row in rows where row.last == 0 {
+            if case .text(let name) = row[1] {
+                let quoted = SQLName(name).quoted
+                settings.append("\(quoted) = \(quoted)")
+            }
+        }
+        return settings.isEmpty ? nil : "UPDATE \(target) SET \(settings.joined(separator: ", "))"
+    }
+
+    private static func undoing(
+        _ db: some SQLConnection,
+        _ body: () throws(SQLError) -> Void
+    ) throws(SQLError) {
+        try db.rows("SAVEPOINT app_migrations_probe")
+        try body()
+        try db.rows("ROLLBACK TO app_migrations_probe")
+        try db.rows("RELEASE app_migrations_probe")
+    }
+}

@@ -1,0 +1,83 @@
+internal import AppMigrationsSQLite
+
+/// The transaction of a change of tables: foreign keys off, `legacy_alter_table` on, and both as they were
+/// afterwards, whatever happens.
+enum SchemaTransaction {
+    /// Runs `body` in a transaction, or in a savepoint of the caller's.
+    ///
+    /// Where foreign keys were on, rows that refer to none and did not before are an error. In a transaction
+    /// they must be off already, as they are in a migration: SQLite ignores the pragma there, and
+    /// would delete the rows that refer to a table that is dropped.
+    static func run<Connection: SQLConnection>(
+        on db: Connection,
+        _ body: () throws(SQLError) -> Void
+    ) throws(SQLError) {
+        guard Connection.dialect == .sqlite else {
+            throw SQLError(
+                .refusedSchemaChange,
+                "Tables are rebuilt in SQLite only; PostgreSQL's ALTER TABLE needs none of it. Nothing was changed"
+            )
+        }
+        let session = SQLiteSession(db)
+        if try session.isInTransaction { return try inside(session, body) }
+        try session.withoutForeignKeys { checks throws(SQLError) in
+            try withLegacyRenaming(db) { () throws(SQLError) in
+                try session.transaction(wait: .zero) { () throws(SQLError) in
+                    if checks { try session.checkingReferences(body) } else { try body() }
+                }
+            }
+        }
+    }
+
+    private static func inside(
+        _ session: SQLiteSession,
+        _ body: () throws(SQLError) -> Void
+    ) throws(SQLError) {
+        if try session.hasForeignKeys {
+            throw SQLError(
+                .refusedSchemaChange,
+                "Foreign keys are on, and SQLite cannot turn them off inside a transaction: the rows that refer to"
+                    + " a table would be deleted with it. Nothing was changed. Run it outside of the"
+                    + " transaction, or in a migration, which turns them off before"
+            )
+        }
+        let db = session.db
+        try withLegacyRenaming(db) { () throws(SQLError) in
+            try db.rows("SAVEPOINT app_migrations_schema")
+            do throws(SQLError) {
+                try body()
+                try db.rows("RELEASE app_migrations_schema")
+            } catch {
+                // Where SQLite ended the transaction, the savepoint is gone with it.
+                guard try session.isInTransaction else { throw error }
+                do throws(SQLError) {
+                    try db.rows("ROLLBACK TO app_migrations_schema")
+                    try db.rows("RELEASE app_migrations_schema")
+                } catch let failure {
+                    throw error.adding(failure, of: "the rollback")
+                }
+                throw error
+            }
+        }
+    }
+
+    /// Runs `body` with renames that leave the texts of views, triggers and foreign keys alone.
+    ///
+    /// "PRAGMA legacy_alter_table=ON: the ALTER TABLE RENAME command works as it did in SQLite 3.24.0 and
+    /// earlier"; with foreign keys off, references of other tables stay as they are, too.
+    private static func withLegacyRenaming(
+        _ db: some SQLConnection,
+        _ body: () throws(SQLError) -> Void
+    ) throws(SQLError) {
+        let wasOn = try db.number("PRAGMA legacy_alter_table") == 1
+        try setLegacyRenaming(true, on: db)
+        try SQLError.running(body, undoing: "setting PRAGMA legacy_alter_table again") {
+            () throws(SQLError) in try setLegacyRenaming(wasOn, on: db)
+        }
+    }
+
+    static func setLegacyRenaming(_ on: Bool, on db: some SQLConnection) throws(SQLError) {
+        if let db = db as? SQLiteConnection { return db.setLegacyRenaming(on) }
+        try db.rows("PRAGMA legacy_alter_table = \(on ? "ON" : "OFF")")
+    }
+}

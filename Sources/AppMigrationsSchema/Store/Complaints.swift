@@ -1,0 +1,129 @@
+internal import AppMigrationsSQLite
+
+/// What a check of a database complained about, each kind counted.
+///
+/// Two kinds are told apart. Damage is what SQLite can't read or find again. A row that breaks a constraint says
+/// nothing about the file: "CHECK and NOT NULL constraints" are checked, too (PRAGMA integrity_check), and rows that
+/// break them were written by an older schema, with the constraints off, or by SQLite itself.
+struct Complaints {
+    private struct Group {
+        var count = 0
+        /// The first ones, word for word.
+        var examples = [String]()
+    }
+
+    /// By the text without its numbers, since pages and rows get others when a copy is migrated.
+    private var damaged: [String: Group] = [:]
+    /// By the text, which names the table or the column.
+    private var broken: [String: Int] = [:]
+
+    init() {}
+
+    /// Runs a check to its end, or until it has complained `limit` times.
+    init(_ pragma: String, of db: SQLiteConnection, limit: Int32) throws(SQLError) {
+        var count = 0
+        try db.forEachFirst(of: "PRAGMA \(pragma)(\(limit))") { value throws(SQLError) in
+            guard case .text(let text) = value else {
+                throw SQLError(.statementFailed, "PRAGMA \(pragma) gave a row without a text: \(value)")
+            }
+            count += 1
+            add(text)
+        }
+        if count >= limit, damaged.isEmpty { self = try Complaints(pragma, of: db, limit: .max) }
+    }
+
+    /// What is too broken to be checked.
+    init(_ error: SQLError) { addDamage(error.message[...]) }
+
+    private mutating func add(_ text: String) {
+        if text == "ok" { return }
+        if Self.affinities.contains(where: text.hasPrefix) { return }
+        if Self.constraint(of: text) != nil {
+            broken[text, default: 0] += 1
+            return
+        }
+        // All that is wrong with the pages comes as one row, under a headline.
+        for line in text.split(separator: "\n") where !line.hasPrefix("*** in database ") { addDamage(line) }
+    }
+
+    private mutating func addDamage(_ line: Substring) {
+        let words = line.split(separator: " ").map { word in
+            word.allSatisfy { $0.isNumber || ":,".contains($0) } ? "#" : word
+        }
+        var group = damaged[words.joined(separator: " "), default: Group()]
+        group.count += 1
+        if group.examples.count < 3 { group.examples.append(String(line)) }
+        damaged[words.joined(separator: " ")] = group
+    }
+
+    /// A value that a column converts otherwise today: `ALTER TABLE … ADD COLUMN flag TEXT DEFAULT TRUE` makes some.
+    private static let affinities = ["NUMERIC value in ", "TEXT value in "]
+
+    private static let constraints =
+        ["NULL value in ", "CHECK constraint failed in "]
+        + ["BLOB", "INT", "INTEGER", "REAL", "TEXT"].map { "non-\($0) value in " }
+
+    private static func constraint(of text: String) -> String? { constraints.first(where: text.hasPrefix) }
+
+    /// The first complaints that tell of damage; `nil` where there are none.
+    var damage: String? {
+        let examples = damaged.sorted { $0.key < $1.key }.flatMap(\.value.examples)
+        return examples.isEmpty ? nil : examples.prefix(3).joined(separator: "; ")
+    }
+
+    var isEmpty: Bool { damaged.isEmpty && broken.isEmpty }
+
+    /// Drops what SQLite complains about and is not so.
+    ///
+    /// SQLite 3.40 reports a NULL in a sound table WITHOUT ROWID that has a column before its key.
+    mutating func dropFalseOnes(of db: SQLiteConnection) throws(SQLError) {
+        for text in broken.keys.filter({ $0.hasPrefix(Self.constraints[0]) }) {
+            let column = SQLValue.text(String(text.dropFirst(Self.constraints[0].count)))
+            let columns = try db.query(
+                """
+                SELECT t.name, c.name FROM main.sqlite_master AS t, pragma_table_xinfo(t.name) AS c
+                WHERE t.type = 'table' AND t.name || '.' || c.name = ?
+                """,
+                [column]
+            )
+            // A column that isn't found can't be looked at.
+            var isTrue = columns.isEmpty
+            for row in columns {
+                guard case .text(let table) = row[0], case .text(let name) = row[1] else { continue }
+                // SQLite takes `IS NULL` of a NOT NULL column for false and reads nothing.
+                let condition = "typeof(\(SQLName(name).quoted)) = 'null'"
+                let sql = "SELECT 1 FROM main.\(SQLName(table).quoted) WHERE \(condition) LIMIT 1"
+                if try !db.query(sql).isEmpty { isTrue = true }
+            }
+            if !isTrue { broken[text] = nil }
+        }
+    }
+
+    /// What was not there before, as an error.
+    ///
+    /// Rows that break a constraint are counted over all tables, which may have got other names.
+    func excess(over before: Complaints) -> SQLError? {
+        let new = damaged.filter { $0.value.count > before.damaged[$0.key]?.count ?? 0 }
+        if !new.isEmpty {
+            var further = Complaints()
+            further.damaged = new
+            return SQLError(
+                .damaged,
+                "The migrated copy is damaged, and was not put in the store's place: \(further.damage ?? "")"
+            )
+        }
+        for constraint in Self.constraints where count(of: constraint) > before.count(of: constraint) {
+            let texts = broken.keys.filter { $0.hasPrefix(constraint) && broken[$0] != before.broken[$0] }
+            return SQLError(
+                .constraintViolation,
+                "The migrated copy was not put in the store's place, since rows of it break a constraint: "
+                    + texts.sorted().prefix(3).joined(separator: "; ")
+            )
+        }
+        return nil
+    }
+
+    private func count(of constraint: String) -> Int {
+        broken.reduce(0) { $1.key.hasPrefix(constraint) ? $0 + $1.value : $0 }
+    }
+}

@@ -1,0 +1,126 @@
+public import AppMigrationsSQLite
+
+extension SQLiteStore {
+    /// A damaged store that is out of the way, with all it holds.
+    public struct SetAside: Sendable {
+        /// The path of what was the store, `<storePath>-corrupt-<date and time in UTC>`.
+        ///
+        /// Of a store that was missing, only the log or the journal beside it has this name, with its ending.
+        public let path: String
+
+        /// The path at which the store was, without links: where a backup belongs, and what the backup is named after.
+        public let storePath: String
+
+        /// What was wrong with it; `nil` when an earlier start set it aside, or when it was not damaged.
+        public let error: SQLError?
+    }
+
+    /// Renames a damaged store and the files beside it, and deletes nothing.
+    ///
+    /// It looks for the damage itself, and does nothing without it. A store that is busy, not allowed,
+    /// encrypted, of a newer SQLite or on a failing disk is not damaged; nor is one whose migration failed.
+    ///
+    /// A store that holds nothing of its own, such as a cache, can be set aside as well when it can't be migrated, by
+    /// `onlyIfDamaged: false`. Others must not be in a transaction then, nor have one in WAL mode open; close
+    /// your own connections first.
+    ///
+    /// - Parameters:
+    ///   - onlyIfDamaged: Whether a sound store stays.
+    ///   - check: Whether every page is read. Without it damage counts only where the schema is.
+    ///   - lockTimeout: How long to wait for others.
+    /// - Returns: The new path, `<path>-corrupt-20261121T035428Z`, and the damage.
+    /// - Throws: `SQLError`: `SQLError.Code.notDamaged`, also where there is no store;
+    ///   `SQLError.Code.newerSchema`, `SQLError.Code.busy` and `SQLError.Code.unreachable` when it is that;
+    ///   `SQLError.Code.fileFailure`; and `SQLError.Code.cleanupFailed` after it was set aside.
+    @discardableResult
+    public func setAside(
+        onlyIfDamaged: Bool = true,
+        check: Check = .off,
+        lockTimeout: Duration = .seconds(5)
+    ) throws(SQLError) -> SetAside {
+        let files = try StoreFiles(of: path)
+        return try StagingLock.holding(
+            files,
+            wait: lockTimeout,
+            done: { "The store was set aside as \($0.path)" }
+        ) { () throws(SQLError) in
+            let aside = StoreAside(files)
+            if let moved = try aside.setAsideIfDamaged(check, lockTimeout) { return moved }
+            if !onlyIfDamaged, try aside.isThere { return try aside.setAside(lockTimeout) }
+            throw StoreInspection.error(.notDamaged, "The store is not damaged", files)
+        }
+    }
+
+    /// Opens the store, and makes it where there is none; a damaged one is set aside before.
+    ///
+    /// `recovering` is called when the store was set aside: tell the user, and put a backup at
+    /// ``SetAside/storePath`` if there is one. Whatever is there when it returns is opened; where there is nothing, a new database of one empty
+    /// page is made, so that `PRAGMA auto_vacuum` and `page_size` take a `VACUUM` there. If the process dies before,
+    /// the next call calls `recovering` again.
+    ///
+    /// - Parameters:
+    ///   - check: Whether every page is read before.
+    ///   - busyTimeout: How long to wait for others, also as the setting of the connection.
+    ///   - recovering: What to do about a store that was set aside.
+    /// - Returns: The connection.
+    /// - Throws: `SQLError`: `SQLError.Code.newerSchema`, `SQLError.Code.busy` and
+    ///   `SQLError.Code.unreachable` when the store is that, which is left as it is;
+    ///   `SQLError.Code.damaged` when what `recovering` put there is damaged, too;
+    ///   `SQLError.Code.migrationFailed` with an error of `recovering`; `SQLError.Code.fileFailure`.
+    public func open(
+        check: Check = .off,
+        busyTimeout: Duration = .seconds(5),
+        recovering: (SetAside) throws -> Void
+    ) throws(SQLError) -> SQLiteConnection {
+        let files = try StoreFiles(of: path)
+        let aside = StoreAside(files)
+        var found = try StoreInspection.of(files, check: check, busyTimeout: busyTimeout)
+        if try aside.isNeeded(found) {
+            do throws(SQLError) {
+                found = try recover(aside, check, busyTimeout, recovering)
+            } catch {
+                // Where no lock can be made nobody sets anything aside: what was found first tells more.
+                if case .unreachable(let first) = found, error.code == .fileFailure { throw first }
+                throw error
+            }
+        }
+        switch found {
+        case .none, .usable: return try SQLiteConnection(path: files.store, .making, busyTimeout)
+        case .damaged(let error), .newer(let error), .busy(let error), .unreachable(let error): throw error
+        }
+    }
+
+    /// Looks again under the lock, since another starter may be at it, and does what is to be done.
+    private func recover(
+        _ aside: StoreAside,
+        _ check: Check,
+        _ busyTimeout: Duration,
+        _ recovering: (SetAside) throws -> Void
+    ) throws(SQLError) -> StoreInspection {
+        try StagingLock.holding(aside.files, wait: busyTimeout, done: { _ in nil }) { () throws(SQLError) in
+            var moved = try aside.setAsideIfDamaged(check, busyTimeout)
+            if moved == nil { moved = try aside.earlierIfNothingIsThere() }
+            if let moved {
+                do {
+                    try recovering(moved)
+                } catch {
+                    let outcome = "What was set aside is \(moved.path), and the next call recovers again"
+                    throw SQLError.failure(error, of: aside.files.store, outcome)
+                }
+                try makeIfNeeded(aside.files, busyTimeout)
+            }
+            return try StoreInspection.of(aside.files, check: check, busyTimeout: busyTimeout)
+        }
+    }
+
+    /// Gives a store without a byte its first page: what is there now is not to be recovered again.
+    private func makeIfNeeded(_ files: StoreFiles, _ busyTimeout: Duration) throws(SQLError) {
+        guard case .none = try StoreInspection.of(files, check: .off, busyTimeout: busyTimeout) else {
+            return
+        }
+        let db = try SQLiteConnection(path: files.store, .making, busyTimeout)
+        defer { db.close() }
+        try db.query("BEGIN IMMEDIATE")
+        try db.query("COMMIT")
+    }
+}

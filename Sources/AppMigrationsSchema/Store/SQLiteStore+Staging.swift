@@ -1,0 +1,72 @@
+public import AppMigrationsSQLite
+
+extension SQLiteStore {
+    /// Migrates a copy of the store, and writes it back once it is complete and checked.
+    ///
+    /// SQLite's own transactions make a migration all or nothing already. A copy is for what cannot be in one
+    /// (`VACUUM`, a pragma, several commits), for a check before anyone sees the result, and for a backup.
+    /// Whatever goes wrong, and whenever the process dies, the store is wholly the old one or wholly the
+    /// new one.
+    ///
+    /// **Others who write** wait for as long as it takes, or get SQLite's busy error; nothing that they have
+    /// committed is lost. The write lock has to be given back for a moment before the copy is
+    /// written into the store. If another process commits something just then, the copy is made anew, and
+    /// **`body` runs once more**, on the new copy.
+    ///
+    /// Where `body` wrote nothing, nothing is checked or replaced, and a backup from an earlier time stays. Writes
+    /// through another connection to the copy count, once they are committed. Where there is no store yet, the copy
+    /// is empty.
+    ///
+    /// - Parameters:
+    ///   - backupExtension: With `bak`, the old store stays as `<resolvedPath>.bak`, in place of an earlier
+    ///     one of that name, which stays unless the store is replaced. See ``resolvedPath``.
+    ///   - check: What the copy is checked for when `body` has returned, unless for nothing. Only what the store did
+    ///     not have before is an error: damage, rows that break a constraint, rows that refer to none.
+    ///   - lockTimeout: How long to wait for other writers and for another starter that does the same.
+    ///   - progress: Called with every thousand pages or so and before each phase; its answer can end it all.
+    ///   - body: The migration. The connection is the copy's; keep neither it nor the copy's path,
+    ///     `<resolvedPath>.migrating`.
+    /// - Returns: Whether the store was replaced.
+    /// - Throws: `SQLError`, after which the store is the old one: `SQLError.Code.busy`,
+    ///   `SQLError.Code.cancelled` when the task was cancelled, `SQLError.Code.stopped` when `progress` said so,
+    ///   `SQLError.Code.migrationFailed` with the error of `body`, or that error itself where it is one of this
+    ///   library, `SQLError.Code.damaged`, `SQLError.Code.constraintViolation` and
+    ///   `SQLError.Code.foreignKeyViolation` from the check, `SQLError.Code.damaged` also where the store is missing
+    ///   and its log is not, `SQLError.Code.unreachable`, `SQLError.Code.fileFailure`, and what SQLite says.
+    ///   `SQLError.Code.cleanupFailed` alone comes after the store was replaced.
+    @discardableResult
+    public func migrateStaged(
+        backupExtension: String? = nil,
+        check: Check = .full,
+        lockTimeout: Duration = .seconds(60),
+        progress: (Progress) -> Answer = { _ in .continue },
+        body: (SQLiteConnection) throws -> Void
+    ) throws(SQLError) -> Bool {
+        let files = try StoreFiles(of: path)
+        let backup = try backupExtension.map { ending throws(SQLError) in
+            try Self.backupPath(of: files.store, ending)
+        }
+        let migration = StagedMigration(files: files, backup: backup, check: check, lockTimeout: lockTimeout)
+        return try StagingLock.holding(
+            files,
+            wait: lockTimeout,
+            done: { $0 ? "The store was replaced" : nil }
+        ) { () throws(SQLError) in
+            try migration.run(progress, body)
+        }
+    }
+
+    private static func backupPath(of store: String, _ ending: String) throws(SQLError) -> String {
+        let taken = StoreFiles.sidecarEndings + [EarlierBackup.ending]
+        if ending.isEmpty || ending.utf8.contains(UInt8(ascii: "/")) || ending.utf8.contains(0)
+            || ending.lowercased().hasPrefix("migrating")
+            || taken.contains(where: ending.lowercased().hasSuffix)
+        {
+            throw SQLError(
+                .cannotOpen,
+                "\"\(ending)\" cannot be the extension of a backup. Nothing was run. Use one such as bak"
+            )
+        }
+        return "\(store).\(ending)"
+    }
+}

@@ -1,0 +1,120 @@
+internal import AppMigrationsSQLite
+
+/// A database file of the app: what state it is in, how it is migrated on a copy, and what happens when it is
+/// damaged.
+///
+/// A store is a path and nothing else; each method opens the file and closes it again. The guides
+/// <doc:ReplacingAStore> and <doc:WhenADatabaseIsDamaged> show how.
+///
+/// Beside the file, names that begin with ``resolvedPath`` belong to it: SQLite's `-journal`, `-wal` and `-shm`,
+/// `.migrating` with further endings while a copy is migrated, `-earlier` behind the name of a backup while a new one
+/// takes its place, and `-corrupt-` with a time for what was set aside.
+public struct SQLiteStore: Sendable, Hashable {
+    /// The path of the database's file.
+    public let path: String
+
+    /// Names a store; nothing is opened or looked at.
+    ///
+    /// - Parameter path: The path of the file, which need not be there yet. It is never read as a URI.
+    public init(path: String) { self.path = path }
+
+    /// The path of the file itself, without links, also where it isn't there yet.
+    ///
+    /// SQLite keeps the journal beside the file that a link leads to; so all that belongs to the store is
+    /// there, a backup with the name `<resolvedPath>.bak` for one. It is asked for at each access.
+    ///
+    /// - Throws: `SQLError` with the code `SQLError.Code.unreachable` when a folder on the way can't be looked
+    ///   through, links lead in a circle, or the path isn't UTF-8; `SQLError.Code.cannotOpen` for what is no path
+    ///   of a file.
+    public var resolvedPath: String {
+        get throws(SQLError) { try StoreFiles(of: path).store }
+    }
+}
+
+/// The names of a store's files.
+struct StoreFiles {
+    /// The store itself, without links: SQLite keeps a journal beside the file that a link leads to.
+    let store: String
+
+    init(of path: String) throws(SQLError) {
+        if path.isEmpty || path.utf8.contains(0) || path == ":memory:" || path.utf8.last == UInt8(ascii: "/")
+        {
+            throw SQLError(.cannotOpen, "A store needs the path of a file")
+        }
+        do throws(Platform.Failure) {
+            store = try Platform.resolvedPath(of: path)
+        } catch {
+            var wrapped = SQLError(.unreachable, "The store could not be found: \(error.message)")
+            wrapped.path = path
+            throw wrapped
+        }
+    }
+
+    static let sidecarEndings = ["-journal", "-wal", "-shm"]
+
+    /// The copy that is migrated.
+    var copy: String { store + ".migrating" }
+    /// The backup until it is complete.
+    var newBackup: String { copy + "-backup" }
+    /// Held by the process that migrates a copy or sets the store aside.
+    var lock: String { copy + "-lock" }
+
+    static func sidecars(of path: String) -> [String] { sidecarEndings.map { path + $0 } }
+
+    /// Removes the copies that a process left which died.
+    ///
+    /// Only under the lock.
+    func removeLeftovers() throws(SQLError) {
+        for file in [copy, newBackup].flatMap({ [$0] + Self.sidecars(of: $0) }) {
+            try SQLError.ofFile(file, "A left-over copy could not be removed") {
+                () throws(Platform.Failure) in
+                try Platform.removeFile(file)
+            }
+        }
+    }
+
+    /// What lies beside a store that is missing or has no byte, and holds what was in it.
+    ///
+    /// SQLite deletes a log or a journal once it makes a database at the path.
+    ///
+    /// - Returns: The complaint, `nil` where the store has bytes or nothing lies there.
+    func orphan() throws(Platform.Failure) -> String? {
+        // The log first: a database that is being made has bytes before its log has one.
+        let log = try Platform.status(ofFile: store + "-wal")?.size ?? 0
+        let status = try Platform.status(ofFile: store)
+        if let status, status.size > 0 || status.kind != .file { return nil }
+        let state = status == nil ? "missing" : "empty"
+        if log > 0 { return "The file is \(state), but its write-ahead log is not" }
+        return try journalHoldsPages() ? "The file is \(state), but its rollback journal is not" : nil
+    }
+
+    /// Whether the journal is of a database that had pages.
+    ///
+    /// A database that is made in a transaction has one as well while its file is empty. Its header says that there
+    /// were no pages before: "Initial size of the database in pages", the four bytes from 16 on ("Database File
+    /// Format", section 3). Zeros stand there after a commit in the journal mode PERSIST, too.
+    private func journalHoldsPages() throws(Platform.Failure) -> Bool {
+        guard let head = try Platform.head(ofFile: store + "-journal", 20), !head.isEmpty else {
+            return false
+        }
+        return head.count < 20 || head[16...] != [0, 0, 0, 0]
+    }
+}
+
+extension SQLError {
+    /// Runs calls of the C library, and makes a failure one of this library that names the file.
+    @discardableResult
+    static func ofFile<Value>(
+        _ path: String,
+        _ message: String,
+        _ body: () throws(Platform.Failure) -> Value
+    ) throws(SQLError) -> Value {
+        do throws(Platform.Failure) {
+            return try body()
+        } catch {
+            var wrapped = SQLError(.fileFailure, "\(message): \(error.message)")
+            wrapped.path = path
+            throw wrapped
+        }
+    }
+}

@@ -1,0 +1,110 @@
+internal import AppMigrationsSQLite
+
+extension StagedMigration {
+    private enum Outcome { case replaced, unchanged, overtaken }
+
+    /// So often in a row another process has to commit in the very moment that the lock is free.
+    private static var attemptLimit: Int { 10 }
+
+    /// Migrates a copy and writes it back into the store's file; `false` where there was nothing to do.
+    func run(_ progress: Progress, _ body: Body) throws(SQLError) -> Bool {
+        if let backup { try EarlierBackup(path: backup).settle() }
+        // SQLite would delete them with the first page of a new database.
+        let orphan = try SQLError.ofFile(files.store, "The store could not be looked at") {
+            () throws(Platform.Failure) in try files.orphan()
+        }
+        if let orphan { throw StoreInspection.error(.damaged, orphan, files) }
+        for _ in 0..<Self.attemptLimit {
+            switch try attempt(progress, body) {
+            case .replaced: return true
+            case .unchanged: return false
+            case .overtaken: try files.removeLeftovers()
+            }
+        }
+        throw SQLError(
+            .busy,
+            "Other processes wrote to the store each time that the copy was to replace it"
+        )
+    }
+
+    private func attempt(_ progress: Progress, _ body: Body) throws(SQLError) -> Outcome {
+        // A store that is only being made has nothing to keep, and takes the place of no earlier backup.
+        let backup = try StoreAside(files).isThere ? backup.map { EarlierBackup(path: $0) } : nil
+        let live = try openStore()
+        defer { live.close() }
+        // Until the copy is complete nobody else can write: not a row is lost, and no copy made for nothing.
+        try live.query("BEGIN IMMEDIATE")
+        let copy = try copyStore(to: files.copy, .copying, progress)
+        defer { copy.close() }
+        guard try migrate(copy, progress, body) else { return .unchanged }
+        try checkPageSize(of: copy, live)
+        if backup != nil { try copyStore(to: files.newBackup, .backingUp, progress).close() }
+        let schemaVersion = try live.query("PRAGMA schema_version")
+
+        // "The destination connection must not be in a transaction" (sqlite3_backup_init): between these two
+        // others can write. What they did shows once the backup has the lock again.
+        try live.query("ROLLBACK")
+        let version = try live.dataVersion()
+        try whenUnlocked()
+        let replacing = try SQLiteConnection.Backup(from: copy, to: live)
+        defer { replacing.finish() }
+        try replacing.lock()
+        if try live.dataVersion() != version { return .overtaken }
+        try report(SQLiteStore.Progress(.replacing), progress)
+        while replacing.remainingPages > Self.pagesPerStep, try replacing.step(Self.pagesPerStep) {
+            try report(replacing, .replacing, progress)
+        }
+        try finish(replacing, backup, schemaVersion)
+        return .replaced
+    }
+
+    /// Puts the backup in its place, writes the last pages and commits.
+    ///
+    /// The backup has to be there before the commit, and an earlier one stays until it.
+    private func finish(
+        _ replacing: SQLiteConnection.Backup,
+        _ earlier: EarlierBackup?,
+        _ schemaVersion: [[SQLValue]]
+    ) throws(SQLError) {
+        var hasEarlier = false
+        do throws(SQLError) {
+            if let earlier { hasEarlier = try publishBackup(earlier) }
+            while try replacing.step(Self.pagesPerStep) {}
+        } catch {
+            replacing.finish()
+            if try isReplaced(since: schemaVersion, error) { throw error.following("The store was replaced") }
+            do throws(SQLError) { try earlier?.comeBack(from: files.newBackup) } catch let failure {
+                throw error.adding(failure, of: "putting the earlier backup back")
+            }
+            throw error
+        }
+        guard hasEarlier, let earlier else { return }
+        do throws(SQLError) { try earlier.discard() } catch {
+            throw error.following("The store was replaced")
+        }
+    }
+
+    private func publishBackup(_ earlier: EarlierBackup) throws(SQLError) -> Bool {
+        let hasEarlier = try earlier.moveAside()
+        try SQLError.ofFile(earlier.path, "The backup could not be put in its place") {
+            () throws(Platform.Failure) in
+            try Platform.rename(files.newBackup, to: earlier.path)
+            try Platform.synchronizeFolder(of: earlier.path)
+        }
+        return hasEarlier
+    }
+
+    /// Whether the store is the new one although its commit came back with an error.
+    ///
+    /// A lock that can't be given back is one that comes too late. A backup gives its destination the schema
+    /// version after the destination's own, so that every connection reads the schema again.
+    private func isReplaced(since schemaVersion: [[SQLValue]], _ error: SQLError) throws(SQLError) -> Bool {
+        do throws(SQLError) {
+            let store = try SQLiteConnection(path: files.store, .writing, lockTimeout)
+            defer { store.close() }
+            return try store.query("PRAGMA schema_version") != schemaVersion
+        } catch let failure {
+            throw error.adding(failure, of: "finding out whether the store was replaced")
+        }
+    }
+}

@@ -1,0 +1,183 @@
+internal import AppMigrationsSQLite
+
+/// One call of `migrateStaged`, under its lock: a copy, the migration of it, the checks.
+///
+/// `StagedMigration+Replacing` puts it in the store's place.
+struct StagedMigration {
+    typealias Progress = (SQLiteStore.Progress) -> SQLiteStore.Answer
+    typealias Body = (SQLiteConnection) throws -> Void
+
+    let files: StoreFiles
+    /// Where the old store stays, if it does.
+    let backup: String?
+    let check: SQLiteStore.Check
+    let lockTimeout: Duration
+    /// Called in the moment in which the store has no lock, so that a test can write there.
+    var whenUnlocked: () throws(SQLError) -> Void = { () throws(SQLError) in }
+
+    /// Some megabytes: often enough for a progress bar, and too seldom to cost anything.
+    static var pagesPerStep: Int32 { 1_024 }
+
+    /// Opens the store, with commits that survive a power failure.
+    func openStore() throws(SQLError) -> SQLiteConnection {
+        let live = try SQLiteConnection(path: files.store, .making, lockTimeout)
+        try Self.makeDurable(live)
+        return live
+    }
+
+    /// See ``SQLDurability``; the connection is ours alone, so that nothing is set back.
+    private static func makeDurable(_ db: SQLiteConnection) throws(SQLError) {
+        try db.query("PRAGMA synchronous = EXTRA")
+        try db.query("PRAGMA fullfsync = ON")
+    }
+
+    /// Makes a copy of the store, as private as the store is.
+    func copyStore(
+        to path: String,
+        _ phase: SQLiteStore.Progress.Phase,
+        _ progress: Progress
+    ) throws(SQLError) -> SQLiteConnection {
+        try SQLError.ofFile(path, "The copy of the store could not be made") {
+            () throws(Platform.Failure) in
+            try Platform.makeFile(path, like: try Platform.status(ofFile: files.store))
+        }
+        let db = try SQLiteConnection(path: path, .writing, lockTimeout)
+        do throws(SQLError) {
+            try Self.makeDurable(db)
+            // The connection that has the write lock cannot be a source (sqlite3_backup_step, SQLITE_BUSY).
+            let reader = try SQLiteConnection(path: files.store, .writing, lockTimeout)
+            defer { reader.close() }
+            let copying = try SQLiteConnection.Backup(from: reader, to: db)
+            defer { copying.finish() }
+            try report(SQLiteStore.Progress(phase), progress)
+            while try copying.step(Self.pagesPerStep) { try report(copying, phase, progress) }
+        } catch {
+            db.close()
+            throw error
+        }
+        return db
+    }
+
+    /// Tells how far a copy is.
+    func report(
+        _ copying: SQLiteConnection.Backup,
+        _ phase: SQLiteStore.Progress.Phase,
+        _ progress: Progress
+    ) throws(SQLError) {
+        let total = copying.pageCount
+        try report(SQLiteStore.Progress(phase, total - copying.remainingPages, of: total), progress)
+    }
+
+    /// Ends everything where the caller or its task wants that.
+    func report(_ state: SQLiteStore.Progress, _ progress: Progress) throws(SQLError) {
+        let answer = progress(state)
+        if Task<Never, Never>.isCancelled { throw SQLError(.cancelled, "The task was cancelled") }
+        if answer == .cancel { throw SQLError(.stopped, "The progress closure answered .cancel") }
+    }
+
+    /// Runs the migration on the copy and checks what it left; `false` when it wrote nothing.
+    func migrate(_ copy: SQLiteConnection, _ progress: Progress, _ body: Body) throws(SQLError) -> Bool {
+        let references = try References(of: copy, check)
+        let identity = try identityOfCopy()
+        try report(SQLiteStore.Progress(.migrating), progress)
+        let before = try copy.dataVersion()
+        do {
+            try body(copy)
+        } catch {
+            let outcome = "The copy was thrown away, and the store \(files.store) is as it was"
+            throw SQLError.failure(error, of: files.store, outcome)
+        }
+        if try copy.isInTransaction {
+            throw refusal(.alreadyInTransaction, "The migration left a transaction open")
+        }
+        if try identityOfCopy() != identity {
+            throw refusal(.migrationFailed, "The migration put another file in the place of its copy")
+        }
+        try lookAtWrites(of: copy)
+        if try copy.dataVersion() == before { return false }
+        try report(SQLiteStore.Progress(.checking), progress)
+        // A connection of its own: the copy's may remember a schema that is no longer in the file.
+        let reader = try SQLiteConnection(path: files.copy, .writing, lockTimeout)
+        defer { reader.close() }
+        try checkComplaints(about: reader)
+        if let rows = try references.excess(in: reader) { throw SQLError(.foreignKeyViolation, rows) }
+        return true
+    }
+
+    private func identityOfCopy() throws(SQLError) -> Platform.Identity? {
+        try SQLError.ofFile(files.copy, "The copy could not be looked at") {
+            () throws(Platform.Failure) in try Platform.status(ofFile: files.copy)?.identity
+        }
+    }
+
+    /// Learns what other connections wrote to the copy, and that none is still at it.
+    ///
+    /// A connection sees the writes of others once it begins a transaction.
+    private func lookAtWrites(of copy: SQLiteConnection) throws(SQLError) {
+        do throws(SQLError) {
+            try copy.query("BEGIN IMMEDIATE")
+            try copy.query("SELECT count(*) FROM sqlite_master")
+            try copy.query("ROLLBACK")
+        } catch {
+            if error.code != .busy { throw error }
+            throw refusal(.alreadyInTransaction, "Another connection to the copy is still in a transaction")
+        }
+    }
+
+    private func refusal(_ code: SQLError.Code, _ message: String) -> SQLError {
+        var error = SQLError(code, "\(message). The store was not replaced")
+        error.path = files.store
+        return error
+    }
+
+    /// Complaints of the check that the store does not have.
+    private func checkComplaints(about copy: SQLiteConnection) throws(SQLError) {
+        let complaints = try check.complaints(about: copy)
+        if complaints.isEmpty { return }
+        let store = try SQLiteConnection(path: files.store, .writing, lockTimeout)
+        defer { store.close() }
+        guard var error = complaints.excess(over: try check.complaints(about: store)) else { return }
+        error.path = files.store
+        throw error
+    }
+
+    /// Refuses a copy that SQLite can't write into the store.
+    func checkPageSize(of copy: SQLiteConnection, _ live: SQLiteConnection) throws(SQLError) {
+        // "If the destination is in WAL mode and the page sizes differ" it is SQLITE_READONLY (sqlite3_backup_step).
+        let (size, pageSize) = (try copy.query("PRAGMA page_size"), try live.query("PRAGMA page_size"))
+        if size == pageSize { return }
+        if try live.query("PRAGMA journal_mode") != [["wal"]] { return }
+        throw refusal(
+            .migrationFailed,
+            "The migration changed the page size, which SQLite does not change of a store in WAL mode:"
+                + " set its journal mode to DELETE before, or leave the page size"
+        )
+    }
+}
+
+/// The rows that refer to none before a migration.
+private struct References {
+    private let orphans: Orphans
+    /// Not where nothing is to be checked, nor where SQLite can't: a reference that fits no key is an error of
+    /// the check itself ("foreign key mismatch"), and was there before the migration.
+    private let isChecked: Bool
+
+    init(of db: SQLiteConnection, _ check: SQLiteStore.Check) throws(SQLError) {
+        var (orphans, isChecked) = (Orphans(), check != .off)
+        if isChecked {
+            do throws(SQLError) {
+                orphans = try Orphans(in: db)
+            } catch {
+                guard error.message.hasPrefix("foreign key mismatch") else { throw error }
+                isChecked = false
+            }
+        }
+        (self.orphans, self.isChecked) = (orphans, isChecked)
+    }
+
+    /// The rows that were not there before, in words.
+    func excess(in db: SQLiteConnection) throws(SQLError) -> String? {
+        guard isChecked else { return nil }
+        return try Orphans(in: db).excess(over: orphans)
+    }
+}

@@ -1,0 +1,114 @@
+internal import AppMigrationsSQLite
+
+/// The right to make, use and remove the files beside a store, for one starter at a time.
+///
+/// The store's own lock does not do: it has to be given back for a moment before the swap, and nobody may
+/// take the copy for a left-over then.
+struct StagingLock: ~Copyable {
+    private let descriptor: Int32
+    private let path: String
+
+    /// Waits for the lock.
+    ///
+    /// - Throws: `SQLError.Code.busy` when another starter had it for longer than `wait`, and
+    ///   `SQLError.Code.cancelled`.
+    init(_ files: StoreFiles, wait: Duration) throws(SQLError) {
+        path = files.lock
+        let deadline = ContinuousClock.now + wait
+        var delay = Duration.milliseconds(1)
+        while true {
+            if let descriptor = try Self.take(files.lock) {
+                self.descriptor = descriptor
+                return
+            }
+            if Task<Never, Never>.isCancelled { throw SQLError(.cancelled, "The task was cancelled") }
+            let left = ContinuousClock.now.duration(to: deadline)
+            if left <= .zero {
+                var error = SQLError(.busy, "Another starter is migrating this store or setting it aside")
+                error.path = files.store
+                throw error
+            }
+            Platform.pause(min(delay, left))
+            delay = min(delay * 2, .milliseconds(50))
+        }
+    }
+
+    /// The lock's open file, or `nil` when somebody else has it.
+    private static func take(_ path: String) throws(SQLError) -> Int32? {
+        try SQLError.ofFile(path, "The lock beside the store could not be taken") {
+            () throws(Platform.Failure) in
+            let file = try Platform.openLock(path)
+            do throws(Platform.Failure) {
+                // The last holder removed the file: whoever comes now makes another one.
+                if try Platform.tryLock(file),
+                    try Platform.status(ofOpenFile: file).identity
+                        == Platform.status(ofFile: path)?.identity
+                {
+                    return file
+                }
+            } catch {
+                Platform.closeLock(file)
+                throw error
+            }
+            Platform.closeLock(file)
+            return nil
+        }
+    }
+
+    /// Removes the lock's file and gives the lock back.
+    consuming func release() throws(SQLError) {
+        defer { Platform.closeLock(descriptor) }
+        let path = path
+        try SQLError.ofFile(path, "The lock beside the store could not be removed") {
+            () throws(Platform.Failure) in try Platform.removeFile(path)
+        }
+    }
+
+    /// Runs `body` with the lock, and removes in every case what it left beside the store.
+    ///
+    /// `done` says what `body` did that an error of the removing must not be taken to deny, `nil` where that is nothing.
+    static func holding<Value>(
+        _ files: StoreFiles,
+        wait: Duration,
+        done: (Value) -> String?,
+        _ body: () throws(SQLError) -> Value
+    ) throws(SQLError) -> Value {
+        let lock = try StagingLock(files, wait: wait)
+        let value: Value
+        do throws(SQLError) {
+            try files.removeLeftovers()
+            value = try body()
+        } catch {
+            var error = error
+            do throws(SQLError) { try files.removeLeftovers() } catch let failure {
+                error = error.adding(failure, of: "removing the copy")
+            }
+            do throws(SQLError) { try lock.release() } catch let failure {
+                error = error.adding(failure, of: "giving back the lock")
+            }
+            throw error
+        }
+        do throws(SQLError) {
+            do throws(SQLError) { try files.removeLeftovers() } catch {
+                do throws(SQLError) { try lock.release() } catch let failure {
+                    throw error.adding(failure, of: "giving back the lock")
+                }
+                throw error
+            }
+            try lock.release()
+        } catch {
+            throw done(value).map { error.following($0) } ?? error
+        }
+        return value
+    }
+}
+
+extension SQLError {
+    /// This failure, as one that came when everything was done.
+    func following(_ done: String) -> SQLError {
+        var error = self
+        error.code = .cleanupFailed
+        error.message = "\(done). Only this failed afterwards: \(message)"
+        return error
+    }
+}

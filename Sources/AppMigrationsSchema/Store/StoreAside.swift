@@ -1,0 +1,193 @@
+internal import AppMigrationsSQLite
+
+/// Moves a damaged store out of the way.
+///
+/// Only under the lock.
+struct StoreAside {
+    let files: StoreFiles
+
+    init(_ files: StoreFiles) { self.files = files }
+
+    private var prefix: String { files.store + "-corrupt-" }
+
+    /// Whether there is something to do about the store, or left of a start that died while it did it.
+    func isNeeded(_ found: StoreInspection) throws(SQLError) -> Bool {
+        switch found {
+        // Unreachable is also a store that another starter is renaming.
+        case .damaged, .unreachable: return true
+        case .none:
+            if try earlier() != nil { return true }
+            return try hasLeftovers()
+        case .usable: return try hasLeftovers()
+        case .newer, .busy: return false
+        }
+    }
+
+    private func hasLeftovers() throws(SQLError) -> Bool {
+        try SQLError.ofFile(files.copy, "A left-over copy could not be looked for") {
+            () throws(Platform.Failure) in
+            for path in [files.copy, files.newBackup, files.lock]
+            where try Platform.status(ofFile: path) != nil {
+                return true
+            }
+            return false
+        }
+    }
+
+    /// Looks at the store again, and renames it where it is damaged.
+    ///
+    /// - Returns: What was set aside, `nil` where nothing is damaged.
+    func setAsideIfDamaged(
+        _ check: SQLiteStore.Check,
+        _ busyTimeout: Duration
+    ) throws(SQLError) -> SQLiteStore.SetAside? {
+        switch try StoreInspection.of(files, check: check, busyTimeout: busyTimeout) {
+        case .none, .usable: return nil
+        case .newer(let error), .busy(let error), .unreachable(let error): throw error
+        case .damaged(let error):
+            let isThere = try size() != nil
+            let path = try moveAside()
+            // A start died after it had renamed the store, and before it renamed what lay beside it.
+            if !isThere, let earlier = try earlier(isWhole: true) { return earlier }
+            return SQLiteStore.SetAside(path: path, storePath: files.store, error: error)
+        }
+    }
+
+    /// Renames a sound store that no other connection has in use.
+    func setAside(_ lockTimeout: Duration) throws(SQLError) -> SQLiteStore.SetAside {
+        let db = try SQLiteConnection(path: files.store, .writing, lockTimeout)
+        defer { db.close() }
+        // "The database connection does not release file-locks at the conclusion of each transaction", and
+        // before the first access in WAL mode it means that nobody else can have the file open.
+        try db.query("PRAGMA locking_mode = EXCLUSIVE")
+        try db.query("BEGIN EXCLUSIVE")
+        try db.query("ROLLBACK")
+        // The connection removes the log when it closes, by a name that could be another store's afterwards.
+        db.close()
+        return SQLiteStore.SetAside(path: try moveAside(), storePath: files.store, error: nil)
+    }
+
+    /// Renames the store and all beside it, and tells the new path.
+    func moveAside() throws(SQLError) -> String {
+        let path = try freePath()
+        // The store first: a log or journal without its store is of no use to anybody, a store without
+        // them may look whole and lack what was committed.
+        for ending in [""] + StoreFiles.sidecarEndings {
+            try move(files.store + ending, to: path + ending)
+        }
+        try synchronize()
+        return path
+    }
+
+    /// Whether there is a store with a byte.
+    var isThere: Bool { get throws(SQLError) { try (size() ?? 0) > 0 } }
+
+    /// The last store that an earlier start set aside, where none has taken its place.
+    func earlierIfNothingIsThere() throws(SQLError) -> SQLiteStore.SetAside? {
+        try isThere ? nil : earlier()
+    }
+
+    /// The bytes of the store, `nil` where it is not there.
+    private func size() throws(SQLError) -> Int64? {
+        try SQLError.ofFile(files.store, "The store could not be looked at") {
+            () throws(Platform.Failure) in try Platform.status(ofFile: files.store)?.size
+        }
+    }
+
+    /// The last of the stores that were set aside, a whole one before what lay beside a missing one.
+    private func earlier(isWhole: Bool = false) throws(SQLError) -> SQLiteStore.SetAside? {
+        let folder = Platform.folderPath(of: files.store)
+        let names = try SQLError.ofFile(folder, "The folder of the store could not be read") {
+            () throws(Platform.Failure) in
+            try Platform.status(ofFile: folder) == nil ? [] : Platform.names(inFolder: folder)
+        }
+        let beginning = Platform.name(of: prefix)
+        let newest = names.compactMap { AsideName($0, after: beginning) }
+            .filter { $0.isWhole || !isWhole }
+            .max { $0.precedes($1) }
+        return newest.map {
+            SQLiteStore.SetAside(path: prefix + $0.ending, storePath: files.store, error: nil)
+        }
+    }
+
+    /// A name that nothing has, neither for the store nor beside it.
+    private func freePath() throws(SQLError) -> String {
+        let time = prefix + Platform.universalTime()
+        var path = time
+        var number = 1
+        while try isTaken(path) {
+            number += 1
+            path = "\(time)-\(number)"
+        }
+        return path
+    }
+
+    private func isTaken(_ path: String) throws(SQLError) -> Bool {
+        try SQLError.ofFile(path, "A name for the damaged store could not be found") {
+            () throws(Platform.Failure) in
+            for path in [path] + StoreFiles.sidecars(of: path)
+            where try Platform.status(ofFile: path) != nil {
+                return true
+            }
+            return false
+        }
+    }
+
+    private func move(_ path: String, to new: String) throws(SQLError) {
+        try SQLError.ofFile(path, "The damaged store could not be renamed") { () throws(Platform.Failure) in
+            if try Platform.status(ofFile: path) != nil { try Platform.rename(path, to: new) }
+        }
+    }
+
+    private func synchronize() throws(SQLError) {
+        try SQLError.ofFile(
+            files.store,
+            "The damaged store was renamed, which may not survive a power failure"
+        ) {
+            () throws(Platform.Failure) in try Platform.synchronizeFolder(of: files.store)
+        }
+    }
+}
+
+/// The end of a name that was given to something set aside.
+private struct AsideName {
+    /// The time, and the number where two have the same.
+    let ending: String
+    /// Whether it is the name of the store itself, and not of a file beside it.
+    let isWhole: Bool
+    private let number: Int
+
+    /// `nil` for what has another form, such as a copy that somebody made by hand.
+    init?(_ name: String, after beginning: String) {
+        var rest = name.utf8[...]
+        guard rest.starts(with: beginning.utf8) else { return nil }
+        rest = rest.dropFirst(beginning.utf8.count)
+        let sidecar = StoreFiles.sidecarEndings.first { name.hasSuffix($0) }
+        rest = rest.dropLast(sidecar?.utf8.count ?? 0)
+        isWhole = sidecar == nil
+        ending = String(decoding: rest, as: UTF8.self)
+        let time = rest.prefix(Self.form.utf8.count)
+        let hasForm = zip(time, Self.form.utf8).allSatisfy { byte, sign in
+            sign == UInt8(ascii: "0") ? Self.digits.contains(byte) : byte == sign
+        }
+        guard hasForm, time.count == Self.form.utf8.count else { return nil }
+        let further = rest.dropFirst(time.count)
+        if further.isEmpty {
+            number = 1
+        } else {
+            guard further.first == UInt8(ascii: "-"), further.dropFirst().allSatisfy(Self.digits.contains),
+                let number = Int(String(decoding: further.dropFirst(), as: UTF8.self))
+            else { return nil }
+            self.number = number
+        }
+    }
+
+    private static let form = "00000000T000000Z"
+    private static let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+
+    func precedes(_ other: AsideName) -> Bool {
+        if isWhole != other.isWhole { return !isWhole }
+        let (time, otherTime) = (ending.prefix(Self.form.count), other.ending.prefix(Self.form.count))
+        return time == otherTime ? number < other.number : time < otherTime
+    }
+}

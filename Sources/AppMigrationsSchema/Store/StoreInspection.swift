@@ -1,0 +1,131 @@
+internal import AppMigrationsSQLite
+
+/// What a look at a store found.
+///
+/// Damage is only what SQLite calls so (NOTADB, CORRUPT) and nothing else explains. That a file is busy, not
+/// allowed, on a full or failing disk says nothing about what it holds.
+enum StoreInspection {
+    case none
+    case usable
+    case damaged(SQLError)
+    case newer(SQLError)
+    case busy(SQLError)
+    case unreachable(SQLError)
+
+    /// Opens the store for reading, and gives the connection to `body` where there is something to read.
+    ///
+    /// Errors that say something about the store become one of the cases; others come out.
+    static func of(
+        _ files: StoreFiles,
+        check: SQLiteStore.Check,
+        busyTimeout: Duration,
+        _ body: (SQLiteConnection) throws(SQLError) -> Void = { (_) throws(SQLError) in }
+    ) throws(SQLError) -> StoreInspection {
+        do throws(Platform.Failure) {
+            // Of a file without a byte SQLite deletes the log and the journal: it is not opened.
+            if let orphan = try files.orphan() { return .damaged(error(.damaged, orphan, files)) }
+            guard let status = try Platform.status(ofFile: files.store) else { return .none }
+            if status.kind != .file { return .unreachable(error(.unreachable, "It is not a file", files)) }
+            if status.size == 0 { return .none }
+        } catch {
+            return .unreachable(Self.error(.unreachable, error.message, files))
+        }
+        do throws(SQLError) {
+            let db = try open(files, busyTimeout)
+            defer { db.close() }
+            // One transaction: what is read belongs together.
+            try db.query("BEGIN")
+            try db.query("SELECT count(*) FROM sqlite_master")
+            if try db.query("PRAGMA page_count") == [[0]] { return .none }
+            if let damage = try check.damage(of: db) {
+                return .damaged(error(.damaged, "The check found damage: \(damage)", files))
+            }
+            try body(db)
+            return .usable
+        } catch {
+            guard let found = try found(error, files, busyTimeout) else { throw error }
+            return found
+        }
+    }
+
+    /// A connection that changes neither the database nor the files beside it.
+    ///
+    /// It is opened for writing, since SQLite needs that to read after another process died in a transaction, or
+    /// to share a write-ahead log; where it is not allowed SQLite falls back to reading. The last connection that
+    /// closes moves the log into the file: not this one.
+    private static func open(
+        _ files: StoreFiles,
+        _ busyTimeout: Duration
+    ) throws(SQLError) -> SQLiteConnection {
+        let log = files.store + "-wal"
+        let status = try SQLError.ofFile(log, "The write-ahead log could not be looked at") {
+            () throws(Platform.Failure) in try Platform.status(ofFile: log)
+        }
+        let db = try SQLiteConnection(path: files.store, .writing, busyTimeout)
+        if let status, status.size > 0 { db.keepLogOnClose() }
+        try db.query("PRAGMA query_only = ON")
+        return db
+    }
+
+    private static func found(
+        _ error: SQLError,
+        _ files: StoreFiles,
+        _ busyTimeout: Duration
+    ) throws(SQLError) -> StoreInspection? {
+        if error.code == .cancelled { return nil }
+        switch ResultKind(error) {
+        case .busy: return .busy(located(error, files))
+        case .corrupt:
+            if try isOfNewerSchema(error, files, busyTimeout) {
+                return .newer(Self.error(.newerSchema, error.message, files, error.extendedResultCode))
+            }
+            return .damaged(Self.error(.damaged, error.message, files, error.extendedResultCode))
+        case .notADatabase:
+            return try StoreHeader.inspection(of: files, error)
+        case .unreachable:
+            return .unreachable(Self.error(.unreachable, error.message, files, error.extendedResultCode))
+        case .unsupportedFormat:
+            return .newer(Self.error(.newerSchema, error.message, files, error.extendedResultCode))
+        case .other: return nil
+        }
+    }
+
+    /// Whether the schema can be read as rows, and only a statement in it does not compile.
+    ///
+    /// What SQLite cannot compile it calls a "malformed database schema", and CORRUPT, also when the
+    /// statement is one that a later release will understand.
+    private static func isOfNewerSchema(
+        _ error: SQLError,
+        _ files: StoreFiles,
+        _ busyTimeout: Duration
+    ) throws(SQLError) -> Bool {
+        guard error.message.hasPrefix("malformed database schema") else { return false }
+        do throws(SQLError) {
+            let db = try open(files, busyTimeout)
+            defer { db.close() }
+            db.setUnreadableSchemaAllowed()
+            return try StoredSchema(of: db).isSound
+        } catch let failure {
+            if ResultKind(failure) == .corrupt || failure.code == .invalidText { return false }
+            throw failure
+        }
+    }
+
+    static func error(
+        _ code: SQLError.Code,
+        _ message: String,
+        _ files: StoreFiles,
+        _ extendedResultCode: Int32? = nil
+    ) -> SQLError {
+        var error = SQLError(code, message)
+        error.path = files.store
+        error.extendedResultCode = extendedResultCode
+        return error
+    }
+
+    private static func located(_ error: SQLError, _ files: StoreFiles) -> SQLError {
+        var error = error
+        error.path = files.store
+        return error
+    }
+}

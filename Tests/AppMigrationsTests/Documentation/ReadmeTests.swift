@@ -40,10 +40,19 @@ import Testing
         #expect(samples.count >= 7)
     }
 
-    @Test func `the README is short and begins with code`() throws {
-        let lines = try Self.text("README.md").components(separatedBy: "\n")
-        #expect(lines.count <= 150)
-        #expect(lines.prefix(12).contains("```swift"))
+    @Test func `the README is short, and begins with code`() throws {
+        let text = try Self.text("README.md")
+        #expect(text.split(whereSeparator: \.isWhitespace).count <= 750)
+        #expect(text.components(separatedBy: "\n").prefix(12).contains("```swift"))
+    }
+
+    @Test func `every file that the README leads to is there`() throws {
+        let links = try Self.text("README.md").matches(of: /\]\(([^)]+)\)/).map { String($0.output.1) }
+        #expect(links.count >= 10)
+        for link in links {
+            let path = Self.root.appending(path: link).path(percentEncoded: false)
+            #expect(FileManager.default.fileExists(atPath: path), "\(link)")
+        }
     }
 
     @Test func `the README's two commands are what CI runs`() throws {
@@ -55,28 +64,36 @@ import Testing
         }
     }
 
-    @Test func `a real start shows the library, the recovery screen, or waits for the unlock`() throws {
-        let container = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-        defer { #expect(throws: Never.self) { try FileManager.default.removeItem(at: container) } }
-        struct Refused: Error {}
-        func run(_ version: String, _ declare: @escaping (MigrationManager) throws -> Void) -> [App.Screen] {
-            let app = App(container: container, version: version, declare: declare)
-            start(app)
-            return app.screens
-        }
-
-        let first = run("1.0") { try $0.whenMigrating(toVersion: "1.0") {} }
-        #expect(first.count == 1)
-        guard case .library = first[0] else { return #expect(Bool(false), "\(first)") }
-
-        let update = run("1.1") { try $0.whenMigrating(toVersion: "1.1") {} }
-        guard case .updating(steps: 1) = update[0], case .library = update[1] else {
-            return #expect(Bool(false), "\(update)")
-        }
-
-        let failing = run("1.2") { try $0.whenMigrating(toVersion: "1.2") { throw Refused() } }
-        guard case .updating = failing[0], case .recovery = failing[1] else {
-            return #expect(Bool(false), "\(failing)")
+    @Test func `a real start shows the library, the recovery screen, or waits for the unlock`() async throws {
+        try await withTemporaryDirectory { folder async throws in
+            struct Refused: Error {}
+            func run(
+                _ version: String,
+                _ declare: @escaping @Sendable (MigrationManager) throws -> Void
+            ) async -> [String] {
+                let shown = Log()
+                let library = Library(
+                    folder: URL(filePath: folder.path),
+                    appVersion: version,
+                    declare: declare
+                )
+                await start(library) { shown.add("\($0)".prefix { $0 != "(" }.description) }
+                return shown.lines
+            }
+            let fresh = await run("1.0") { try $0.whenMigrating(toVersion: "1.0") {} }
+            #expect(fresh == ["library"])
+            let update = await run("1.1") { try $0.whenMigrating(toVersion: "1.1") {} }
+            #expect(update == ["updating", "library"])
+            let failing = await run("1.2") { try $0.whenMigrating(toVersion: "1.2") { throw Refused() } }
+            #expect(failing == ["updating", "recovery"])
+            let older = await run("1.0") { _ in }
+            #expect(older == ["updateTheApp"])
+            // A loop of links can't be read, and isn't taken for a place without a state.
+            let state = folder.path + "/Migrations"
+            try FileManager.default.removeItem(atPath: state)
+            try FileManager.default.createSymbolicLink(atPath: state, withDestinationPath: state)
+            let unreadable = await run("1.2") { _ in }
+            #expect(unreadable == ["startAgainAfterUnlock"])
         }
     }
 }

@@ -7,7 +7,8 @@ private func landingPage() throws {
     let migrations = try MigrationManager(named: "Library", currentVersion: "1.4")
     try migrations.whenMigrating(toVersion: "1.1") { try moveArchiveToFolders() }
     try migrations.whenMigrating(toVersion: "1.1-2") { try renameDrafts() }
-    try migrations.whenMigrating(toVersion: "1.4") { try database.migrate() }
+    try migrations.whenMigrating(toVersion: "1.4") { try deleteThumbnails() }
+    try database.migrate()  // at every start: a new install runs none of the closures, and needs its tables
 }
 
 private func writingMigrations(oldLibrary: String) throws -> MigrationManager {
@@ -30,3 +31,4 @@ private func bringingToTheMedium(_ migrations: MigrationManager, _ libraryFolder
 private let database = Library.Database()
 private func moveArchiveToFolders() throws {}
 private func renameDrafts() throws {}
+private func deleteThumbnails() throws {}

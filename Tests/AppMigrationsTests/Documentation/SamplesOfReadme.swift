@@ -6,58 +6,51 @@ import Foundation
 func migrate(_ library: Library) throws {
     let migrations = try MigrationManager(named: "Library", currentVersion: "1.4")
     try migrations.whenMigrating(toVersion: "1.1") { try library.moveArchiveToFolders() }
-    try migrations.whenMigrating(toVersion: "1.1-2") { try library.renameDrafts() }  // a sub-migration of 1.1
-    try migrations.whenMigrating(toVersion: "1.4") { try library.database.migrate() }  // any SQL layer
+    try migrations.whenMigrating(toVersion: "1.1-2") { try library.renameDrafts() }  // a second step in 1.1
+    try migrations.whenMigrating(toVersion: "1.4") { try library.deleteThumbnails() }
+    try library.database.migrate()  // at every start: a new install runs none of the closures, and needs its tables
 }
 
-func start(_ app: App) {
-    let folder = app.container.appending(path: "Migrations").path(percentEncoded: false)
+@concurrent func start(_ library: Library, show: @MainActor (Screen) -> Void) async {
     do {
         let migrations = try MigrationManager(
             named: "Library",
-            currentVersion: app.version,
-            firstRun: app.firstRun(),
-            stateDirectory: folder,
+            currentVersion: library.appVersion,
+            firstRun: library.firstRun(),
+            stateDirectory: library.folder.appending(path: "Migrations").path(percentEncoded: false),
             options: .init(lockTimeout: .seconds(20), attemptLimit: 3)
         )
-        if case .downgrade = migrations.launch { return app.show(.updateTheApp) }
-        let pending = try migrations.plan(app.declare).filter { $0.kind == .willRun }
-        if !pending.isEmpty { app.show(.updating(steps: pending.count)) }
-        try app.declare(migrations)
-        app.show(.library)
+        if case .downgrade = migrations.launch { return await show(.updateTheApp) }
+        let pending = try migrations.plan(library.declare).filter { $0.kind == .willRun }
+        if !pending.isEmpty { await show(.updating(steps: pending.count)) }
+        try library.declare(migrations)
+        try library.database.migrate()
+        await show(.library)
     } catch let error as MigrationError where error.code == .stateUnreadable {
-        app.startAgainWhenUnlocked(error)
+        await show(.startAgainAfterUnlock(error))
     } catch {
-        app.show(.recovery(error))
+        await show(.recovery(error))
     }
 }
 
-struct Library {
+enum Screen: Sendable {
+    case updating(steps: Int), library, recovery(any Error), startAgainAfterUnlock(MigrationError),
+        updateTheApp
+}
+
+struct Library: Sendable {
     struct Database {
         func migrate() throws {}
     }
 
-    let database = Database()
+    let folder: URL
+    let appVersion: String
+    let declare: @Sendable (MigrationManager) throws -> Void
 
-    func moveArchiveToFolders() throws {}
-    func renameDrafts() throws {}
-}
-
-final class App {
-    enum Screen { case updating(steps: Int), library, recovery(any Error), locked, updateTheApp }
-
-    let container: URL
-    let version: String
-    let declare: (MigrationManager) throws -> Void
-    private(set) var screens: [Screen] = []
-
-    init(container: URL, version: String, declare: @escaping (MigrationManager) throws -> Void) {
-        self.container = container
-        self.version = version
-        self.declare = declare
-    }
+    var database: Database { Database() }
 
     func firstRun() -> MigrationManager.FirstRun { .freshInstall }
-    func show(_ screen: Screen) { screens.append(screen) }
-    func startAgainWhenUnlocked(_ error: MigrationError) { screens.append(.locked) }
+    func moveArchiveToFolders() throws {}
+    func renameDrafts() throws {}
+    func deleteThumbnails() throws {}
 }

@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test func `files with the names of another migrator's are found out, too`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             try write(songs[0], to: folder + "/1_first.sql")
             let db = try memory()
             try Migrator([Migration(version: 1, name: "first", sql: notes[0])]).migrate(db)

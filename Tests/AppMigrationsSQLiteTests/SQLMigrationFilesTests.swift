@@ -12,7 +12,7 @@ import Testing
         ] as [(String, Int64, String?)]
     )
     func `the names of FMDBMigrationManager are read`(file: String, version: Int64, name: String?) throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             try write("SELECT 1", to: folder + "/" + file)
             let migrations = try Migration.files(in: folder)
             #expect(migrations.map(\.version) == [version])
@@ -27,7 +27,7 @@ import Testing
         ]
     )
     func `another sql file is refused, not passed over`(file: String) throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             try write("SELECT 1", to: folder + "/1.sql")
             try write("SELECT 1", to: folder + "/" + file)
             let error = try sqlError { try Migration.files(in: folder) }
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test func `a version of more than 18 digits is refused`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             try write("SELECT 1", to: folder + "/1000000000000000000_x.sql")
             let error = try sqlError { try Migration.files(in: folder) }
             #expect(error.code == .invalidVersion)
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func `other files, hidden files and folders are passed over`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             for name in ["2_b.sql", "10_c.sql", "1_a.sql", "README.md", ".DS_Store", "._1_a.sql", "1.sql~"] {
                 try write("SELECT 1", to: folder + "/" + name)
             }
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func `two names of one version are a duplicate before anything runs`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             try write("SELECT 1", to: folder + "/1.sql")
             try write("SELECT 1", to: folder + "/01.sql")
             let error = try sqlError { try Migrator(Migration.files(in: folder)) }
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func `a folder that is missing or empty is an error`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let missing = try sqlError { try Migration.files(in: folder + "/none") }
             #expect(
                 missing.description == "\(folder)/none: The folder can't be read: opendir failed:"
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func `a file that cannot be read is refused before the first one runs`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             try write("CREATE TABLE a(x)", to: folder + "/1.sql")
             try FileManager.default.createDirectory(
                 atPath: folder + "/2.sql",
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test func `a file that is not UTF-8 is refused with the place, before the first one runs`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             try write("CREATE TABLE a(x)", to: folder + "/1.sql")
             let latin1 = Data("SELECT 1;\n-- é".utf8.map { $0 }) + Data([0xE9, 0x0A])
             try latin1.write(to: URL(filePath: folder + "/2_b.sql"))
@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test func `of the files that were applied the newest alone is read again`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             try write("CREATE TABLE a(x)", to: folder + "/1.sql")
             try write("CREATE TABLE b(x)", to: folder + "/2.sql")
             let migrator = try Migrator(Migration.files(in: folder))

@@ -11,7 +11,7 @@ import Testing
     ]
 
     @Test func `a lock held for longer than the wait is an error, and nothing was changed`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let holder = try SQLiteConnection(path: folder + "/db")
             let db = try SQLiteConnection(path: folder + "/db", busyTimeout: .seconds(600))
             try holder.transaction {
@@ -33,7 +33,7 @@ import Testing
 
     @Test(arguments: [false, true])
     func `a lock held for less than the wait is waited for`(isBorrowed: Bool) throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let holder = try SQLiteConnection(path: folder + "/db")
             // No wait of its own: only the migrator's can save it.
             let owner = try SQLiteConnection(path: folder + "/db", busyTimeout: .zero)
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test func `a read-only database is an error that says so`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             try SQLiteConnection(path: folder + "/db").query("CREATE TABLE mine(x)")
             let db = try SQLiteConnection(path: folder + "/db", readOnly: true)
             let error = try sqlError { try Migrator(migrations).migrate(db) }
@@ -90,7 +90,7 @@ import Testing
     func `a full database keeps what was committed, and goes on later`(transactions: Migrator.Transactions)
         throws
     {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let db = try SQLiteConnection(path: folder + "/db")
             try db.query("PRAGMA foreign_keys = ON")
             let large = Migration(
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test func `a commit that a reader holds up is undone`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let db = try SQLiteConnection(path: folder + "/db")
             try db.query("CREATE TABLE mine(x)")
             try db.query("INSERT INTO mine VALUES (1), (2)")

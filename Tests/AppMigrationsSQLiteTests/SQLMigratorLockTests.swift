@@ -9,7 +9,7 @@ import Testing
         "database is locked", "database table is locked", "canceling statement due to lock timeout",
     ])
     func `a lock that could not be had is busy, and blames no file`(words: String) throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             try write("CREATE TABLE a(x)", to: folder + "/1_a.sql")
             let migrator = try Other(SQLMigration.files(in: folder))
             for statement in ["BEGIN IMMEDIATE", "COMMIT", "CREATE TABLE a(x)", "CREATE TABLE main."] {

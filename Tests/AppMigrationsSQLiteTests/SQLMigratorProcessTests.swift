@@ -5,7 +5,7 @@ import Testing
 @Suite(.serialized) struct SQLMigratorProcessTests {
     @Test(arguments: ["delete", "wal"])
     func `32 processes that start at once all succeed, and each migration runs once`(journal: String) throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let path = folder + "/db"
             try SQLiteConnection(path: path).query("PRAGMA journal_mode = \(journal)")
             try write("", to: folder + "/gate")
@@ -25,7 +25,7 @@ import Testing
 
     @Test(arguments: ["delete", "wal"])
     func `a process that is killed leaves each migration wholly done or not at all`(journal: String) throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             for round in 0..<100 {
                 let path = "\(folder)/db\(round)"
                 try SQLiteConnection(path: path).query("PRAGMA journal_mode = \(journal)")

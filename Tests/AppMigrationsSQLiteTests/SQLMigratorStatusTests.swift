@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test func `a file that is no database is an error`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             try write(String(repeating: "not a database ", count: 100), to: folder + "/db")
             let error = try sqlError {
                 try Migrator(migrations(1)).status(SQLiteConnection(path: folder + "/db"))

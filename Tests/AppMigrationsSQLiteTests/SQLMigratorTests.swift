@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test func `migrations run once, in the order of their versions, whatever they are made of`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             try write("INSERT INTO log VALUES (2)", to: folder + "/2_file.sql")
             let code = Migration(version: 3) { try $0.query("INSERT INTO log VALUES (3)") }
             let migrator = try Migrator(
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test func `nothing is written or locked when nothing is pending`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let migrator = try Migrator(migrations(1, 2))
             let db = try SQLiteConnection(path: folder + "/db")
             try migrator.migrate(db)
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test func `a failing script leaves nothing of itself and keeps what was done`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             try write("CREATE TABLE a(x);", to: folder + "/1_a.sql")
             try write("CREATE TABLE b(x UNIQUE);\nINSERT INTO b\n VALUES (1), (1);", to: folder + "/2_b.sql")
             try write("CREATE TABLE c(x);", to: folder + "/3_c.sql")
@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test func `the journal mode and the wait of the connection stay as they are`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             for mode in ["delete", "wal"] {
                 let db = try SQLiteConnection(path: "\(folder)/\(mode)")
                 try db.query("PRAGMA journal_mode = \(mode)")

@@ -9,7 +9,7 @@ struct SQLiteComparisonTests {
     private func difference(_ expected: String, _ found: String, ignoring names: [String] = []) throws
         -> String?
     {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             for (name, script) in [("expected", expected), ("found", found)] {
                 try SQLiteConnection(path: "\(folder)/\(name)").execute(script: script)
             }
@@ -137,7 +137,7 @@ struct SQLiteComparisonTests {
     }
 
     @Test func `a database that is not there is an error, and is not made`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let error = try sqlError {
                 try SQLiteComparison().difference(expected: folder + "/a", found: folder + "/b")
             }

@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(arguments: [false, true]) func `an error names the file of its database`(isBorrowed: Bool) throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let path = folder + "/db"
             let owner = try SQLiteConnection(path: path)
             let db = isBorrowed ? owner.borrowed : owner
@@ -104,7 +104,7 @@ import Testing
     @Test func `a path that is empty, cut off or not there is refused`() throws {
         #expect(try sqlError { try SQLiteConnection(path: "") }.code == .cannotOpen)
         #expect(try sqlError { try SQLiteConnection(path: "a\0b") }.code == .cannotOpen)
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let error = try sqlError { try SQLiteConnection(path: folder + "/none", readOnly: true) }
             #expect(error.code == .cannotOpen)
             #expect(error.path == folder + "/none")
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test func `a read-only connection changes nothing`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             try SQLiteConnection(path: folder + "/db").query("CREATE TABLE a(x)")
             let db = try SQLiteConnection(path: folder + "/db", readOnly: true)
             #expect(try sqlError { try db.query("INSERT INTO a VALUES (1)") }.code == .readOnly)

@@ -13,7 +13,7 @@ func openDatabase(_ path: String, scripts folder: String) throws -> SQLiteConnec
 
 @Suite struct SQLReadmeTests {
     @Test func `the README's function migrates, and finds nothing to do the second time`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             try write("CREATE TABLE note(x)", to: folder + "/1_notes.sql")
             for _ in 0..<2 {
                 let db = try openDatabase(folder + "/db", scripts: folder)

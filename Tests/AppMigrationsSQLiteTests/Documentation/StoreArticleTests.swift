@@ -18,7 +18,7 @@ import Testing
 
     @Test func `a store is replaced once, and has a backup, as the article says`() throws {
         let migrator = try migrator()
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let path = folder + "/store"
             try makeStore(path)
             #expect(try replacing(path, migrator))
@@ -31,7 +31,7 @@ import Testing
     @Test func `a new install gets its tables, and a migration of rows alone is run`() throws {
         let first = Migration(version: 1, sql: "CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT)")
         let second = Migration(version: 2, sql: "INSERT INTO note VALUES (1, 'welcome')")
-        try withTemporaryDirectory { folder throws in
+        try withTemporaryFolder { folder throws in
             let path = folder + "/store"
             #expect(try replacing(path, Migrator([first])))
             #expect(try SQLiteConnection(path: path).query("SELECT * FROM note") == [])
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func `a plan makes, changes or leaves a store, as the article says`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let store = SQLiteStore(path: folder + "/store")
             let schema = "CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT)"
             #expect(try planning(store, schema))
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func `a cache that can't be migrated begins anew, as the article says`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let store = SQLiteStore(path: folder + "/cache")
             try SQLiteConnection(path: store.path).query("CREATE TABLE other(a)")
             let fresh = try Migrator([Migration(version: 1, sql: "CREATE TABLE other(a, b)")])
@@ -67,7 +67,7 @@ import Testing
 
     @Test func `progress is shown and can cancel, as the article says`() throws {
         let migrator = try migrator()
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let store = SQLiteStore(path: folder + "/store")
             try makeStore(store.path)
             let impatient = Showing(show: { _, _ in }, isCancelled: { true })
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test func `a damaged store gives way to its backup, as the article says`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let path = folder + "/store"
             try makeStore(path + ".bak")
             try write("damage", to: path)

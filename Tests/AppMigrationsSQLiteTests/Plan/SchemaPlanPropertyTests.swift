@@ -91,7 +91,7 @@ import Testing
 
     @Test(arguments: 0..<60 as Range<UInt64>)
     func `random schemas become others with their rows`(seed: UInt64) throws {
-        var random = SeededGenerator(state: seed)
+        var random = SeededGenerator(seed: seed)
         let before = RandomSchema.random(&random)
         let after = random.hits(oneIn: 3) ? RandomSchema.random(&random) : before.changed(&random)
         let db = try database(before.sql)

@@ -8,7 +8,7 @@ import Testing
 @Suite struct SchemaReadingPropertyTests {
     @Test(arguments: 0..<200 as Range<UInt64>)
     func `a type converts values as SQLite does it`(seed: UInt64) throws {
-        var random = SeededGenerator(state: seed)
+        var random = SeededGenerator(seed: seed)
         let parts = [
             "INT", "char", "Text", "CLOB", "blob", "REAL", "floa", "DOUB", "\u{131}nt", "\u{FB02}oat", "x",
             "NUMERIC",

@@ -68,7 +68,7 @@ private struct RandomExpression {
             seed: UInt64
         ) throws
     {
-        var random = SeededGenerator(state: seed)
+        var random = SeededGenerator(seed: seed)
         let db = try made(&random)
         let expression = RandomExpression(&random).text
         let wanted = try db.query("SELECT id, (\(expression)\n) FROM t ORDER BY id")

@@ -29,7 +29,7 @@ import Testing
     ]
 
     private static func withStore(_ script: String, _ body: (SQLiteStore) throws -> Void) throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let store = SQLiteStore(path: folder + "/store")
             try run(script, on: SQLiteConnection(path: store.path))
             try body(store)

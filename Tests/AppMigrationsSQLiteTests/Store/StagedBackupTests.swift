@@ -76,7 +76,7 @@ import Testing
     func `where the last pages find no room, the backups are as they were`(journal: String, hasEarlier: Bool)
         throws
     {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let path = folder + "/store"
             #expect(try Starter("store", "make", path, journal).finish().status == 0)
             if hasEarlier { for ending in ["", "-wal"] { try write("earlier", to: path + ".bak" + ending) } }
@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test func `a store that is only being made takes the place of no backup`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let store = SQLiteStore(path: folder + "/store")
             try write("the last that is left", to: store.path + ".bak")
             try store.migrateStaged(backupExtension: "bak") { try $0.execute(script: Wreck.target) }

@@ -85,7 +85,7 @@ import Testing
 
     @Test(arguments: StagedMigrationTests.journals)
     func `a task that is cancelled leaves the old store`(journal: String) async throws {
-        try await withTemporaryDirectory { folder in
+        try await withTemporaryFolder { folder in
             let store = SQLiteStore(path: folder + "/store")
             try Wreck.makeStore(store.path, journal: journal)
             let task = Task {
@@ -149,7 +149,7 @@ import Testing
     }
 
     @Test func `the files' errors name the file`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let path = folder + "/store"
             try FileManager.default.createDirectory(
                 atPath: path + ".migrating",

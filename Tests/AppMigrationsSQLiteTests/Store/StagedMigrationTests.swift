@@ -11,7 +11,7 @@ import Testing
     static let journals = ["delete", "wal"]
 
     static func withStore(_ journal: String, _ body: (SQLiteStore) throws -> Void) throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let store = SQLiteStore(path: folder + "/store")
             try Wreck.makeStore(store.path, journal: journal)
             try body(store)
@@ -66,7 +66,7 @@ import Testing
 
     @Test(arguments: journals)
     func `a store that is not there yet is made`(journal: String) throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let store = SQLiteStore(path: folder + "/store")
             try store.migrateStaged { db in
                 try db.query("PRAGMA journal_mode = \(journal)")

@@ -10,7 +10,7 @@ import Testing
         journal: String,
         connection: String
     ) throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let path = folder + "/store"
             #expect(try Starter("store", "make", path, journal).finish().status == 0)
             let writers = try ["a", "b"].map { try Starter("store", "write", path, $0, connection) }
@@ -38,7 +38,7 @@ import Testing
 
     @Test(arguments: StagedMigrationTests.journals)
     func `eight starters at once replace the store once`(journal: String) throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let path = folder + "/store"
             #expect(try Starter("store", "make", path, journal).finish().status == 0)
             let results = try (0..<8).map { _ in try Starter("store", "stage", path, "bak") }
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func `eight starters at once set a damaged store aside once`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let path = folder + "/store"
             for ending in ["", "-wal"] { try write("damage", to: path + ending) }
             let results = try (0..<8).map { _ in try Starter("store", "recover", path) }.map {

@@ -10,7 +10,7 @@ import Testing
 
     @Test(arguments: Wreck.all)
     func `only what is damaged is set aside, and not a byte is lost`(wreck: Wreck) throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let store = SQLiteStore(path: folder + "/store")
             try wreck.make(store.path)
             let before = try contents(of: folder)
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test func `a store that is not damaged is not set aside`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let store = SQLiteStore(path: folder + "/store")
             try Wreck.makeStore(store.path)
             let error = try sqlError { try store.setAside(check: .full) }
@@ -44,7 +44,7 @@ import Testing
 
     @Test(arguments: StagedMigrationTests.journals)
     func `a sound store is set aside by choice, whole and in no use`(journal: String) throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let store = SQLiteStore(path: folder + "/store")
             #expect(try sqlError { try store.setAside(onlyIfDamaged: false) }.code == .notDamaged)
             try Wreck.makeStore(store.path, journal: journal)
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test func `a failed check is damage only where it was asked for`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let store = SQLiteStore(path: folder + "/store")
             try Wreck.makeStore(store.path)
             try Wreck.change(store.path) { $0[5 * 1_024 + 3] ^= 0x40 }
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test func `a migration that fails sets nothing aside`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let store = SQLiteStore(path: folder + "/store")
             try Wreck.makeStore(store.path)
             let before = try contents(of: folder)
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test func `two stores that are set aside in one second have two names`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let store = SQLiteStore(path: folder + "/store")
             let paths = try (0..<3).map { number in
                 try write("damage \(number)", to: store.path)
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test func `a damaged store is set aside, and a backup takes its place`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let store = SQLiteStore(path: folder + "/store")
             try Wreck.makeStore(store.path + ".bak")
             try write("damage", to: store.path)
@@ -119,7 +119,7 @@ import Testing
 
     @Test func `where recovering fails, the next start recovers again, and one that is done does not`() throws
     {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let store = SQLiteStore(path: folder + "/store")
             try write("damage", to: store.path)
             let error = try sqlError { try store.open { _ in throw Refused() } }
@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test func `what recovering puts there has to be sound`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let store = SQLiteStore(path: folder + "/store")
             try write("damage", to: store.path)
             let error = try sqlError {
@@ -148,7 +148,7 @@ import Testing
     }
 
     @Test func `a sound store is opened, and a new one made`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let store = SQLiteStore(path: folder + "/store")
             try store.open { _ in Issue.record("set aside") }.query("CREATE TABLE a(b)")
             #expect(try store.open { _ in Issue.record("set aside") }.query("SELECT * FROM a") == [])
@@ -157,7 +157,7 @@ import Testing
 
     @Test(arguments: Wreck.all.filter { $0.expected.hasPrefix("newer") || $0.expected.hasPrefix("unreach") })
     func `what is not damaged and cannot be read is thrown, and kept`(wreck: Wreck) throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let store = SQLiteStore(path: folder + "/store")
             try wreck.make(store.path)
             let before = try contents(of: folder)
@@ -167,7 +167,7 @@ import Testing
     }
 
     @Test func `the errors say what is not damage`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let newer = SQLiteStore(path: folder + "/newer")
             try Wreck.makeStore(newer.path)
             try Wreck.change(newer.path) { ($0[18], $0[19]) = (3, 3) }

@@ -28,7 +28,7 @@ import Testing
 
     /// A log or journal as a process leaves it that dies in a transaction, or before a checkpoint.
     private static func withOrphan(_ orphan: Orphan, _ body: (SQLiteStore) throws -> Void) throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let path = folder + "/living"
             try Wreck.makeStore(path, journal: orphan.ending == "-wal" ? "wal" : "delete")
             let db = try SQLiteConnection(path: path)
@@ -91,7 +91,7 @@ import Testing
     @Test func `a start that goes on after a dead one tells the store that was set aside, and not its log`()
         throws
     {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let store = SQLiteStore(path: folder + "/store")
             let aside = store.path + "-corrupt-20200101T000000Z"
             try write("damage", to: aside)
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test func `a database that another process is making is not touched`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let store = SQLiteStore(path: folder + "/store")
             let maker = try SQLiteConnection(path: store.path)
             try maker.query("BEGIN IMMEDIATE")
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test func `what somebody made by hand beside a store is not taken for one that was set aside`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let store = SQLiteStore(path: folder + "/store")
             for ending in ["notes.txt", "20260102T030405Z.zip", "20260102T030405Z-mine", "2026"] {
                 try write("mine", to: store.path + "-corrupt-" + ending)
@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test func `the tenth of a second comes after its second`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let store = SQLiteStore(path: folder + "/store")
             for ending in ["", "-2", "-10"] {
                 try write(ending, to: store.path + "-corrupt-20260102T030405Z" + ending)

@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test func `a relative path is one from where the process is`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             #expect(try SQLiteStore(path: "no-such-store").resolvedPath.hasPrefix("/"))
             #expect(try Starter("store", "make", "store", "delete", folder: folder).finish().status == 0)
             let lines = try Starter("store", "stage", "store", "bak", folder: folder).finish().lines
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test func `a path that is not UTF-8 is refused before anything is done`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let link = folder + "/link"
             let target =
                 Array((folder + "/").utf8.map { CChar(bitPattern: $0) }) + [CChar(bitPattern: 0xFF), 0]
@@ -145,7 +145,7 @@ import Testing
     }
 
     @Test func `another user's store keeps its owner, and its backup is as private`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let path = folder + "/store"
             #expect(try Starter("store", "make", path, "delete").finish().status == 0)
             try #require(chmod(folder, 0o777) == 0 && chmod(path, 0o666) == 0)
@@ -161,7 +161,7 @@ import Testing
     }
 
     @Test func `a backup that root makes belongs to the store's owner`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let path = folder + "/store"
             #expect(try Starter("store", "make", path, "delete").finish().status == 0)
             if geteuid() == 0 { try #require(chown(path, 65_534, 65_534) == 0) }
@@ -174,7 +174,7 @@ import Testing
     }
 
     @Test func `a lock is no standard stream`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let path = folder + "/store"
             #expect(try Starter("store", "make", path, "delete").finish().status == 0)
             let lines = try Starter("store", "stage-without-input", path).finish().lines
@@ -183,7 +183,7 @@ import Testing
     }
 
     @Test func `a path of a connection is never a URI`() throws {
-        try withTemporaryDirectory { folder throws in
+        try withTemporaryFolder { folder throws in
             #expect(
                 try Starter("store", "make", "file:store?mode=memory", "delete", folder: folder).finish()
                     .status == 0

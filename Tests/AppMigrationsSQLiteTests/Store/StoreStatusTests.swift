@@ -6,7 +6,7 @@ import Testing
 @Suite struct StoreStatusTests {
     @Test(arguments: Wreck.all)
     func `each kind of file is told apart, and left as it is`(wreck: Wreck) throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let store = SQLiteStore(path: folder + "/store")
             try wreck.make(store.path)
             let before = try contents(of: folder)
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test func `a byte of a row's page shows in a check that was asked for`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let store = SQLiteStore(path: folder + "/store")
             try Wreck.makeStore(store.path)
             try Wreck.change(store.path) { $0[5 * 1_024 + 3] ^= 0x40 }
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func `a store that somebody is writing is busy`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let store = SQLiteStore(path: folder + "/store")
             try Wreck.makeStore(store.path)
             let other = try SQLiteConnection(path: store.path)
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func `a store that nobody may write is read`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let path = folder + "/store"
             try SQLiteConnection(path: path).query("CREATE TABLE note(a)")
             try #require(chmod(folder, 0o555) == 0 && chmod(path, 0o444) == 0)
@@ -59,7 +59,7 @@ import Testing
 
     @Test(arguments: ["the file", "the folder"])
     func `a store without rights is unreachable, and not set aside`(what: String) throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let path = folder + "/store"
             try SQLiteConnection(path: path).query("CREATE TABLE note(a)")
             let locked = what == "the file" ? path : folder
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test func `a log that a process left is neither moved nor lost`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let path = folder + "/store"
             try Wreck.makeStore(path, journal: "wal")
             let writer = try SQLiteConnection(path: path)
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test func `a target that is no SQL is the caller's error`() throws {
-        try withTemporaryDirectory { folder in
+        try withTemporaryFolder { folder in
             let store = SQLiteStore(path: folder + "/store")
             try Wreck.makeStore(store.path)
             let error = try sqlError { try store.status(target: "CREATE TABEL note(a)") }

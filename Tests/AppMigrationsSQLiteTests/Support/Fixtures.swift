@@ -1,31 +1,9 @@
 import Foundation
+@_exported import TestSupport
 import Testing
 
 @testable import AppMigrationsSQL
 @testable import AppMigrationsSQLite
-
-/// A folder that is gone afterwards.
-func withTemporaryDirectory<Value>(_ body: (String) throws -> Value) throws -> Value {
-    let folder = try makeTemporaryDirectory()
-    defer { remove(folder) }
-    return try body(folder.path(percentEncoded: false))
-}
-
-func withTemporaryDirectory<Value>(_ body: (String) async throws -> Value) async throws -> Value {
-    let folder = try makeTemporaryDirectory()
-    defer { remove(folder) }
-    return try await body(folder.path(percentEncoded: false))
-}
-
-private func makeTemporaryDirectory() throws -> URL {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "sql-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    return folder
-}
-
-private func remove(_ folder: URL) {
-    #expect(throws: Never.self) { try FileManager.default.removeItem(at: folder) }
-}
 
 func write(_ text: String, to path: String) throws {
     try Data(text.utf8).write(to: URL(filePath: path))

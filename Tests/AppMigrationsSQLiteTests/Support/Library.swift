@@ -56,9 +56,9 @@ struct LibraryManager {
 }
 
 func withLibrary(_ body: (Library) throws -> Void) throws {
-    try withTemporaryDirectory { try body(Library(opening: $0)) }
+    try withTemporaryFolder { try body(Library(opening: $0)) }
 }
 
 func withLibrary(_ body: (Library) async throws -> Void) async throws {
-    try await withTemporaryDirectory { try await body(Library(opening: $0)) }
+    try await withTemporaryFolder { try await body(Library(opening: $0)) }
 }

@@ -30,7 +30,7 @@ struct MigrationDecisionTests {
         var failure: String?
     }
 
-    private static let rows: [Row] = [
+    static let versions: [Row] = [
         Row(situation: "the last-run version itself", version: "1.1", decision: .alreadyRun),
         Row(situation: "below the last-run version", version: "1.0.9", decision: .alreadyRun),
         Row(situation: "the last-run version, longer", version: "1.1.0", decision: .alreadyRun),
@@ -176,109 +176,9 @@ struct MigrationDecisionTests {
             known: ("1.2", "1.4"),
             decision: .setBack
         ),
-        Row(
-            situation: "the process died once",
-            version: "1.2",
-            interrupted: Attempt(),
-            decision: .run(attempt: 2, deaths: 1)
-        ),
-        Row(
-            situation: "the closure threw",
-            version: "1.2",
-            interrupted: Attempt(failure: "full"),
-            decision: .run(attempt: 2, deaths: 0)
-        ),
-        Row(
-            situation: "it died twice and threw in between",
-            version: "1.2",
-            interrupted: Attempt(attempts: 3, deaths: 1),
-            decision: .run(attempt: 4, deaths: 2)
-        ),
-        Row(
-            situation: "another migration died",
-            version: "1.2",
-            limit: 1,
-            interrupted: Attempt(version: "1.3", deaths: 9),
-            decision: .run(attempt: 1, deaths: 0)
-        ),
-        Row(
-            situation: "it died, and another migration was begun since",
-            version: "1.3",
-            interrupted: Attempt(failure: "full"),
-            attempted: [
-                Attempt(version: "1.4", attempts: 7, deaths: 5),
-                Attempt(version: "1.3", attempts: 3, deaths: 2),
-            ],
-            decision: .run(attempt: 4, deaths: 2)
-        ),
-        Row(
-            situation: "it died as often as the limit says, and another migration was begun since",
-            version: "1.3",
-            limit: 2,
-            interrupted: Attempt(failure: "full"),
-            attempted: [Attempt(version: "1.3", attempts: 3, deaths: 2)],
-            decision: .attemptLimitReached(deaths: 2)
-        ),
-        Row(
-            situation: "a new app version starts the count of every pending version again",
-            version: "1.3",
-            limit: 2,
-            attempted: [Attempt(version: "1.3", attempts: 3, deaths: 2, appVersion: "1.3")],
-            decision: .run(attempt: 4, deaths: 0)
-        ),
-        Row(
-            situation: "a fresh install's sub-migration that another process began",
-            version: "1.4-1",
-            lastRun: "1.4",
-            isFresh: true,
-            attempted: [Attempt(version: "1.4-1", failure: "full")],
-            decision: .run(attempt: 2, deaths: 0)
-        ),
-        Row(
-            situation: "below the limit of attempts",
-            version: "1.2",
-            limit: 3,
-            interrupted: Attempt(attempts: 2, deaths: 1),
-            decision: .run(attempt: 3, deaths: 2)
-        ),
-        Row(
-            situation: "at the limit of attempts",
-            version: "1.2",
-            limit: 3,
-            interrupted: Attempt(attempts: 3, deaths: 2),
-            decision: .attemptLimitReached(deaths: 3)
-        ),
-        Row(
-            situation: "throws don't count for the limit",
-            version: "1.2",
-            limit: 3,
-            interrupted: Attempt(attempts: 9, deaths: 2, failure: "full"),
-            decision: .run(attempt: 10, deaths: 2)
-        ),
-        Row(
-            situation: "a new app version starts the count again",
-            version: "1.2",
-            limit: 3,
-            interrupted: Attempt(attempts: 5, deaths: 4, appVersion: "1.3"),
-            decision: .run(attempt: 6, deaths: 0)
-        ),
-        Row(
-            situation: "a limit below one counts as one",
-            version: "1.2",
-            limit: 0,
-            interrupted: Attempt(failure: "full"),
-            decision: .run(attempt: 2, deaths: 0)
-        ),
-        Row(
-            situation: "one death is the limit below one",
-            version: "1.2",
-            limit: 0,
-            interrupted: Attempt(),
-            decision: .attemptLimitReached(deaths: 1)
-        ),
     ]
 
-    @Test(arguments: rows)
+    @Test(arguments: versions + attempts)
     func `each situation has its decision`(row: Row) {
         var marks = StateMarks(
             lastRun: version(row.lastRun),
@@ -322,35 +222,5 @@ struct MigrationDecisionTests {
             attemptLimit: row.limit
         )
         #expect(decision == row.decision)
-    }
-
-    @Test(
-        arguments: [
-            ("1.4", "1.4", "1.4", .same), ("1.1", "1.4", "1.4", .same), ("1.4-2", "1.4", "1.4", .same),
-            ("1.1", "1.1", "1.4", .upgrade(from: version("1.1"))),
-            ("1.1", "1.3", "1.4", .upgrade(from: version("1.3"))),
-            ("1.1", "1.4", "1.4-1", .upgrade(from: version("1.4"))),
-            ("1.1", "1.5", "1.4", .downgrade(from: version("1.5"))),
-            ("1.5", "1.4", "1.4", .downgrade(from: version("1.5"))),
-            ("1.5-2", "1.5", "1.4", .downgrade(from: version("1.5"))),
-            ("1.4-3", "1.4", "1.4-2", .downgrade(from: version("1.4-3"))),
-            ("1.4-3", "1.4-3", "1.4", .same), ("1.4-1", "1.4-3", "1.4-2", .downgrade(from: version("1.4-3"))),
-            ("1.4-3", "1.4", "1.3-9", .downgrade(from: version("1.4"))),
-        ] as [(String, String, String, MigrationManager.Launch)]
-    )
-    func `a start is compared with what ran and what was launched`(
-        lastRun: String,
-        launched: String,
-        current: String,
-        launch: MigrationManager.Launch
-    ) {
-        let mark = version(lastRun)
-        let marks = StateMarks(
-            lastRun: mark,
-            baseline: mark,
-            launched: version(launched),
-            interrupted: nil
-        )
-        #expect(marks.launch(of: version(current)) == launch)
     }
 }

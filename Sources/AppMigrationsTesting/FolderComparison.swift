@@ -12,8 +12,8 @@ struct FolderComparison: Sendable {
     }
 
     func differences(of found: String, from expected: String) throws -> [Difference] {
-        let foundEntries = try Files.entries(in: found)
-        let expectedEntries = try Files.entries(in: expected)
+        let foundEntries = try FolderFiles.entries(in: found)
+        let expectedEntries = try FolderFiles.entries(in: expected)
         let paths = Set(foundEntries.keys).union(expectedEntries.keys)
         return try paths.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.compactMap { path in
             let rule = rules.first { $0.pattern.matches(path) }
@@ -40,8 +40,8 @@ struct FolderComparison: Sendable {
         if case .compare(let difference) = action {
             return try difference(expected, found).map { "\(path.quoted) \($0)" }
         }
-        var wanted = try Files.read(expected)
-        var content = try Files.read(found)
+        var wanted = try FolderFiles.read(expected)
+        var content = try FolderFiles.read(found)
         if case .normalize(let transform) = action {
             wanted = try transform(wanted)
             content = try transform(content)

@@ -76,7 +76,7 @@ final class LaunchRecorder: Sendable {
             defer { record.copying += ContinuousClock.now - began }
             do {
                 let path = folders.image(of: moment)
-                try Files.copy(folders.run, to: path)
+                try FolderFiles.copy(folders.run, to: path)
                 record.images.append(RunImage(path: path, moment: moment, ran: record.ran))
             } catch {
                 record.problem = error

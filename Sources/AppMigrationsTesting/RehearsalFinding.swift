@@ -72,7 +72,7 @@ public struct RehearsalFinding: Error, Sendable, CustomStringConvertible {
         /// A version of an earlier rehearsal isn't declared any more.
         public static var disappeared: Kind { Kind(.disappeared) }
 
-        /// A new version lies below one of an earlier rehearsal: who is at that one never runs it.
+        /// A new version lies below one of an earlier rehearsal: users at the later version never run it.
         public static var missed: Kind { Kind(.missed) }
 
         /// No closure was run, since no starting point has data below a declared version.

@@ -27,4 +27,16 @@ struct RehearsalFolders: Sendable {
     func shortened(_ text: String) -> String {
         text.replacing(data, with: "<data>").replacing(state, with: "<state>")
     }
+
+    /// What an error says, as a sentence.
+    func words(of error: any Error) -> String {
+        var text = "\(error)"
+        if let error = error as? MigrationError, error.code == .migrationFailed || error.code == .cancelled,
+            let version = error.version, let cause = error.underlyingError
+        {
+            text = "migration \(version) threw: \(cause)"
+        }
+        text = shortened(text)
+        return text.hasSuffix(".") ? text : text + "."
+    }
 }

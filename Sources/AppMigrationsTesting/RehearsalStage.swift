@@ -3,17 +3,17 @@ import AppMigrations
 /// Goes through the scenarios, one start of the app after the other: the declarations are called by the rehearsal, which
 /// is synchronous or asynchronous, all else is here.
 final class RehearsalStage {
-    let rehearsal: Rehearsal
-    let current: AppVersion
+    private let rehearsal: Rehearsal
+    private let current: AppVersion
     /// The versions that the starting points are at; `nil` where everything runs.
-    let startVersions: [AppVersion?]
-    let folders: RehearsalFolders
-    var report: RehearsalReport
+    private let startVersions: [AppVersion?]
+    private let folders: RehearsalFolders
+    private var report: RehearsalReport
     /// The rows of the report by their starting points.
-    var rows: [Int: [RehearsedRun]] = [:]
-    var waiting: [Scenario] = []
+    private var rows: [Int: [RehearsedRun]] = [:]
+    private var waiting: [Scenario] = []
     /// The starting point whose end the others are compared with.
-    var reference: Int?
+    private var reference: Int?
     private var run: RunUnderWay?
     private var madePoints: Set<Int> = []
     /// Whether the list of declared versions is known to its end.
@@ -42,7 +42,7 @@ final class RehearsalStage {
         try cleaningUp {
             if report.versionFindings.isEmpty, isListed { try compareWithRecord() }
         }
-        try Files.remove(folders.root)
+        try FolderFiles.remove(folders.root)
         report.runs = rehearsal.startingPoints.indices.flatMap { rows[$0] ?? [] }
         if let finding = findingOfNothingRehearsed { report.versionFindings.append(finding) }
         return report
@@ -53,7 +53,7 @@ final class RehearsalStage {
         do {
             return try body()
         } catch {
-            try Files.removeIfThere(folders.root)
+            try FolderFiles.removeIfThere(folders.root)
             throw error
         }
     }
@@ -78,7 +78,7 @@ final class RehearsalStage {
             } else if !waiting.isEmpty {
                 let scenario = waiting.removeFirst()
                 try prepare(scenario)
-                run = RunUnderWay(scenario)
+                run = RunUnderWay(scenario, of: rehearsal, current, folders)
             } else {
                 return nil
             }
@@ -111,7 +111,7 @@ final class RehearsalStage {
     private func compareWithRecord() throws {
         guard let file = rehearsal.recordFile else { return }
         let record = try VersionRecord(path: file)
-        report.versionFindings = VersionHygiene(declared: report.declaredVersions, current: current)
+        report.versionFindings = VersionMistakes(declared: report.declaredVersions, current: current)
             .changes(since: record)
         if report.versionFindings.isEmpty { try record.append(report.declaredVersions) }
     }
@@ -128,11 +128,11 @@ final class RehearsalStage {
 
     private func listed(_ declared: [AppVersion], _ refusal: MigrationError?, _ error: (any Error)?) {
         report.declaredVersions = declared
-        report.versionFindings = VersionHygiene(declared: declared, current: current).mistakes
+        report.versionFindings = VersionMistakes(declared: declared, current: current).found
         if let refusal {
             let kind: RehearsalFinding.Kind = refusal.code == .invalidVersion ? .invalidVersion : .failed
             report.versionFindings.append(
-                RehearsalFinding(kind, version: refusal.version, words(of: refusal))
+                RehearsalFinding(kind, version: refusal.version, folders.words(of: refusal))
             )
         }
         guard report.versionFindings.isEmpty else { return }
@@ -186,31 +186,56 @@ final class RehearsalStage {
 
     /// Puts the data in its place: what a death left, or a copy of what the starting point made.
     private func prepare(_ scenario: Scenario) throws {
-        try Files.removeIfThere(folders.run)
-        if let image = scenario.image { return try Files.move(image.path, to: folders.run) }
-        try Files.makeFolder(folders.run)
+        try FolderFiles.removeIfThere(folders.run)
+        if let image = scenario.image { return try FolderFiles.move(image.path, to: folders.run) }
+        try FolderFiles.makeFolder(folders.run)
         let point = scenario.point
-        if madePoints.contains(point) { return try Files.copy(folders.start(point), to: folders.data) }
-        try Files.makeFolder(folders.data)
+        if madePoints.contains(point) { return try FolderFiles.copy(folders.start(point), to: folders.data) }
+        try FolderFiles.makeFolder(folders.data)
         guard rehearsal.startingPoints.indices.contains(point) else { return }
         try rehearsal.startingPoints[point].make(folders.data)
-        try Files.copy(folders.data, to: folders.start(point))
+        try FolderFiles.copy(folders.data, to: folders.start(point))
         madePoints.insert(point)
     }
-}
 
-/// A run that has begun, and what its starts came to so far.
-struct RunUnderWay {
-    let scenario: Scenario
-    var launches: ArraySlice<AppVersion>
-    var ran: [AppVersion]
-    var images: [RunImage] = []
-    var duration = Duration.zero
-    var failure: (any Error)?
+    /// Adds the row of a run that has ended, and follows a jump up with the other runs.
+    private func finish(_ run: RunUnderWay) throws {
+        let point = run.scenario.point
+        rows[point, default: []].append(try run.judged(comparedWith: reference))
+        guard run.scenario.kind == .jump else { return }
+        if run.failure == nil {
+            try FolderFiles.move(folders.data, to: folders.end(point))
+            if rehearsal.startingPoints[point].kind != .freshInstall { reference = reference ?? point }
+            waiting = followUps(of: run) + waiting
+        } else {
+            for image in run.images { try FolderFiles.remove(image.path) }
+        }
+    }
 
-    init(_ scenario: Scenario) {
-        self.scenario = scenario
-        launches = scenario.launches[...]
-        ran = scenario.image?.ran ?? []
+    /// What is to be compared with a jump: the way release by release, deaths, throws.
+    private func followUps(of jump: RunUnderWay) -> [Scenario] {
+        let point = jump.scenario.point
+        var scenarios: [Scenario] = []
+        let steps = steps(from: startVersions[point])
+        if steps.count > 1 { scenarios.append(Scenario(kind: .steps, point: point, launches: steps)) }
+        for version in jump.ran {
+            scenarios += jump.images.filter { $0.moment.version == version }.map {
+                Scenario(kind: .death($0.moment), point: point, launches: [current], image: $0)
+            }
+            scenarios.append(
+                Scenario(kind: .failure(version), point: point, launches: [current, current])
+            )
+        }
+        return scenarios
+    }
+
+    /// The releases after `start`: each declared version, each starting point's, and the current one.
+    private func steps(from start: AppVersion?) -> [AppVersion] {
+        var releases: [AppVersion] = []
+        for version in (report.declaredVersions + startVersions.compactMap(\.self)).sorted()
+        where releases.last != version && version < current {
+            if start.map({ $0 < version }) ?? true { releases.append(version) }
+        }
+        return releases + [current]
     }
 }

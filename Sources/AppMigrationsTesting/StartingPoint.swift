@@ -14,7 +14,7 @@ public struct StartingPoint: Sendable {
 
     /// Data as `version` left it, copied from a folder that is kept with the tests.
     public static func version(_ version: String, copying folder: String) -> StartingPoint {
-        StartingPoint(kind: .version(version)) { try Files.copyContents(of: folder, to: $0) }
+        StartingPoint(kind: .version(version)) { try FolderFiles.copyContents(of: folder, to: $0) }
     }
 
     /// Data as `version` left it, made by a closure in an empty folder.

@@ -49,7 +49,10 @@ struct NotesLibrary {
         let notes: [Note]
         switch try requiredLayout() {
         case .oneFile:
-            notes = try NotesFile.decode(folder.read(Self.notesFile), path: folder.path(of: Self.notesFile))
+            notes = try SingleNotesFile.decode(
+                folder.read(Self.notesFile),
+                path: folder.path(of: Self.notesFile)
+            )
         case .filePerNote:
             notes = try noteFiles().map(\.note)
         case .tagsApart:

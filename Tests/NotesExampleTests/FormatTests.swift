@@ -6,12 +6,12 @@ import Testing
 struct FormatTests {
     @Test func `the file of 1.0 is written byte for byte as it was read`() throws {
         let data = try Data(contentsOf: SampleData.resource("notes.txt"))
-        #expect(try NotesFile.encode(NotesFile.decode(data, path: "notes.txt")) == data)
+        #expect(try SingleNotesFile.encode(SingleNotesFile.decode(data, path: "notes.txt")) == data)
     }
 
     @Test func `any text survives every format`() throws {
         let notes = randomNotes(count: 2_000)
-        #expect(try NotesFile.decode(NotesFile.encode(notes), path: "notes.txt") == notes)
+        #expect(try SingleNotesFile.decode(SingleNotesFile.encode(notes), path: "notes.txt") == notes)
         for note in notes {
             #expect(try NoteFile.decode(NoteFile.encode(note), path: "note.txt") == note)
         }
@@ -70,7 +70,7 @@ struct FormatTests {
     )
     func `a damaged file of 1.0 is refused`(content: String, message: String) {
         let error = #expect(throws: NotesError.self) {
-            try NotesFile.decode(Data(content.utf8), path: "notes.txt")
+            try SingleNotesFile.decode(Data(content.utf8), path: "notes.txt")
         }
         #expect(error?.description == "notes.txt\(message.hasPrefix("line") ? ", " : " ")\(message)")
     }
@@ -94,7 +94,7 @@ struct FormatTests {
     @Test func `bytes that are not UTF-8 are refused`() {
         let bytes = Data([0x6E, 0xFF, 0x0A])
         for decode in [
-            { _ = try NotesFile.decode($0, path: "a") }, { _ = try NoteFile.decode($0, path: "a") },
+            { _ = try SingleNotesFile.decode($0, path: "a") }, { _ = try NoteFile.decode($0, path: "a") },
         ]
             as [(Data) throws -> Void]
         {

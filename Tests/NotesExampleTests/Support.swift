@@ -88,7 +88,7 @@ extension Release: CustomTestStringConvertible {
 enum Sample {
     static var notes: [Note] {
         get throws {
-            try NotesFile.decode(Data(contentsOf: SampleData.resource("notes.txt")), path: "notes.txt")
+            try SingleNotesFile.decode(Data(contentsOf: SampleData.resource("notes.txt")), path: "notes.txt")
         }
     }
 

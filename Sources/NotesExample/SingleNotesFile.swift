@@ -2,7 +2,7 @@ import Foundation
 
 /// The single file of release 1.0: every note under its header, each line of its text behind a `|`, and a last
 /// line `end COUNT`, without which a file that was cut short would pass for a shorter one.
-enum NotesFile {
+enum SingleNotesFile {
     static func encode(_ notes: [Note]) throws -> Data {
         var lines: [String] = []
         for note in notes {

@@ -1,12 +1,12 @@
 import AppMigrations
 
 /// What can be said about the declared versions alone.
-struct VersionHygiene {
+struct VersionMistakes {
     let declared: [AppVersion]
     let current: AppVersion
 
     /// What keeps every manager from taking the declarations as they are.
-    var mistakes: [RehearsalFinding] {
+    var found: [RehearsalFinding] {
         var findings: [RehearsalFinding] = []
         for (index, version) in declared.enumerated() {
             let earlier = declared[..<index]
@@ -67,27 +67,5 @@ struct VersionHygiene {
             )
         }
         return disappeared + missed
-    }
-}
-
-/// The file of versions that were ever declared, one a line; empty lines and those that begin with `#` say nothing.
-struct VersionRecord {
-    let path: String
-    let text: String
-    let versions: [AppVersion]
-
-    init(path: String) throws {
-        self.path = path
-        text = try Files.textIfThere(path) ?? ""
-        versions = try text.split(whereSeparator: \.isNewline)
-            .filter { !$0.isEmpty && !$0.hasPrefix("#") }
-            .map { line throws(MigrationError) in try AppVersion(parsing: line) }
-    }
-
-    func append(_ declared: [AppVersion]) throws {
-        let new = declared.filter { !versions.contains($0) }
-        guard !new.isEmpty else { return }
-        let start = text.isEmpty || text.hasSuffix("\n") ? text : text + "\n"
-        try Files.write(start + new.map { "\($0)\n" }.joined(), to: path)
     }
 }

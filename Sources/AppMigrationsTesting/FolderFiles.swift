@@ -1,7 +1,7 @@
 import Foundation
 
 /// The few things that a rehearsal does with files.
-enum Files {
+enum FolderFiles {
     /// What a path inside a folder stands for.
     enum Entry: Equatable, CustomStringConvertible {
         case file

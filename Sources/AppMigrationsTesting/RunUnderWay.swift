@@ -1,0 +1,126 @@
+import AppMigrations
+
+/// A run that has begun: what its starts came to so far, and at its end whether the data is what it should be.
+struct RunUnderWay {
+    let scenario: Scenario
+    var launches: ArraySlice<AppVersion>
+    var ran: [AppVersion]
+    var images: [RunImage] = []
+    var duration = Duration.zero
+    var failure: (any Error)?
+    private let rehearsal: Rehearsal
+    private let current: AppVersion
+    private let folders: RehearsalFolders
+
+    init(
+        _ scenario: Scenario,
+        of rehearsal: Rehearsal,
+        _ current: AppVersion,
+        _ folders: RehearsalFolders
+    ) {
+        self.scenario = scenario
+        launches = scenario.launches[...]
+        ran = scenario.image?.ran ?? []
+        self.rehearsal = rehearsal
+        self.current = current
+        self.folders = folders
+    }
+
+    /// The row of the run, its data compared with the end of its own starting point's jump, or for a jump with the end of
+    /// the point `reference`.
+    func judged(comparedWith reference: Int?) throws -> RehearsedRun {
+        var findings: [RehearsalFinding] = []
+        if let failure {
+            findings = [finding(of: failure)]
+        } else if let expected = scenario.kind == .jump ? reference : scenario.point {
+            findings = try differences(comparedWith: expected)
+        }
+        let died: [AppVersion] = scenario.image == nil ? [] : [current]
+        return RehearsedRun(
+            start: rehearsal.startingPoints[scenario.point].title,
+            title: scenario.title,
+            appVersions: died + scenario.launches,
+            ran: ran,
+            duration: duration,
+            findings: findings
+        )
+    }
+
+    private func finding(of failure: any Error) -> RehearsalFinding {
+        let error = failure as? MigrationError
+        let kind: RehearsalFinding.Kind =
+            switch scenario.kind {
+            case .listing, .jump, .steps: .failed
+            case .death, .failure: scenario.repeated == nil ? .notCompleted : .notRepeatable
+            }
+        return RehearsalFinding(
+            kind,
+            version: scenario.repeated ?? error?.version,
+            "\(sentence): \(folders.words(of: failure))\(advice(kind))"
+        )
+    }
+
+    /// A fresh install says how it should be: there it is the upgrade that is looked at.
+    private func differences(comparedWith expected: Int) throws -> [RehearsalFinding] {
+        let comparison = rehearsal.comparison
+        let end = folders.end(expected)
+        guard scenario.kind == .jump, rehearsal.startingPoints[scenario.point].kind == .freshInstall else {
+            return try comparison.differences(of: folders.data, from: end).map {
+                finding(of: $0, comparedWith: expected)
+            }
+        }
+        let upgrade = "\(rehearsal.startingPoints[expected].origin) to \(current), in one jump"
+        return try comparison.differences(of: end, from: folders.data).map { difference in
+            RehearsalFinding(
+                .freshInstallDiffers,
+                path: difference.path,
+                "\(upgrade): compared with a fresh install, \(difference.text). A migration may be forgotten."
+            )
+        }
+    }
+
+    private func finding(
+        of difference: FolderComparison.Difference,
+        comparedWith expected: Int
+    ) -> RehearsalFinding {
+        let kind: RehearsalFinding.Kind
+        var other = "one jump"
+        switch scenario.kind {
+        case .listing, .jump:
+            kind = .startsDiffer
+            let start = rehearsal.startingPoints[expected].origin
+            other += start.replacing("From ", with: " from ", maxReplacements: 1)
+        case .steps: kind = .stepsDiffer
+        case .death, .failure: kind = scenario.repeated == nil ? .notCompleted : .notRepeatable
+        }
+        return RehearsalFinding(
+            kind,
+            version: scenario.repeated,
+            path: difference.path,
+            "\(sentence): compared with \(other), \(difference.text).\(advice(kind))"
+        )
+    }
+
+    private var sentence: String {
+        let point = rehearsal.startingPoints[scenario.point]
+        if point.kind == .freshInstall { return "\(point.origin) of \(current)" }
+        let title =
+            switch scenario.kind {
+            case .steps:
+                "step by step (\(scenario.launches.map(\.description).joined(separator: ", ")))"
+            case .death, .failure: "\(scenario.title), and started again"
+            case .listing, .jump: scenario.title
+            }
+        return "\(point.origin) to \(current), \(title)"
+    }
+
+    private func advice(_ kind: RehearsalFinding.Kind) -> String {
+        switch kind {
+        case .notRepeatable:
+            guard let version = scenario.repeated else { return "" }
+            return " Migration \(version) is not repeatable: let it find out what is done already, "
+                + "or name what it changes in protecting:."
+        default: return ""
+        }
+    }
+}

@@ -1,0 +1,23 @@
+import AppMigrations
+
+/// The file of versions that were ever declared, one a line; empty lines and those that begin with `#` say nothing.
+struct VersionRecord {
+    let path: String
+    let text: String
+    let versions: [AppVersion]
+
+    init(path: String) throws {
+        self.path = path
+        text = try FolderFiles.textIfThere(path) ?? ""
+        versions = try text.split(whereSeparator: \.isNewline)
+            .filter { !$0.isEmpty && !$0.hasPrefix("#") }
+            .map { line throws(MigrationError) in try AppVersion(parsing: line) }
+    }
+
+    func append(_ declared: [AppVersion]) throws {
+        let new = declared.filter { !versions.contains($0) }
+        guard !new.isEmpty else { return }
+        let start = text.isEmpty || text.hasSuffix("\n") ? text : text + "\n"
+        try FolderFiles.write(start + new.map { "\($0)\n" }.joined(), to: path)
+    }
+}

@@ -22,7 +22,6 @@ extension SQLError.Code {
         case .invalidFileName:
             "Nothing was run. Name it <version>.sql or <version>_<name>.sql, with letters, digits, spaces, - and _"
                 + " in the name, or move it out of the folder."
-        case .unreadableFile: "Nothing was run."
         case .unknownTarget: "Nothing was run. Pass the version of a migration, or none to run all."
         case .foreignKeyViolation:
             "It was rolled back. Delete or mend these rows in it."

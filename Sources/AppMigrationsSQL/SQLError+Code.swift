@@ -6,7 +6,7 @@ extension SQLError {
             case refusedSchemaChange, brokenObject, openQuestions
             case invalidScript, refusedStatement, invalidQuery, invalidText, unreadableRow, unwritableRow
             case transactionEnded, alreadyInTransaction, notInTransaction
-            case invalidVersion, duplicateVersion, invalidFileName, unreadableFile, unknownTarget
+            case invalidVersion, duplicateVersion, invalidFileName, unknownTarget
             case migrationFailed, foreignKeyViolation, ledgerUnreadable, foreignLedger, stopped
             case damaged, notDamaged, newerSchema, unreachable, fileFailure, constraintViolation,
                 cleanupFailed
@@ -93,9 +93,6 @@ extension SQLError {
         /// A `.sql` file's name is not `<version>.sql` or `<version>_<name>.sql`; nothing was run.
         public static var invalidFileName: Code { Code(.invalidFileName) }
 
-        /// A file or a folder could not be read; nothing was run.
-        public static var unreadableFile: Code { Code(.unreadableFile) }
-
         /// The target is not the version of any migration; nothing was run.
         public static var unknownTarget: Code { Code(.unknownTarget) }
 
@@ -134,7 +131,8 @@ extension SQLError {
         /// The message says what was done; only something that should have followed it failed.
         public static var cleanupFailed: Code { Code(.cleanupFailed) }
 
-        /// A file beside a store, or the store itself, could not be made, renamed or removed.
+        /// A script or a folder of scripts could not be read; or a store, or a file beside it, could not be made, renamed
+        /// or removed.
         public static var fileFailure: Code { Code(.fileFailure) }
     }
 }

@@ -6,52 +6,121 @@
 /// On Apple's systems `localizedDescription` is the same text. Elsewhere it says nothing, since Foundation asks a protocol
 /// of its own and this library does without Foundation there: show `"\(error)"`.
 public struct SQLError: Error, Sendable, CustomStringConvertible {
+    // One reference: the fields would be copied one by one wherever an error passes, in every function that throws.
+    private var facts: Facts
+
+    private final class Facts: Sendable {
+        let values: Values
+
+        init(_ values: Values) { self.values = values }
+    }
+
+    private struct Values: Sendable {
+        var code: Code
+        var message: String
+        var extendedResultCode: Int32?
+        var statement: String?
+        var path: String?
+        var line: Int?
+        var column: Int?
+        var version: Int64?
+        var migrationName: String?
+        var applied = [Int64]()
+        var underlyingError: (any Error)?
+        var hasPlaceInFile = false
+        var outcome: String?
+    }
+
+    package init(_ code: Code, _ message: String) {
+        facts = Facts(Values(code: code, message: message))
+    }
+
+    private mutating func change(_ body: (inout Values) -> Void) {
+        var values = facts.values
+        body(&values)
+        facts = Facts(values)
+    }
+
     /// What went wrong, by kind.
     ///
     /// More kinds can come with a later release: keep a `default` in a `switch`.
-    public package(set) var code: Code
+    public package(set) var code: Code {
+        get { facts.values.code }
+        set { change { $0.code = newValue } }
+    }
 
     /// What happened, in SQLite's words where it was SQLite that said so.
-    public package(set) var message: String
+    public package(set) var message: String {
+        get { facts.values.message }
+        set { change { $0.message = newValue } }
+    }
 
     /// SQLite's extended result code, where SQLite failed ("Result and Error Codes").
-    public package(set) var extendedResultCode: Int32?
+    public package(set) var extendedResultCode: Int32? {
+        get { facts.values.extendedResultCode }
+        set { change { $0.extendedResultCode = newValue } }
+    }
 
     /// The statement that failed or was refused.
-    public package(set) var statement: String?
+    public package(set) var statement: String? {
+        get { facts.values.statement }
+        set { change { $0.statement = newValue } }
+    }
 
     /// The path of the file that the error is about: a script, a folder of scripts, a database or a store.
     ///
     /// `nil` for a database in memory, and for one on a connection of another library, which doesn't tell it.
-    public package(set) var path: String?
-
-    /// Whether the line and the column are places in the file at ``path``.
-    package var hasPlaceInFile = false
+    public package(set) var path: String? {
+        get { facts.values.path }
+        set { change { $0.path = newValue } }
+    }
 
     /// The line in the script, counted from 1.
-    public package(set) var line: Int?
+    public package(set) var line: Int? {
+        get { facts.values.line }
+        set { change { $0.line = newValue } }
+    }
 
     /// The column in the line, counted in Unicode scalars from 1.
-    public package(set) var column: Int?
+    public package(set) var column: Int? {
+        get { facts.values.column }
+        set { change { $0.column = newValue } }
+    }
 
     /// The version of the migration, where a migrator ran one.
-    public package(set) var version: Int64?
+    public package(set) var version: Int64? {
+        get { facts.values.version }
+        set { change { $0.version = newValue } }
+    }
 
     /// The name of the migration, where it has one.
-    public package(set) var migrationName: String?
+    public package(set) var migrationName: String? {
+        get { facts.values.migrationName }
+        set { change { $0.migrationName = newValue } }
+    }
 
     /// The versions that the same call had applied before the failure, and that stay applied.
-    public package(set) var applied: [Int64] = []
+    public package(set) var applied: [Int64] {
+        get { facts.values.applied }
+        set { change { $0.applied = newValue } }
+    }
 
     /// The error behind this one, when it was not SQLite's.
-    public package(set) var underlyingError: (any Error)?
+    public package(set) var underlyingError: (any Error)? {
+        get { facts.values.underlyingError }
+        set { change { $0.underlyingError = newValue } }
+    }
+
+    /// Whether the line and the column are places in the file at ``path``.
+    package var hasPlaceInFile: Bool {
+        get { facts.values.hasPlaceInFile }
+        set { change { $0.hasPlaceInFile = newValue } }
+    }
 
     /// What became of the store, as a sentence.
-    package var outcome: String?
-
-    package init(_ code: Code, _ message: String) {
-        self.code = code
-        self.message = message
+    package var outcome: String? {
+        get { facts.values.outcome }
+        set { change { $0.outcome = newValue } }
     }
 }
 

@@ -89,7 +89,7 @@ import Testing
             )
             let db = try memory()
             let error = try sqlError { try Migrator(Migration.files(in: folder)).migrate(db) }
-            #expect(error.code == .unreadableFile)
+            #expect(error.code == .fileFailure)
             #expect(error.version == 2)
             #expect(try tables(in: db).isEmpty)
         }
@@ -121,7 +121,7 @@ import Testing
             try FileManager.default.removeItem(atPath: folder + "/1.sql")
             #expect(try migrator.migrate(db).applied == [])
             let error = try sqlError { try migrator.status(db) }
-            #expect(error.code == .unreadableFile)
+            #expect(error.code == .fileFailure)
         }
     }
 }

@@ -71,7 +71,7 @@ import Testing
                 { _ = try db.fetch(Int.self, "SELECT 'a'") },
                 { try db.insert([["x": Double.nan]], into: "a") },
                 { try db.insert([["y": 1]], into: "a") },
-                { try db.executeAll([("INSERT INTO a VALUES (1)", []), ("INSERT INTO a VALUES (1)", [])]) },
+                { try db.transaction { for _ in 1...2 { try db.query("INSERT INTO a VALUES (1)") } } },
                 { try Migrator([Migration(version: 1, sql: "SELECT nothing")]).migrate(db) },
                 { try Migrator([Migration(version: 1, sql: "")]).migrate(db, insideTransaction: true) },
             ]
@@ -136,19 +136,6 @@ import Testing
         #expect(try sqlError { try db.query("SELECT 1") }.code == .closed)
         #expect(try sqlError { try db.execute(script: "SELECT 1") }.code == .closed)
         #expect(try sqlError { try db.isInTransaction }.code == .closed)
-    }
-
-    @Test func `many statements are run in one transaction, all or none`() throws {
-        let db = try memory()
-        try db.executeAll([
-            ("CREATE TABLE a(x UNIQUE)", []), ("INSERT INTO a VALUES (?)", [1]),
-            ("INSERT INTO a VALUES (?)", [2]),
-        ])
-        let error = try sqlError {
-            try db.executeAll([("INSERT INTO a VALUES (?)", [3]), ("INSERT INTO a VALUES (?)", [1])])
-        }
-        #expect(error.extendedResultCode == 2067)
-        #expect(try db.query("SELECT x FROM a ORDER BY x") == [[1], [2]])
     }
 
     @Test func `the number in the header is read`() throws {

@@ -9,7 +9,7 @@ extension SQLMigration {
     ///
     /// - Parameter folder: A path.
     /// - Returns: A migration for each file, in the order of their versions.
-    /// - Throws: ``SQLError`` with the code ``SQLError/Code/unreadableFile`` for a folder that can't be
+    /// - Throws: ``SQLError`` with the code ``SQLError/Code/fileFailure`` for a folder that can't be
     ///   read or has no such file, and ``SQLError/Code/invalidFileName`` or
     ///   ``SQLError/Code/invalidVersion`` for a wrong name.
     public static func files(in folder: String) throws(SQLError) -> [SQLMigration] {
@@ -17,7 +17,11 @@ extension SQLMigration {
         do {
             names = try Platform.names(inFolder: folder)
         } catch {
-            throw fileError(.unreadableFile, "The folder can't be read: \(error.message)", folder)
+            throw fileError(
+                .fileFailure,
+                "The folder can't be read: \(error.message). Nothing was run",
+                folder
+            )
         }
         var migrations = [SQLMigration]()
         for name in names.sorted() where name.lowercased().hasSuffix(".sql") && !name.hasPrefix(".") {
@@ -25,7 +29,9 @@ extension SQLMigration {
             let (version, title) = try parse(name, path)
             migrations.append(SQLMigration(SQLStep(version: version, name: title, source: .file(path))))
         }
-        if migrations.isEmpty { throw fileError(.unreadableFile, "The folder has no .sql file", folder) }
+        if migrations.isEmpty {
+            throw fileError(.fileFailure, "The folder has no .sql file. Nothing was run", folder)
+        }
         return migrations.sorted { $0.version < $1.version }
     }
 

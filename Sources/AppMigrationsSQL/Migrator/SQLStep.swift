@@ -47,10 +47,13 @@ extension SQLStep {
             do {
                 bytes = try Platform.bytes(ofFile: path)
             } catch {
-                throw located(SQLError(.unreadableFile, error.message))
+                throw located(SQLError(.fileFailure, "\(error.message). Nothing was run"))
             }
             if let text = String(validUTF8: bytes) { return text }
-            var error = SQLError(.unreadableFile, "The file is not UTF-8 from here on. Save it as UTF-8")
+            var error = SQLError(
+                .fileFailure,
+                "The file is not UTF-8 from here on. Save it as UTF-8. Nothing was run"
+            )
             let valid = String(decoding: bytes, as: UTF8.self).utf8
             // The repaired text is the same up to the first byte that was not UTF-8.
             let offset = zip(bytes, valid).prefix { $0 == $1 }.count

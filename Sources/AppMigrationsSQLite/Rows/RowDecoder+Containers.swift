@@ -63,8 +63,7 @@ struct CellDecoder: Decoder, SingleValueDecodingContainer {
     func singleValueContainer() -> any SingleValueDecodingContainer { self }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        guard let parts = try row.parts(kind, at: column) else { throw SeveralValues() }
-        return KeyedDecodingContainer(PartsByKey(parts: parts))
+        throw SeveralValues()
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw SeveralValues() }

@@ -91,27 +91,6 @@ extension RowDecoder {
         default: throw try misfit(column, "UUID")
         }
     }
-
-    /// The parts that a `URL` or a `Decimal` reads; `nil` for other types.
-    func parts(_ kind: ValueKind, at column: Int) throws(SQLError) -> FoundationParts? {
-        let text: String? =
-            switch (kind, try statement.value(at: column)) {
-            case (.url, .text(let text)), (.decimal, .text(let text)): text
-            case (.decimal, .integer(let value)): "\(value)"
-            // The shortest text that stands for the number, so that 0.1 is 0.1.
-            case (.decimal, .real(let value)): "\(value)"
-            default: nil
-            }
-        switch kind {
-        case .url:
-            if let text { return FoundationParts(relative: text) }
-            throw try misfit(column, "URL")
-        case .decimal:
-            if let text, let parts = FoundationParts(decimal: text) { return parts }
-            throw try misfit(column, "Decimal")
-        default: return nil
-        }
-    }
 }
 
 /// A number has more digits than its type.

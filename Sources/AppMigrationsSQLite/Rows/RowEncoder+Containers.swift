@@ -89,7 +89,6 @@ struct CellEncoder: Encoder, SingleValueEncodingContainer {
     func singleValueContainer() -> any SingleValueEncodingContainer { self }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        if case .url = kind { return KeyedEncodingContainer(URLParts(row: row, key: key)) }
         row.refuse(RefusedValues.message, at: key)
         return KeyedEncodingContainer(RefusedColumns())
     }

@@ -41,38 +41,3 @@ struct RefusedColumns<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func superEncoder() -> any Encoder { RefusedValues() }
     func superEncoder(forKey key: Key) -> any Encoder { RefusedValues() }
 }
-
-/// The parts that a `URL` encodes: a text, and the URL that it is relative to, if there is one.
-struct URLParts<Key: CodingKey>: KeyedEncodingContainerProtocol {
-    let row: RowEncoder
-    let key: String
-
-    var codingPath: [any CodingKey] { [] }
-
-    func encodeNil(forKey key: Key) {}
-
-    func encode(_ value: String, forKey key: Key) { row.set(.text(value), for: self.key) }
-
-    func encode<Value: Encodable>(_ value: Value, forKey key: Key) {
-        row.refuse(
-            "the URL is relative to \(value), which a column can't hold; encode its absoluteURL",
-            at: self.key
-        )
-    }
-
-    func nestedContainer<Nested: CodingKey>(
-        keyedBy type: Nested.Type,
-        forKey key: Key
-    ) -> KeyedEncodingContainer<Nested> {
-        row.refuse(RefusedValues.message, at: self.key)
-        return KeyedEncodingContainer(RefusedColumns<Nested>())
-    }
-
-    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-        row.refuse(RefusedValues.message, at: self.key)
-        return RefusedValues()
-    }
-
-    func superEncoder() -> any Encoder { row }
-    func superEncoder(forKey key: Key) -> any Encoder { row }
-}

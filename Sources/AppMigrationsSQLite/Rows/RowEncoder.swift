@@ -93,12 +93,6 @@ final class RowEncoder: Encoder {
         let before = place
         switch kind {
         case .bytes: if let bytes = value as? any Collection<UInt8> { set(.blob(Array(bytes)), for: key) }
-        case .decimal:
-            let text = "\(value)"
-            if FoundationParts(decimal: text) == nil {
-                throw failure("\(text) is no number; encode nil", at: key)
-            }
-            set(.text(text), for: key)
         default:
             do {
                 try value.encode(to: CellEncoder(row: self, key: key, kind: kind))

@@ -2,7 +2,7 @@
 ///
 /// Foundation's types are known by their names, so that the library does not bring Foundation into a
 /// program that has none. What they encode is part of their documented formats: a `Date` is a number of
-/// seconds since 2001, a `UUID` a text, a `URL` and a `Decimal` are several values.
+/// seconds since 2001, a `UUID` a text.
 enum ValueKind {
     /// What the type encodes by itself: a number or a text.
     case plain
@@ -10,7 +10,7 @@ enum ValueKind {
     /// A `BLOB`: `Data`, `[UInt8]` and other collections of bytes.
     case bytes(any RangeReplaceableCollection<UInt8>.Type)
 
-    case date, uuid, url, decimal
+    case date, uuid
 
     init(of type: any Any.Type) {
         if let bytes = type as? any RangeReplaceableCollection<UInt8>.Type {
@@ -21,8 +21,6 @@ enum ValueKind {
         switch String(reflecting: type) {
         case "Foundation.Date", "FoundationEssentials.Date": self = .date
         case "Foundation.UUID", "FoundationEssentials.UUID": self = .uuid
-        case "Foundation.URL", "FoundationEssentials.URL": self = .url
-        case "Foundation.Decimal", "FoundationEssentials.Decimal", "__C.NSDecimal": self = .decimal
         default: self = .plain
         }
     }

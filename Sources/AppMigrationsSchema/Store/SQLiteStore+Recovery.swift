@@ -80,7 +80,9 @@ extension SQLiteStore {
                 found = try recover(aside, check, busyTimeout, recovering)
             } catch {
                 // Where no lock can be made nobody sets anything aside: what was found first tells more.
-                if case .unreachable(let first) = found, error.code == .fileFailure { throw first }
+                if case .unreachable(let first) = found, error.path?.hasPrefix(files.copy) == true {
+                    throw first
+                }
                 throw error
             }
         }

@@ -7,13 +7,13 @@ extension SQLiteStore {
         case same
 
         /// This plan makes its schema the target's, without a question.
-        case inferred(SchemaPlan)
+        case migratable(SchemaPlan)
 
         /// It takes a migration of its own, or hints that answer these questions.
-        case specific([SchemaPlan.Question])
+        case undecided([SchemaPlan.Question])
 
         /// There is no file, or one without a byte.
-        case noStore
+        case missing
 
         /// It is no database or a damaged one, or its log is there without it.
         ///
@@ -65,8 +65,8 @@ extension SQLiteStore {
         case .unreachable(let error): return .unreachable(error)
         case .none, .usable: break
         }
-        guard let plan else { return .noStore }
-        if !plan.questions.isEmpty { return .specific(plan.questions) }
-        return plan.steps.isEmpty ? .same : .inferred(plan)
+        guard let plan else { return .missing }
+        if !plan.questions.isEmpty { return .undecided(plan.questions) }
+        return plan.steps.isEmpty ? .same : .migratable(plan)
     }
 }

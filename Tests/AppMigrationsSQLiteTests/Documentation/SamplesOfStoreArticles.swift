@@ -20,11 +20,11 @@ func planning(_ store: SQLiteStore, _ schema: String) throws -> Bool {
     switch try store.status(target: schema) {
     case .same:
         return false
-    case .noStore, .inferred:
+    case .missing, .migratable:
         return try store.migrateStaged(backupExtension: "bak") { copy in
             try SchemaPlan(from: copy, to: schema).apply(copy)
         }
-    case .specific(let questions):
+    case .undecided(let questions):
         throw Unanswered(questions: questions)
     case .damaged(let error), .newer(let error), .busy(let error), .unreachable(let error):
         throw error

@@ -84,13 +84,16 @@ struct Misfit: Sendable, CustomTestStringConvertible {
             "column a: the text \"x\" does not fit UUID: Attempted to decode UUID from invalid UUID string."
         ),
         Misfit(Of<UUID>.self, "SELECT x'00' AS a", "column a: a blob of 1 bytes does not fit UUID"),
-        Misfit(Of<URL>.self, "SELECT 1 AS a", "column a: 1 does not fit URL"),
         Misfit(
             Of<URL>.self,
-            "SELECT '' AS a",
-            "column a: the text \"\" does not fit URL: Invalid URL string."
+            "SELECT 'b' AS a",
+            "column a: the text \"b\" does not fit URL: it is made of several values, and a column has one"
         ),
-        Misfit(Of<Decimal>.self, "SELECT '1,5' AS a", "column a: the text \"1,5\" does not fit Decimal"),
+        Misfit(
+            Of<Decimal>.self,
+            "SELECT '1.5' AS a",
+            "column a: the text \"1.5\" does not fit Decimal: it is made of several values, and a column has one"
+        ),
         Misfit(Of<Date>.self, "SELECT '5' AS a", "column a: the text \"5\" does not fit Date"),
         Misfit(Of<Date>.self, "SELECT x'' AS a", "column a: a blob of 0 bytes does not fit Date"),
         Misfit(

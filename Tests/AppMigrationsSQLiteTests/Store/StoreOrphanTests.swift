@@ -112,7 +112,7 @@ import Testing
             try maker.query("BEGIN IMMEDIATE")
             try maker.execute(script: "CREATE TABLE note(a)")
             #expect(try !Wreck.bytes(store.path + "-journal").isEmpty)
-            #expect(try store.status(target: Wreck.target).text == "noStore")
+            #expect(try store.status(target: Wreck.target).text == "missing")
             #expect(try sqlError { try store.setAside() }.code == .notDamaged)
             try maker.query("COMMIT")
             #expect(try store.status(target: "CREATE TABLE note(a)").text == "same")

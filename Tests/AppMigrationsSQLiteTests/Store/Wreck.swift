@@ -52,17 +52,17 @@ struct Wreck: Sendable, CustomTestStringConvertible {
     static let all: [Wreck] = [
         Wreck("a store", "same") { try makeStore($0) },
         Wreck("a store in WAL mode", "same") { try makeStore($0, journal: "wal") },
-        Wreck("nothing", "noStore") { _ in },
-        Wreck("a link to nothing", "noStore") {
+        Wreck("nothing", "missing") { _ in },
+        Wreck("a link to nothing", "missing") {
             try FileManager.default.createSymbolicLink(atPath: $0, withDestinationPath: $0 + "-gone")
         },
-        Wreck("no byte", "noStore") { try write("", to: $0) },
-        Wreck("another schema", "inferred") {
+        Wreck("no byte", "missing") { try write("", to: $0) },
+        Wreck("another schema", "migratable") {
             try SQLiteConnection(path: $0).execute(
                 script: "CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT)"
             )
         },
-        Wreck("a schema with more", "specific") {
+        Wreck("a schema with more", "undecided") {
             try makeStore($0)
             try SQLiteConnection(path: $0).query("CREATE TABLE further(a)")
         },
@@ -140,9 +140,9 @@ extension SQLiteStore.Status {
         func code(_ error: SQLError) -> String { error.extendedResultCode.map { "\($0 & 0xFF)" } ?? "nil" }
         switch self {
         case .same: return "same"
-        case .inferred(let plan): return plan.steps.isEmpty ? "empty" : "inferred"
-        case .specific(let questions): return questions.isEmpty ? "empty" : "specific"
-        case .noStore: return "noStore"
+        case .migratable(let plan): return plan.steps.isEmpty ? "empty" : "migratable"
+        case .undecided(let questions): return questions.isEmpty ? "empty" : "undecided"
+        case .missing: return "missing"
         case .damaged(let error): return "damaged \(code(error))"
         case .newer(let error): return "newer \(code(error))"
         case .busy(let error): return "busy \(code(error))"

@@ -27,59 +27,22 @@ extension MigrationManager {
             if let stateDirectory { stateDirectory } else { try DefaultLocation.directory(manager: name) }
         let directory = try DefaultLocation.absolute(folder, manager: name)
         let file = StateFile(location: StateLocation(name: name, directory: directory))
-        // Without the lock, which would make its folder, where there is nothing to give up.
+        // A first look without the lock: to take it would make its folder, also where there is nothing to give up.
         guard let found = try file.readState(), found.marks.hasLeftover else { return nil }
-        let locked = LockedState(
-            file,
-            try FileLock.waiting(file.location, version: nil, options: Options()) { .now }
-        )
-        defer { locked.unlock() }
-        guard var state = try locked.read(), let interrupted = state.marks.interrupted,
-            state.marks.hasLeftover
+        let reporter = Reporter(location: file.location, onEvent: nil)
+        let locked = try LockedState.take(file, reporter, timeout: nil, recovering: false)
+        guard var state = locked.state, state.marks.hasLeftover, let interrupted = state.marks.interrupted
         else { return nil }
-        let kept = try FileSnapshot(file.location).keep(interrupted)
-        state.marks.interrupted?.release()
-        do throws(SaveFailure) {
-            try locked.save(state)
+        let kept: String?
+        do throws(ProtectionFailure) {
+            kept = try FileSnapshot(file.location).keep(interrupted)
         } catch {
-            throw .protection(
-                error.cause,
-                file.location.state,
-                file.location,
-                interrupted.version,
-                .abandoning
-            )
+            throw .protection(error, file.location, interrupted.version)
+        }
+        state.marks.interrupted?.release()
+        if let failure = locked.note(state) {
+            throw locked.protection(failure, .abandoning, for: interrupted.version)
         }
         return kept
-    }
-}
-
-extension FileSnapshot {
-    /// Moves the copies to a folder of their own, durably; gives that folder, or `nil` where there are no copies.
-    ///
-    /// The folder has its name from the interruption, so that a call that was killed before the state was saved is gone on
-    /// with by the next one.
-    fileprivate func keep(_ interrupted: Interruption) throws(MigrationError) -> String? {
-        try explaining(interrupted.version, .abandoning) {
-            var kept: String?
-            var number = 1
-            var next = location.kept(interrupted.startedAt, number)
-            while try FileTree.status(next) != nil {
-                kept = next
-                number += 1
-                next = location.kept(interrupted.startedAt, number)
-            }
-            if try FileTree.status(location.snapshot)?.kind == .directory {
-                kept = next
-                try FileTree.at(location.snapshot) { () throws(SystemCallError) in
-                    try Platform.replace(next, with: location.snapshot)
-                }
-            }
-            // Before the state forgets the copies: without a list they are rubbish at their old place.
-            try FileTree.at(location.directory) { () throws(SystemCallError) in
-                try Platform.synchronizeDirectory(location.directory)
-            }
-            return kept
-        }
     }
 }

@@ -45,36 +45,25 @@ extension MigrationManager {
         _ body: nonisolated(nonsending) (MigrationContext) async throws -> Void
     ) async throws(MigrationError) -> Bool {
         defer { leave(admission) }
-        var run: MigrationRun?
+        var begun: Begun?
         do throws(MigrationError) {
-            let lock = try await FileLock.waiting(
-                asynchronously: file.location,
-                version: admission.version,
-                options: options
-            ) { turn(of: admission) }
-            let locked = LockedState(file, lock)
-            defer { locked.unlock() }
-            guard var begun = try begin(admission.version, protecting: paths, locked) else { return false }
-            defer { run = begun }
-            try finish(&begun, await begun.call(body))
+            let locked = try await LockedState.take(
+                asynchronously: file,
+                reporter,
+                timeout: options.lockTimeout,
+                for: admission.version,
+                turn: { turn(of: admission) },
+                isWanted: { () throws(MigrationError) in try requireOpen(admission) }
+            )
+            guard var attempt = try begin(admission.version, protecting: paths, locked) else { return false }
+            begun = (attempt.context, locked.identity, nil)
+            let failure = await attempt.call(body)
+            begun?.duration = attempt.duration
+            try finish(attempt, failure)
             return true
         } catch {
-            fail(run, error)
+            fail(begun, error)
             throw error
-        }
-    }
-}
-
-extension MigrationRun {
-    nonisolated(nonsending) fileprivate func call(
-        _ body: nonisolated(nonsending) (MigrationContext) async throws -> Void
-    ) async -> (any Error)? {
-        defer { token.end() }
-        do {
-            try await RunToken.$current.withValue(token) { try await body(context) }
-            return nil
-        } catch {
-            return error
         }
     }
 }

@@ -14,17 +14,11 @@ extension MigrationManager {
         return recorder.rows
     }
 
-    /// A manager that only writes down what `manager` would do.
-    private convenience init(planning manager: MigrationManager, for planner: PlanRecorder) {
-        let core = Core(marks: planner.state.marks, isFresh: false, fastLimit: .zero)
-        self.init(like: manager, for: Witness(planner: planner), core: core)
-    }
-
     func beginPlan() throws(MigrationError) -> (PlanRecorder, MigrationManager, RunToken) {
         guard var state = try file.readState() else { throw .gone(file.location) }
-        // Only the lock tells an attempt that is under way from one whose process died.
+        // Only the lock tells an attempt that is under way from an attempt whose process died.
         if options.attemptLimit != nil, let interrupted = state.marks.interrupted, interrupted.failure == nil,
-            try FileLock.isTaken(file.location)
+            try isUnderWay()
         {
             state.marks.interrupted?.failure = "It is under way."
         }
@@ -34,23 +28,31 @@ extension MigrationManager {
         } catch {
             throw .unreadable(error, file.location)
         }
-        let (known, isFresh) = core.withLock { core in
-            core.plansUnderWay += 1
-            core.settle(currentVersion)
-            return (core.marks, core.isFresh)
+        let known = declarations.withLock { declarations in
+            declarations.beginPlan(current: currentVersion)
+            return declarations
         }
-        let recorder = PlanRecorder(state, known, isFresh: isFresh)
-        let manager = MigrationManager(planning: self, for: recorder)
+        let recorder = PlanRecorder(state, known, of: self)
+        let manager = MigrationManager(
+            like: self,
+            for: Observer(planner: recorder),
+            Declarations(observed: state.marks, isFresh: false)
+        )
         return (recorder, manager, RunToken(file.location, .plan(folder: folder)))
     }
 
     func endPlan(_ manager: MigrationManager, _ token: RunToken) {
         token.end()
-        // Kept and declared with, it would pass over every migration without a word.
-        manager.core.withLock { $0.close(.planEnded(file.location)) }
-        core.withLock { core in
-            core.plansUnderWay -= 1
-            core.settle(currentVersion)
+        // A manager that is kept after its plan would pass over every migration without a word, so it is closed.
+        manager.declarations.withLock { $0.close(.planEnded(file.location)) }
+        declarations.withLock { $0.endPlan(current: currentVersion) }
+    }
+
+    private func isUnderWay() throws(MigrationError) -> Bool {
+        do throws(LockFailure) {
+            return try FileLock.isTaken(file.location)
+        } catch {
+            throw .lock(error, file.location)
         }
     }
 }

@@ -13,24 +13,16 @@ extension MigrationManager {
         if version.exceeds(currentVersion) {
             throw .tooNewReset(version, current: currentVersion, file.location)
         }
-        try underLock { locked throws(MigrationError) in
-            guard var state = try locked.read() else { throw .gone(file.location) }
-            try locked.recover(&state, options: options)
-            state.marks = StateMarks(
-                lastRun: version,
-                baseline: version,
-                launched: currentVersion,
-                interrupted: nil
-            )
-            try save(state, locked, version, "The mark was not set.")
-        }
-        core.withLock { core in
-            core.isFresh = false
-            core.owesLaunch = false
-            core.previous = .zero
-            core.standing = .open
-            core.settle(currentVersion)
-        }
+        let locked = try lock()
+        var state = try locked.existing()
+        state.marks = StateMarks(
+            lastRun: version,
+            baseline: version,
+            launched: currentVersion,
+            interrupted: nil
+        )
+        try locked.save(state, version, else: "The mark was not set.")
+        declarations.withLock { $0.reopen(state.marks, current: currentVersion) }
     }
 
     /// Removes the state: this manager is blocked then, and the next one is a first run.
@@ -40,22 +32,13 @@ extension MigrationManager {
     /// - Throws: ``MigrationError`` with the code `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
     ///   `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed` or `stateNotSaved`.
     public func forgetState() throws(MigrationError) {
-        try underLock { locked throws(MigrationError) in
-            if var state = try locked.read() { try locked.recover(&state, options: options) }
-            try locked.remove()
-        }
-        core.withLock { core in
-            core.standing = .closed(.forgotten(file.location))
-            core.fastLimit = .zero
-        }
+        try lock().remove()
+        declarations.withLock { $0.forget(.forgotten(file.location)) }
     }
 
-    private func underLock(_ body: (LockedState) throws(MigrationError) -> Void) throws(MigrationError) {
-        // A plan's manager, kept after the plan: it is nobody's to change the state with.
-        if planner != nil, case .closed(let ended) = core.withLock({ $0.standing }) { throw ended }
-        let lock = try FileLock.waiting(file.location, version: nil, options: options) { .now }
-        let locked = LockedState(file, lock)
-        defer { locked.unlock() }
-        try body(locked)
+    private func lock() throws(MigrationError) -> LockedState {
+        // The manager of a plan that has ended may not change the state.
+        if observer?.planner != nil, let ended = declarations.withLock({ $0.firstFailure }) { throw ended }
+        return try LockedState.take(file, reporter, timeout: options.lockTimeout)
     }
 }

@@ -43,31 +43,11 @@ extension MigrationManager {
         return try perform(admission, protecting: paths, run)
     }
 
-    /// A declaration that may have something to run, and its place among those of this manager.
-    struct Admission {
-        let version: AppVersion
-        let ticket: Ticket
-    }
-
-    struct Ticket: Equatable {
-        let number: UInt64
-        let isAsynchronous: Bool
-    }
-
     /// Decides about a declaration by what is known; `nil` when there is nothing to run.
-    ///
-    /// This is the whole cost of a version that has run: parse, lock, two comparisons.
     @inline(__always)
     func admit(_ text: String, isAsynchronous: Bool) throws(MigrationError) -> Admission? {
         let version = UsualVersion.read(text)
-        if !version.isNone {
-            let isIdle = core.withLock { core in
-                guard core.previous.precedes(version), !core.fastLimit.precedes(version) else { return false }
-                core.previous.set(version)
-                return true
-            }
-            if isIdle { return nil }
-        }
+        if !version.isNone, declarations.withLock({ $0.passes(version) }) { return nil }
         return try admitClosely(text, isAsynchronous)
     }
 
@@ -76,103 +56,46 @@ extension MigrationManager {
         _ text: String,
         _ isAsynchronous: Bool
     ) throws(MigrationError) -> Admission? {
-        let enclosing = planner == nil ? try RunToken.enclosing(file.location) : nil
+        let enclosing = try enclosing()
         let version: AppVersion
         switch AppVersion.read(text) {
         case .version(let read): version = read
-        case .problem(let problem): throw refused(.invalidVersion(text, problem, manager: name))
+        case .problem(let problem):
+            let error = MigrationError.invalidVersion(text, problem, manager: name)
+            throw declarations.withLock { declarations in
+                if observer?.planner == nil { return declarations.closing(error, file.location) }
+                return declarations.firstFailure.map { .blocked(nil, by: $0, file.location) } ?? error
+            }
         }
         if let enclosing, enclosing.isPlan { throw .nested(file.location, version) }
-        if let planner {
-            if case .closed(let ended) = core.withLock({ $0.standing }) {
-                throw .blocked(version, by: ended, file.location)
+        if let planner = observer?.planner {
+            try declarations.withLock { declarations throws(MigrationError) in
+                try declarations.requireOpen(version, file.location)
             }
-            planner.record(version, by: self)
+            planner.record(version)
             return nil
         }
         guard try isRehearsed(version) else { return nil }
-        if core.withLock({ $0.owesLaunch }) { saveOwedLaunch() }
-        return try core.withLock { core throws(MigrationError) in
-            if case .closed(let first) = core.standing { throw .blocked(version, by: first, file.location) }
-            do throws(MigrationError) {
-                if enclosing != nil { throw .nested(file.location, version) }
-                // Without the limit: whether it is reached is decided under the lock, since another process may have
-                // succeeded meanwhile.
-                let decision = decide(
-                    version,
-                    after: core.previous,
-                    core.marks,
-                    core.marks,
-                    isFresh: core.isFresh,
-                    limit: nil
-                )
-                if let error = refusal(of: decision, version) { throw error }
-                core.previous = version
-                if decision == .alreadyRun || decision == .heldByDowngrade { return nil }
-            } catch {
-                core.close(error)
-                throw error
-            }
-            let ticket = Ticket(number: core.nextTicket, isAsynchronous: isAsynchronous)
-            core.nextTicket += 1
-            core.queue.append(ticket)
-            core.fastLimit = .zero
-            return Admission(version: version, ticket: ticket)
+        if declarations.withLock({ $0.owesLaunch }) { saveOwedLaunch() }
+        let ticket = try declarations.withLock { declarations throws(MigrationError) in
+            try declarations.admit(
+                version,
+                current: currentVersion,
+                isAsynchronous: isAsynchronous,
+                file.location,
+                refusing: enclosing == nil ? nil : .nested(file.location, version)
+            )
         }
+        return ticket.map { Admission(version: version, ticket: $0) }
     }
 
-    func decide(
-        _ version: AppVersion,
-        after previous: AppVersion,
-        _ known: StateMarks,
-        _ marks: StateMarks,
-        isFresh: Bool,
-        limit: Int?
-    ) -> MigrationDecision {
-        MigrationDecision(
-            version,
-            after: previous,
-            current: currentVersion,
-            known: known,
-            marks: marks,
-            isFresh: isFresh,
-            attemptLimit: limit
-        )
-    }
-
-    /// The error that a decision stands for, if it stands for one.
-    func refusal(of decision: MigrationDecision, _ version: AppVersion) -> MigrationError? {
-        switch decision {
-        case .outOfOrder(let previous): .outOfOrder(version, after: previous, file.location)
-        case .newerThanCurrent: .newer(version, current: currentVersion, file.location)
-        case .overtaken(let newer): .overtaken(version, by: newer, current: currentVersion, file.location)
-        case .setBack: .setBack(version, file.location)
-        case .attemptLimitReached(let deaths): .attemptLimitReached(version, deaths: deaths, file.location)
-        case .run, .alreadyRun, .joinsBaseline, .heldByDowngrade: nil
+    /// The closure or plan of this state inside of which the caller stands; a plan's own manager is meant to be used there.
+    private func enclosing() throws(MigrationError) -> RunToken? {
+        if observer?.planner != nil { return nil }
+        do throws(SystemCallError) {
+            return try RunToken.enclosing(file.location)
+        } catch {
+            throw .unreadable(error, file.location)
         }
-    }
-
-    /// Closes the manager with `error`, unless it is closed already: then the answer is that it is blocked.
-    func refused(_ error: MigrationError) -> MigrationError {
-        core.withLock { core in
-            if case .closed(let first) = core.standing {
-                return .blocked(error.version, by: first, file.location)
-            }
-            if planner == nil { core.close(error) }
-            return error
-        }
-    }
-}
-
-extension MigrationManager.Core {
-    mutating func close(_ error: MigrationError) {
-        if case .open = standing { standing = .closed(error) }
-        fastLimit = .zero
-    }
-
-    /// Lets declarations that have nothing to run pass quickly again, if nothing stands against it.
-    mutating func settle(_ current: AppVersion) {
-        guard case .open = standing else { return fastLimit = .zero }
-        fastLimit = queue.isEmpty && plansUnderWay == 0 && !owesLaunch ? marks.idleLimit(of: current) : .zero
     }
 }

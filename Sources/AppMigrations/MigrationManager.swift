@@ -26,30 +26,8 @@ public final class MigrationManager: Sendable {
 
     let file: StateFile
     let options: Options
-    let witness: Witness?
-    let core: Guarded<Core>
-
-    /// Whether declarations are taken, or which failure ended that.
-    enum Standing {
-        case open
-        case closed(MigrationError)
-    }
-
-    /// What changes while the manager is used.
-    struct Core {
-        var marks: StateMarks
-        var isFresh: Bool
-        /// Whether the version launched is still to be saved, since the lock was held when the manager was made.
-        var owesLaunch = false
-        var previous = AppVersion.zero
-        /// Declarations up to here need no closer look; zero when all of them do.
-        var fastLimit: AppVersion
-        var standing = Standing.open
-        /// The calls that have something to run, in the order in which they came.
-        var queue: [Ticket] = []
-        var nextTicket: UInt64 = 0
-        var plansUnderWay = 0
-    }
+    let observer: Observer?
+    let declarations: Guarded<Declarations>
 
     /// Reads the state of the subsystem `name`, and makes it on the first run.
     ///
@@ -108,29 +86,28 @@ public final class MigrationManager: Sendable {
             (marks, launch, isFresh) = (start.marks, start.launch, start.isFresh)
             owesLaunch = start.owesLaunch
         }
-        let fastLimit = owesLaunch ? .zero : marks.idleLimit(of: current)
         self.name = name
         self.currentVersion = current
         self.file = file
         self.options = consume options
-        witness = nil
-        core = Guarded(
-            Core(marks: consume marks, isFresh: isFresh, owesLaunch: owesLaunch, fastLimit: fastLimit)
+        observer = nil
+        declarations = Guarded(
+            Declarations(consume marks, isFresh: isFresh, owesLaunch: owesLaunch, current: current)
         )
     }
 
     /// A manager of the same start as `manager`, for a plan or a rehearsal.
-    init(like manager: MigrationManager, for witness: Witness, core: Core) {
+    init(like manager: MigrationManager, for observer: Observer, _ declarations: Declarations) {
         name = manager.name
         currentVersion = manager.currentVersion
         launch = manager.launch
         file = manager.file
         options = manager.options
-        self.witness = witness
-        self.core = Guarded(core)
+        self.observer = observer
+        self.declarations = Guarded(declarations)
     }
 
-    deinit { core.destroy() }
+    deinit { declarations.destroy() }
 
     @inline(__always)
     static func version(_ text: String, _ manager: String) throws(MigrationError) -> AppVersion {
@@ -146,7 +123,7 @@ extension MigrationManager {
     public var stateFile: String { file.location.state }
 
     /// The version up to which everything has run: the mark that decides what is pending.
-    public var lastRunVersion: AppVersion { core.withLock { $0.marks.lastRun } }
+    public var lastRunVersion: AppVersion { declarations.withLock { $0.marks.lastRun } }
 
     /// The migrations that ran here, the oldest first, at most the newest 1,000; read from the state file.
     ///
@@ -156,5 +133,9 @@ extension MigrationManager {
             guard let state = try file.readState() else { throw .gone(file.location) }
             return state.history
         }
+    }
+
+    var reporter: Reporter {
+        Reporter(location: file.location, onEvent: options.onEvent, rehearsal: observer?.rehearsal)
     }
 }

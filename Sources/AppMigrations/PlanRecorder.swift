@@ -1,8 +1,10 @@
 /// Writes down what a manager would do.
 final class PlanRecorder: Sendable {
     let state: MigrationState
-    private let known: StateMarks
-    private let isFresh: Bool
+    private let known: Declarations
+    private let current: AppVersion
+    private let limit: Int?
+    private let location: StateLocation
     private let progress = Guarded(Progress())
 
     private struct Progress {
@@ -12,30 +14,29 @@ final class PlanRecorder: Sendable {
     }
 
     /// `known` is what the manager that is asked knows of the state: a declaration up to its mark looks no further.
-    init(_ state: MigrationState, _ known: StateMarks, isFresh: Bool) {
+    init(_ state: MigrationState, _ known: Declarations, of manager: MigrationManager) {
         self.state = state
         self.known = known
-        self.isFresh = isFresh
+        current = manager.currentVersion
+        limit = manager.options.attemptLimit
+        location = manager.file.location
     }
 
     deinit { progress.destroy() }
 
     var rows: [PlannedMigration] { progress.withLock { $0.rows } }
 
-    func record(_ version: AppVersion, by manager: MigrationManager) {
+    func record(_ version: AppVersion) {
         progress.withLock { progress in
-            let decision = manager.decide(
+            let decision = known.decide(
                 version,
                 after: progress.previous,
-                known,
                 state.marks,
-                isFresh: isFresh,
-                limit: manager.options.attemptLimit
+                current: current,
+                limit: limit
             )
-            var refusal = manager.refusal(of: decision, version)
-            if let first = progress.firstRefusal {
-                refusal = .blocked(version, by: first, manager.file.location)
-            }
+            var refusal = MigrationError.refusal(of: decision, version, current: current, location)
+            if let first = progress.firstRefusal { refusal = .blocked(version, by: first, location) }
             progress.firstRefusal = progress.firstRefusal ?? refusal
             let kind = refusal == nil ? kind(of: decision, version) : .refused
             progress.rows.append(PlannedMigration(kind: kind, version: version, error: refusal))

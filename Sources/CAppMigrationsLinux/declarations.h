@@ -10,6 +10,9 @@ __PTRDIFF_TYPE__ fgetxattr(int file, const char *name, void *value, __SIZE_TYPE_
 int fsetxattr(int file, const char *name, const void *value, __SIZE_TYPE__ size, int flags);
 int fremovexattr(int file, const char *name);
 
+// syncfs(2)
+int syncfs(int file);
+
 // statx(2): the kernel fills 256 bytes.
 #if !defined(__ANDROID__)
 int statx(int folder, const char *path, int flags, unsigned int mask, void *status);

@@ -86,7 +86,7 @@ extension MigrationErrorTests {
         Row(
             .stateNotSaved,
             "stateNotSaved",
-            .lockUnavailable(SystemCallError(call: "open", errorNumber: 13), location),
+            .lock(.unavailable(SystemCallError(call: "open", errorNumber: 13)), location),
             "The lock of manager \"Library\", /d/Library.migrations.lock, could not be taken: Permission denied (open, "
                 + "errno 13). Nothing was run and the state is unchanged. Make the folder writable for this process and "
                 + "start again."

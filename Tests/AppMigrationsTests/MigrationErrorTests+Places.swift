@@ -10,7 +10,7 @@ extension MigrationErrorTests {
         Row(
             .protectionFailed,
             "protectionFailed",
-            .mountPoint("/data/disk", location, AppVersion("1.2"), .taking),
+            .protection(.obstacle(.mountPoint("/data/disk"), .taking), location, AppVersion("1.2")),
             "The files that migration 1.2 protects could not be copied by manager \"Library\": a file system is mounted at "
                 + "/data/disk, inside of what is protected; name what is on it, and what is beside it, by paths of their "
                 + "own. Nothing was run and nothing changed. Mend that and make a new manager."
@@ -18,7 +18,7 @@ extension MigrationErrorTests {
         Row(
             .protectionFailed,
             "protectionFailed",
-            .mountPoint("/data/disk", location, AppVersion("1.2"), .restoring),
+            .protection(.obstacle(.mountPoint("/data/disk"), .restoring), location, AppVersion("1.2")),
             "The files that migration 1.2 protects could not be put back by manager \"Library\": a file system is mounted "
                 + "at /data/disk, inside of what is protected; it was not there when the copy was made: unmount it. Their "
                 + "copy in /d/Library.migrations.snapshot is kept, and the next start tries again. Don't write to those "
@@ -27,7 +27,7 @@ extension MigrationErrorTests {
         Row(
             .protectionFailed,
             "protectionFailed",
-            .unmounted("/disk/data", location, AppVersion("1.2"), .restoring),
+            .protection(.obstacle(.unmounted("/disk/data"), .restoring), location, AppVersion("1.2")),
             "The files that migration 1.2 protects could not be put back by manager \"Library\": the file system that "
                 + "/disk/data was on is not mounted. Their copy in /d/Library.migrations.snapshot is kept, and the next "
                 + "start tries again. Don't write to those files before it succeeded. \(wayOut)"
@@ -35,7 +35,7 @@ extension MigrationErrorTests {
         Row(
             .protectionFailed,
             "protectionFailed",
-            .mounted("/disk/data", location, AppVersion("1.2"), .restoring),
+            .protection(.obstacle(.mounted("/disk/data"), .restoring), location, AppVersion("1.2")),
             "The files that migration 1.2 protects could not be put back by manager \"Library\": a file system is mounted "
                 + "where /disk/data was on another one; unmount it. Their copy in /d/Library.migrations.snapshot is kept, "
                 + "and the next start tries again. Don't write to those files before it succeeded. \(wayOut)"
@@ -43,7 +43,11 @@ extension MigrationErrorTests {
         Row(
             .protectionFailed,
             "protectionFailed",
-            .incomplete("/d/Library.migrations.snapshot/0", ["/data"], location, AppVersion("1.2")),
+            .protection(
+                .incomplete("/d/Library.migrations.snapshot/0", ["/data"]),
+                location,
+                AppVersion("1.2")
+            ),
             "The files that migration 1.2 protects could not be put back by manager \"Library\": the state lists a copy of "
                 + "/data, and files were removed from /d/Library.migrations.snapshot/0 or added to it since. Nothing was "
                 + "changed. Bring that copy back and start again. "
@@ -52,9 +56,9 @@ extension MigrationErrorTests {
         Row(
             .protectionFailed,
             "protectionFailed",
-            .foreignLink("/data/inner", location, AppVersion("1.2"), .restoring),
+            .protection(.obstacle(.link("/data/inner"), .restoring), location, AppVersion("1.2")),
             "The files that migration 1.2 protects could not be put back by manager \"Library\": /data/inner is a link that "
-                + "another user has put there since; remove it. Their copy in /d/Library.migrations.snapshot is kept, and "
+                + "was put there since the copy was made; remove it. Their copy in /d/Library.migrations.snapshot is kept, and "
                 + "the next start tries again. Don't write to those files before it succeeded. \(wayOut)"
         ),
     ]

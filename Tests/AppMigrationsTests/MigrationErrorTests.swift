@@ -163,7 +163,7 @@ struct MigrationErrorTests {
         Row(
             .cancelled,
             "cancelled",
-            .cancelledWaiting(location, version("1.2")),
+            .lock(.cancelled, location, version("1.2")),
             "The task was cancelled while manager \"Library\" waited for the lock /d/Library.migrations.lock. Nothing "
                 + "was run. Make a new manager to try again."
         ),
@@ -185,7 +185,7 @@ struct MigrationErrorTests {
         Row(
             .lockTimeout,
             "lockTimeout",
-            .lockTimeout(.milliseconds(1_500), heldBy: "process 42", nil, location, nil),
+            .lock(.timedOut(.milliseconds(1_500), holder: 42, nil), location),
             "Manager \"Library\" waited 1.5 seconds for the lock /d/Library.migrations.lock, which process 42 holds. "
                 + "Nothing was run and the state is unchanged. Let that process finish and start again."
         ),

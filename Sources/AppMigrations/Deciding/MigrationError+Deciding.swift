@@ -1,4 +1,21 @@
 extension MigrationError {
+    /// The error that a decision stands for, if it stands for one.
+    static func refusal(
+        of decision: MigrationDecision,
+        _ version: AppVersion,
+        current: AppVersion,
+        _ location: StateLocation
+    ) -> MigrationError? {
+        switch decision {
+        case .outOfOrder(let previous): .outOfOrder(version, after: previous, location)
+        case .newerThanCurrent: .newer(version, current: current, location)
+        case .overtaken(let newer): .overtaken(version, by: newer, current: current, location)
+        case .setBack: .setBack(version, location)
+        case .attemptLimitReached(let deaths): .attemptLimitReached(version, deaths: deaths, location)
+        case .run, .alreadyRun, .joinsBaseline, .heldByDowngrade: nil
+        }
+    }
+
     static func outOfOrder(_ version: AppVersion, after: AppVersion, _ location: StateLocation)
         -> MigrationError
     {

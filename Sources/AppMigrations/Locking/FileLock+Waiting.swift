@@ -4,19 +4,13 @@ extension FileLock {
     /// `turn` says whether an earlier call of the same manager is done.
     static func waiting(
         _ location: StateLocation,
-        version: AppVersion?,
-        options: MigrationManager.Options,
-        turn: () -> LockWait.Turn
-    ) throws(MigrationError) -> FileLock {
-        var wait = try LockWait(
-            location,
-            version: version,
-            timeout: options.lockTimeout,
-            onEvent: options.onEvent,
-            .synchronous
-        )
+        timeout: Duration?,
+        turn: () -> LockWait.Turn = { .now },
+        onWait: () -> Void
+    ) throws(LockFailure) -> FileLock {
+        var wait = try LockWait(location, timeout: timeout, .synchronous)
         while true {
-            switch try wait.step(turn()) {
+            switch try wait.step(turn(), onWait) {
             case .taken(let lock): return lock
             case .pause(let duration): Platform.pause(duration)
             }
@@ -26,72 +20,53 @@ extension FileLock {
     /// The same, suspending the task instead of the thread.
     nonisolated(nonsending) static func waiting(
         asynchronously location: StateLocation,
-        version: AppVersion?,
-        options: MigrationManager.Options,
-        turn: () -> LockWait.Turn
-    ) async throws(MigrationError) -> FileLock {
-        var wait = try LockWait(
-            location,
-            version: version,
-            timeout: options.lockTimeout,
-            onEvent: options.onEvent,
-            .asynchronous
-        )
+        timeout: Duration?,
+        turn: () -> LockWait.Turn,
+        onWait: () -> Void
+    ) async throws(LockFailure) -> FileLock {
+        var wait = try LockWait(location, timeout: timeout, .asynchronous)
         while true {
-            switch try wait.step(turn()) {
+            switch try wait.step(turn(), onWait) {
             case .taken(let lock): return lock
             case .pause(let duration):
                 do {
                     try await Task.sleep(nanoseconds: Platform.nanoseconds(duration))
                 } catch {
                     wait.abandon()
-                    throw .cancelledWaiting(location, version)
+                    throw .cancelled
                 }
             }
         }
     }
 
-    /// Waits for the lock on this thread, as long as it is needed: `nil` when it isn't any more.
+    /// Waits for the lock on this thread, for as long as it is needed: `nil` when it isn't needed any more.
     static func waiting(
         _ location: StateLocation,
-        options: MigrationManager.Options,
-        while isNeeded: () throws(MigrationError) -> Bool
-    ) throws(MigrationError) -> FileLock? {
-        var wait = try LockWait(
-            location,
-            version: nil,
-            timeout: options.lockTimeout,
-            onEvent: options.onEvent,
-            .start
-        )
-        while true {
-            switch try wait.step(.now) {
+        timeout: Duration?,
+        while isNeeded: () -> Bool,
+        onWait: () -> Void
+    ) throws(LockFailure) -> FileLock? {
+        var wait = try LockWait(location, timeout: timeout, .start)
+        repeat {
+            switch try wait.step(.now, onWait) {
             case .taken(let lock): return lock
             case .pause(let duration): Platform.pause(duration)
             }
-            do throws(MigrationError) {
-                if try isNeeded() { continue }
-            } catch {
-                wait.abandon()
-                throw error
-            }
-            wait.abandon()
-            return nil
-        }
+        } while isNeeded()
+        wait.abandon()
+        return nil
     }
 
     /// Takes the lock if it is free now, without waiting for a closure.
     ///
     /// A claim without a lock is looked at for a while: when a process dies, its descriptors are closed one after the
-    /// other. A claimant bears with a lock that is held, since others take it for a moment to look at the claim, or at the
-    /// lock itself.
-    static func ifFree(_ location: StateLocation, isClaimant: Bool = false) throws(MigrationError)
-        -> FileLock?
-    {
+    /// other. A claimant waits a while for a lock that is held too, since other processes take the lock for a moment to look
+    /// at the claim, or at the lock itself.
+    static func ifFree(_ location: StateLocation, isClaimant: Bool = false) throws(LockFailure) -> FileLock? {
         for _ in 1...SnapshotClaim.patience {
             let lock = try FileLock.open(location)
             let attempt: Attempt
-            do throws(MigrationError) {
+            do throws(LockFailure) {
                 attempt = try lock.tryLock(location, isAsynchronous: false, isClaimant: isClaimant)
             } catch {
                 lock.unlock()
@@ -108,7 +83,7 @@ extension FileLock {
     /// Whether a process has the lock; makes no file, and waits for no process.
     ///
     /// A shared lock is asked for, since NFS gives an exclusive lock only to a descriptor that may write (flock(2)).
-    static func isTaken(_ location: StateLocation) throws(MigrationError) -> Bool {
+    static func isTaken(_ location: StateLocation) throws(LockFailure) -> Bool {
         do throws(SystemCallError) {
             let descriptor = try Platform.openToRead(location.lock)
             let isFree: Bool
@@ -122,7 +97,7 @@ extension FileLock {
             return !isFree
         } catch {
             if error.errorNumber == Platform.noEntry { return false }
-            throw .lockUnavailable(error, location)
+            throw .unavailable(error)
         }
     }
 }

@@ -1,7 +1,7 @@
 /// The lock of one state: `flock` on a file of its own, because a save replaces the state file.
 ///
-/// The kernel gives it back when its process dies, so a killed holder blocks nobody. Two holders in one process
-/// exclude each other too, since each has opened the file for itself.
+/// The kernel gives it back when its process dies, so a killed process keeps no other one waiting. Two callers in one
+/// process exclude each other too, since each has opened the file for itself.
 final class FileLock: Sendable {
     /// The process that opened the file; a child made by `fork` doesn't have the lock.
     let process = Platform.process
@@ -13,15 +13,15 @@ final class FileLock: Sendable {
 
     /// Opens the lock's file without taking the lock, making its directory where there is none.
     @inline(never)
-    static func open(_ location: StateLocation) throws(MigrationError) -> FileLock {
+    static func open(_ location: StateLocation) throws(LockFailure) -> FileLock {
         do throws(SystemCallError) {
             let (file, kind) = try openFile(location)
             if kind == .file { return FileLock(file) }
             file.close()
         } catch {
-            throw .lockUnavailable(error, location)
+            throw .unavailable(error)
         }
-        throw .lockUnavailable(nil, location)
+        throw .unavailable(nil)
     }
 
     private static func openFile(
@@ -40,7 +40,7 @@ final class FileLock: Sendable {
     enum Attempt {
         case taken
         case held
-        /// Nobody has the lock, and a closure runs under one that was at this path before.
+        /// No process has the lock, and a closure runs under a lock that was at this path before.
         case claimed
         /// What was opened is not the lock any more.
         case lost
@@ -48,20 +48,20 @@ final class FileLock: Sendable {
 
     /// Takes the lock if it is free.
     ///
-    /// `isAsynchronous` tells a waiter of this process that its thread may be the one that the holder needs. `isClaimant`
-    /// is the caller whose own claim doesn't keep it from the lock.
+    /// `isAsynchronous` tells other callers in this process that their thread may be the one that the closure needs. With
+    /// `isClaimant` the claim on the snapshot is the caller's own, and doesn't keep it from the lock.
     func tryLock(
         _ location: StateLocation,
         isAsynchronous: Bool,
         isClaimant: Bool = false
-    ) throws(MigrationError) -> Attempt {
+    ) throws(LockFailure) -> Attempt {
         do throws(SystemCallError) {
             guard try file.isOurs() else { return .lost }
             guard try Platform.tryLock(file.number) else { return .held }
             // A lock whose file was removed or replaced while this process waited guards nothing.
             guard try isAtPath(location) else { return .lost }
         } catch {
-            throw .lockUnavailable(error, location)
+            throw .unavailable(error)
         }
         do throws(SystemCallError) {
             let isClaimed = isClaimant ? false : try SnapshotClaim.stands(location)
@@ -70,7 +70,7 @@ final class FileLock: Sendable {
                 return .claimed
             }
         } catch {
-            throw .claimUnknown(error, location)
+            throw .claimUnknown(error)
         }
         Platform.sign(file.number)
         file.note(isAsynchronous ? .heldAsynchronously : .held)

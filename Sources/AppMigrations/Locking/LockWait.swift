@@ -1,20 +1,19 @@
-/// Waiting for a state's lock, step by step: the synchronous and the asynchronous caller differ only in how they
+/// A wait for a state's lock, step by step: the synchronous and the asynchronous caller differ only in how they
 /// let the time between two steps pass.
 struct LockWait {
     /// Whether the calls that came earlier to the same manager are done.
     enum Turn { case now, later, afterAsynchronousCall }
 
-    /// Who waits: a call on its thread, a task, or a start on its thread that lets a restore come to its end.
+    /// A call that waits on its thread, a task, or a start that waits on its thread until files are put back.
     ///
-    /// A restore goes on without anybody's thread but its own, so a start can wait where a call would wait for itself.
+    /// The process that puts files back needs only the thread that does it. So a start can wait for it where a call, which
+    /// may wait for a closure that is to go on on the call's own thread, would wait for itself.
     enum Caller { case synchronous, asynchronous, start }
 
     enum Step { case taken(FileLock), pause(Duration) }
 
     private let location: StateLocation
-    private let version: AppVersion?
     private let timeout: Duration?
-    private let onEvent: (@Sendable (MigrationEvent) -> Void)?
     private let caller: Caller
     private var lock: FileLock
     private var began: Duration?
@@ -23,39 +22,27 @@ struct LockWait {
     private static var longestPause: Duration { .milliseconds(32) }
 
     @inline(never)
-    init(
-        _ location: StateLocation,
-        version: AppVersion?,
-        timeout: Duration?,
-        onEvent: (@Sendable (MigrationEvent) -> Void)?,
-        _ caller: Caller
-    ) throws(MigrationError) {
+    init(_ location: StateLocation, timeout: Duration?, _ caller: Caller) throws(LockFailure) {
         self.location = location
-        self.version = version
         self.timeout = timeout
-        self.onEvent = onEvent
         self.caller = caller
         lock = try FileLock.open(location)
-        do throws(MigrationError) {
-            if try RunToken.enclosing(location, lock: lock.identity) != nil {
-                throw .nested(location, version)
-            }
+        do throws(LockFailure) {
+            if try RunToken.isInside(location, lock: lock.identity) { throw .nested }
         } catch {
             lock.unlock()
             throw error
         }
     }
 
-    /// Tries once.
+    /// Tries once; `onWait` is called before the first pause.
     ///
     /// After a throw, the wait is over and its file closed.
     @inline(never)
-    mutating func step(_ turn: Turn) throws(MigrationError) -> Step {
-        do throws(MigrationError) {
+    mutating func step(_ turn: Turn, _ onWait: () -> Void) throws(LockFailure) -> Step {
+        do throws(LockFailure) {
             // The thread that would wait here may be the one on which the other call is to go on.
-            if turn == .afterAsynchronousCall, caller == .synchronous {
-                throw MigrationError.nested(location, version)
-            }
+            if turn == .afterAsynchronousCall, caller == .synchronous { throw LockFailure.nested }
             if turn == .now {
                 switch try lock.tryLock(location, isAsynchronous: caller == .asynchronous) {
                 case .taken: return .taken(lock)
@@ -65,7 +52,7 @@ struct LockWait {
                     lock = try FileLock.open(location)
                 }
             }
-            return .pause(try nextPause())
+            return .pause(try nextPause(onWait))
         } catch {
             lock.unlock()
             throw error
@@ -74,15 +61,14 @@ struct LockWait {
 
     func abandon() { lock.unlock() }
 
-    private mutating func nextPause() throws(MigrationError) -> Duration {
-        if caller == .synchronous, lock.isHeldAsynchronouslyHere { throw .nested(location, version) }
-        if Task.isCancelled { throw .cancelledWaiting(location, version) }
+    private mutating func nextPause(_ onWait: () -> Void) throws(LockFailure) -> Duration {
+        if caller == .synchronous, lock.isHeldAsynchronouslyHere { throw .nested }
+        if Task.isCancelled { throw .cancelled }
         let now = Platform.awake
         let began = began ?? now
         if self.began == nil {
             self.began = began
-            let event = MigrationEvent(.waiting, location.name, version: version)
-            RunToken.telling(event, of: location, lock: lock.identity, onEvent)
+            RunToken.marking(location, lock: lock.identity, onWait)
         }
         let next = pause
         pause = min(pause * 2, Self.longestPause)
@@ -92,12 +78,11 @@ struct LockWait {
         return min(next, left)
     }
 
-    private func timedOut(_ timeout: Duration) -> MigrationError {
+    private func timedOut(_ timeout: Duration) -> LockFailure {
         do throws(SystemCallError) {
-            let holder = try lock.holder().map { "process \($0)" } ?? "a process that can't be named"
-            return .lockTimeout(timeout, heldBy: holder, nil, location, version)
+            return .timedOut(timeout, holder: try lock.holder(), nil)
         } catch {
-            return .lockTimeout(timeout, heldBy: "a process that can't be named", error, location, version)
+            return .timedOut(timeout, holder: nil, error)
         }
     }
 }

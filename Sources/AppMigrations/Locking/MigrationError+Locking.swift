@@ -1,73 +1,95 @@
 extension MigrationError {
-    static func lockUnavailable(_ cause: SystemCallError?, _ location: StateLocation) -> MigrationError {
-        let reason = Platform.isOtherThanFile(location.lock) ? nil : cause?.description
-        return MigrationError(
-            .stateNotSaved,
-            manager: location.name,
-            path: location.lock,
-            underlying: cause,
-            """
-            The lock of manager \(location.name.quoted), \(location.lock), could not be taken: \
-            \(reason ?? "it is not a regular file"). Nothing was run and the state is unchanged. \
-            Make the folder writable for this process and start again.
-            """
-        )
-    }
-
-    static func claimUnknown(_ cause: SystemCallError, _ location: StateLocation) -> MigrationError {
-        MigrationError(
-            .stateNotSaved,
-            manager: location.name,
-            path: location.snapshot,
-            underlying: cause,
-            """
-            The lock of manager \(location.name.quoted), \(location.lock), could not be taken: whether a closure is \
-            running can't be told from \(location.snapshot), \(cause). Nothing was run and the state is unchanged. \
-            Make that folder readable for this process and start again.
-            """
-        )
-    }
-
-    static func lockTimeout(
-        _ timeout: Duration,
-        heldBy holder: String,
-        _ cause: SystemCallError?,
+    /// The error for a lock that could not be had, with its manager and migration.
+    @inline(never)
+    static func lock(
+        _ failure: LockFailure,
         _ location: StateLocation,
-        _ version: AppVersion?
+        _ version: AppVersion? = nil
+    ) -> MigrationError {
+        switch failure {
+        case .nested: return nested(location, version)
+        case .unreadable(let cause): return unreadable(cause, location)
+        case .cancelled:
+            return lock(
+                .cancelled,
+                location.lock,
+                CancellationError(),
+                location,
+                version,
+                """
+                The task was cancelled while manager \(location.name.quoted) waited for the lock \(location.lock). \
+                Nothing was run. Make a new manager to try again.
+                """
+            )
+        case .timedOut(let timeout, let holder, let cause):
+            let holder = holder.map { "process \($0)" } ?? "a process that can't be named"
+            return lock(
+                .lockTimeout,
+                location.lock,
+                cause,
+                location,
+                version,
+                """
+                Manager \(location.name.quoted) waited \(timeout.description) for the lock \(location.lock), which \(holder) holds. \
+                Nothing was run and the state is unchanged. Let that process finish and start again.
+                """
+            )
+        case .unavailable(let cause):
+            let reason = Platform.isOtherThanFile(location.lock) ? nil : cause?.description
+            return lock(
+                .stateNotSaved,
+                location.lock,
+                cause,
+                location,
+                nil,
+                """
+                The lock of manager \(location.name.quoted), \(location.lock), could not be taken: \
+                \(reason ?? "it is not a regular file"). Nothing was run and the state is unchanged. \
+                Make the folder writable for this process and start again.
+                """
+            )
+        case .claimUnknown(let cause):
+            return lock(
+                .stateNotSaved,
+                location.snapshot,
+                cause,
+                location,
+                nil,
+                """
+                The lock of manager \(location.name.quoted), \(location.lock), could not be taken: whether a closure is \
+                running can't be told from \(location.snapshot), \(cause). Nothing was run and the state is unchanged. \
+                Make that folder readable for this process and start again.
+                """
+            )
+        }
+    }
+
+    @inline(never)
+    private static func lock(
+        _ code: Code,
+        _ path: String,
+        _ cause: (any Error)?,
+        _ location: StateLocation,
+        _ version: AppVersion?,
+        _ message: Message
     ) -> MigrationError {
         MigrationError(
-            .lockTimeout,
+            code,
             manager: location.name,
             version: version,
-            path: location.lock,
+            path: path,
             underlying: cause,
-            """
-            Manager \(location.name.quoted) waited \(timeout.description) for the lock \(location.lock), which \(holder) holds. \
-            Nothing was run and the state is unchanged. Let that process finish and start again.
-            """
-        )
-    }
-
-    static func cancelledWaiting(_ location: StateLocation, _ version: AppVersion?) -> MigrationError {
-        MigrationError(
-            .cancelled,
-            manager: location.name,
-            version: version,
-            path: location.lock,
-            underlying: CancellationError(),
-            """
-            The task was cancelled while manager \(location.name.quoted) waited for the lock \(location.lock). \
-            Nothing was run. Make a new manager to try again.
-            """
+            message
         )
     }
 
     static func nested(_ location: StateLocation, _ version: AppVersion?) -> MigrationError {
-        MigrationError(
+        lock(
             .nested,
-            manager: location.name,
-            version: version,
-            path: location.state,
+            location.state,
+            nil,
+            location,
+            version,
             """
             A manager of the state \(location.state) was used while a closure, or the plan, of manager \
             \(location.name.quoted) with the same state was under way: it would wait for itself. \

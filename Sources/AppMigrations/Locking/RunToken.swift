@@ -4,10 +4,10 @@
 /// It is bound to the task, or to the thread where there is none, and ends with the closure: an unstructured `Task`
 /// that outlives it inherits a token that no longer counts.
 final class RunToken: Sendable {
-    /// What is running, and what tells its state under another path.
+    /// What is running, and how its state is known under another path.
     enum Kind {
         case closure(lock: FileIdentity?)
-        /// A plan takes no lock, so the folder of the state has to do.
+        /// A plan takes no lock, so its state is known by the folder.
         case plan(folder: FileIdentity?)
     }
 
@@ -40,7 +40,7 @@ final class RunToken: Sendable {
         progress.withLock { $0 = Progress(isOpen: false, outer: open) }
     }
 
-    /// Whether it is a plan that is running, and no closure: nothing is run then that a later declaration could pass by.
+    /// Whether a plan is running, and no closure: nothing runs in a plan that a later declaration could pass over.
     var isPlan: Bool {
         if case .plan = kind { true } else { false }
     }
@@ -51,22 +51,28 @@ final class RunToken: Sendable {
         ([self] + progress.withLock { $0.outer }).filter(\.isOpen)
     }
 
-    /// The token of the closure or plan of that state inside which the caller stands; what the lock and the folder are
-    /// finds it under other paths too.
+    /// The token of the closure or plan of that state inside of which the caller stands.
+    ///
+    /// The lock's file and the folder tell the state when it was opened under another path.
     @inline(never)
     static func enclosing(
         _ location: StateLocation,
         lock: FileIdentity? = nil
-    ) throws(MigrationError) -> RunToken? {
+    ) throws(SystemCallError) -> RunToken? {
         guard let current else { return nil }
-        do throws(SystemCallError) {
-            for token in current.openTokens {
-                if try token.isOfState(location, lock) { return token }
-            }
-        } catch {
-            throw .unreadable(error, location)
+        for token in current.openTokens {
+            if try token.isOfState(location, lock) { return token }
         }
         return nil
+    }
+
+    /// Whether the caller stands inside of a closure or plan of that state.
+    static func isInside(_ location: StateLocation, lock: FileIdentity? = nil) throws(LockFailure) -> Bool {
+        do throws(SystemCallError) {
+            return try enclosing(location, lock: lock) != nil
+        } catch {
+            throw .unreadable(error)
+        }
     }
 
     private func isOfState(_ location: StateLocation, _ lock: FileIdentity?) throws(SystemCallError) -> Bool {
@@ -83,18 +89,12 @@ final class RunToken: Sendable {
         }
     }
 
-    /// Tells the app something as if a closure of that state were running.
+    /// Calls a handler of the app as if a closure of that state were running.
     ///
     /// A handler that declared a migration of the state would wait for itself, or be called again by its own wait.
-    static func telling(
-        _ event: MigrationEvent,
-        of location: StateLocation,
-        lock: FileIdentity?,
-        _ onEvent: (@Sendable (MigrationEvent) -> Void)?
-    ) {
-        guard let onEvent else { return }
+    static func marking(_ location: StateLocation, lock: FileIdentity?, _ body: () -> Void) {
         let token = RunToken(location, .closure(lock: lock))
         defer { token.end() }
-        $current.withValue(token) { onEvent(event) }
+        $current.withValue(token, operation: body)
     }
 }

@@ -1,11 +1,11 @@
-/// Says that the closure a snapshot was taken for is running: a `flock` on the snapshot's folder, from before the intent
-/// that lists it is saved until the closure has ended.
+/// Says that the closure which a snapshot was taken for is running: a `flock` on the snapshot's folder, from before the
+/// intent that lists it is saved until the closure has ended.
 ///
-/// The state's lock doesn't say it, since a process that puts files back holds that one too. A start that meets a list
-/// whose snapshot nobody claims must wait: what the app wrote to those files now would be put back to what it was. And
-/// where the lock's file was removed while a closure runs, the claim is what still keeps others away.
+/// The state's lock doesn't say this, since a process that puts files back holds the same lock. A start must wait where the
+/// state lists a snapshot that no process claims: the files are being put back, and what the app wrote to them now would be
+/// lost. Where the lock's file was removed while a closure runs, the claim still keeps other processes away.
 struct SnapshotClaim {
-    /// How often to look again at a lock that another process has for a moment only.
+    /// How often to try a lock again that another process has for a moment only.
     static var patience: Int { 200 }
 
     private let folder: LockDescriptor
@@ -16,8 +16,9 @@ struct SnapshotClaim {
             try Platform.openDirectory(location.snapshot)
         }
         do throws(SystemCallError) {
-            // A process that looks whether the snapshot is claimed has the lock for a moment. A start that waited for this
-            // closure, since it isn't claimed, might wait on the thread that the closure is to go on on.
+            // Another process may hold the folder's lock for a moment, to see whether the snapshot is claimed. To give up
+            // then would leave the closure unclaimed: a start would take it for a restore and wait for it, perhaps on the
+            // thread that the closure needs to finish.
             var attempts = 0
             while try !Platform.tryLock(folder.number) {
                 attempts += 1
@@ -34,7 +35,7 @@ struct SnapshotClaim {
 
     /// Whether a process claims the snapshot.
     ///
-    /// Processes that look share the lock, so that none takes another for the one that runs the closure.
+    /// Processes that only look share the lock, so that none of them is mistaken for the process that runs the closure.
     static func stands(_ location: StateLocation) throws(SystemCallError) -> Bool {
         let folder: LockDescriptor
         do throws(SystemCallError) {

@@ -185,6 +185,16 @@ extension Platform {
         try synchronizeFolder(opened: descriptor)
     }
 
+    /// Brings all of the file system that an open folder is on to the medium; `false` where the system can't.
+    static func synchronizeFileSystem(of folder: Int32) throws(SystemCallError) -> Bool {
+        #if os(Linux) || os(Android)
+        _ = try retrying("syncfs") { syncfs(folder) }
+        return true
+        #else
+        return false
+        #endif
+    }
+
     /// Whether something is mounted at an open folder, which `above` is the device of the folder above for.
     static func isMountPoint(_ folder: Int32, _ status: FileStatus, above: FileIdentity) -> Bool {
         #if os(Linux)

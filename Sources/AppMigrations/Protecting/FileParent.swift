@@ -1,13 +1,8 @@
 /// The folder that something is put back into: opened, made again where it went, and given the rights that it takes.
 ///
-/// No link on the way is followed that somebody else than root or this user put there: through it, what is put back would
-/// get into a folder of that user's choice.
+/// No link on the way is followed. The path had no links above it when the copy was made, so a link was put there since. It
+/// may lead to a folder that was never copied, and what is in that folder would be overwritten.
 final class FileParent {
-    /// A link on the way, of another user.
-    struct ForeignLink: Error {
-        let path: String
-    }
-
     private let path: String
     private let isMaking: Bool
     private let models: String?
@@ -99,9 +94,8 @@ final class FileParent {
         let name = FileName(FilePaths.last(path).utf8CString)
         let trail = FolderTrail(path, in: above)
         let found = try trail.find(name)
-        if let link = found, link.kind == .link {
-            if Platform.isForeign(link) { throw ForeignLink(path: path) }
-            if let folder = try openLink(trail, name) { return folder }
+        if let link = found, link.kind == .link, try Platform.isForeign(link) || leadsToFolder(trail, name) {
+            throw FileTree.Obstacle.link(path)
         }
         if found?.kind != .directory {
             guard isMaking else { return nil }
@@ -138,16 +132,20 @@ final class FileParent {
         }
     }
 
-    private func openLink(_ trail: FolderTrail, _ name: FileName) throws -> Int32? {
+    private func leadsToFolder(_ trail: FolderTrail, _ link: FileName) throws -> Bool {
         do throws(SystemCallError) {
-            return keep(try Platform.openFolder(followingLink: name, in: trail.folder))
+            let folder = try Platform.openFolder(followingLink: link, in: trail.folder)
+            Platform.closeAfterReading(folder)
+            return true
         } catch {
-            if error.isNoFolder { return nil }
+            if error.isNoFolder { return false }
             throw FileTree.Failure(cause: error, path: trail.path())
         }
     }
 
-    /// Something else may have taken its place: a file, or a link that leads to no folder.
+    /// Makes the folder.
+    ///
+    /// A file, or a link that leads to no folder, may have taken its name.
     private func make(_ trail: FolderTrail, _ name: FileName, isTaken: Bool) throws {
         try trail.at(name) { folder throws(SystemCallError) in
             if isTaken { try Platform.removeFile(name, in: folder) }

@@ -4,15 +4,30 @@ extension FileProtection {
     ///
     /// A save of the state commits what the file system has gathered, and the names of files may be part of that before
     /// their contents are: a power cut after the record could leave files that are empty, or not migrated at all.
-    func synchronize(_ location: StateLocation, _ version: AppVersion) throws(MigrationError) {
-        for path in canonicals {
-            do {
-                try FileTree.synchronizeWork(path, upTo: stateFolder)
-            } catch let failure as FileTree.Failure {
-                throw .notSynchronized(failure.path, failure.cause, location, version)
-            } catch {
-                throw .notSynchronized(path, error, location, version)
+    func synchronize() throws(FileFailure) {
+        for path in paths {
+            try FileFailure.at(path.canonical) {
+                try FileTree.synchronizeWork(path.canonical, upTo: stateFolder)
             }
+        }
+    }
+}
+
+/// A file or folder that something failed at, and why.
+///
+/// The caller adds for which manager and migration.
+struct FileFailure: Error {
+    let path: String
+    let cause: any Error
+
+    /// Explains what `body` throws: with the path of the failed call, or with `path`.
+    static func at<Value>(_ path: String, _ body: () throws -> Value) throws(FileFailure) -> Value {
+        do {
+            return try body()
+        } catch let failure as FileTree.Failure {
+            throw FileFailure(path: failure.path, cause: failure.cause)
+        } catch {
+            throw FileFailure(path: path, cause: error)
         }
     }
 }

@@ -1,18 +1,14 @@
 /// Whether what would be put back is this user's own, whole, and for the files that are here.
 extension FileSnapshot {
-    /// Refuses a state that somebody else made, or may change.
+    /// Refuses a state that another user made, or may change.
     ///
     /// A list and a copy that another user has planted would overwrite any file that this user may write to.
-    func refuseForeign(
-        _ directory: String,
-        _ version: AppVersion?,
-        _ stage: SnapshotStage
-    ) throws {
+    func refuseForeign(_ directory: String, _ stage: ProtectionFailure.Stage) throws {
         for path in [directory, location.state, location.lock, location.snapshot] {
             let reason = try FileTree.at(path) { () throws(SystemCallError) in
                 try Platform.foreignWriter(of: path)
             }
-            if let reason { throw MigrationError.foreign(path, "\(reason)", location, version, stage) }
+            if let reason { throw ProtectionFailure.foreign(path, "\(reason)", stage) }
         }
     }
 
@@ -32,7 +28,7 @@ extension FileSnapshot {
             if try isSame || !stands(FilePaths.parent(old)) { continue }
             // The old place is still there, as with a copy of the app's folders, which has its own state and its own files.
             if isStateThere, try stands(FilePaths.parent(path)) { continue }
-            throw MigrationError.moved(old, path, from: former, location, interrupted.version)
+            throw ProtectionFailure.moved(old, to: path, with: former, to: location.directory)
         }
     }
 
@@ -47,15 +43,15 @@ extension FileSnapshot {
     }
 
     /// Refuses a copy that lacks what it was made of, as a program leaves it that clears away old files.
-    func refuseEmptied(_ folder: String, _ paths: [String], _ version: AppVersion?) throws {
+    func refuseEmptied(_ folder: String, _ paths: [String]) throws {
         let item = folder + "/item"
         if try FileTree.status(item) == nil, try FileTree.status(folder + Self.absence) == nil {
-            throw MigrationError.snapshotMissing(item, paths, location, version)
+            throw ProtectionFailure.snapshotMissing(item, paths)
         }
         var count = 0
         for companion in Self.companions { count += try FileTree.count(item + companion) }
         if try FileTree.status(folder + Self.size(count)) == nil {
-            throw MigrationError.incomplete(folder, paths, location, version)
+            throw ProtectionFailure.incomplete(folder, paths)
         }
     }
 

@@ -13,26 +13,28 @@ struct FileSnapshot {
     init(_ location: StateLocation) { self.location = location }
 
     /// Copies what the paths name, and gives them as the intent lists them; `nil` when there are none.
-    func take(_ paths: [String], _ version: AppVersion) throws(MigrationError) -> FileProtection? {
+    func take(_ paths: [String]) throws(ProtectionFailure) -> FileProtection? {
         if paths.isEmpty { return nil }
-        let named = try FileProtection(paths, location, version)
-        let paths = named.paths
-        try named.refuseUnfinished(location, version)
-        try explaining(version, .taking) {
+        var named = try FileProtection(paths, location)
+        try named.refuseUnfinished()
+        try explaining(.taking) {
             // A restore would refuse it, when it is too late.
-            try refuseForeign(named.stateFolder, version, .taking)
+            try refuseForeign(named.stateFolder, .taking)
             var needed: UInt64 = 0
-            for path in paths {
-                let (sum, isTooMuch) = needed.addingReportingOverflow(try size(of: path, version))
+            for path in named.paths {
+                let (sum, isTooMuch) = needed.addingReportingOverflow(try size(of: path.absolute))
                 needed = isTooMuch ? .max : sum
             }
             try FileTree.at(location.snapshot) { () throws(SystemCallError) in
                 try Platform.makeDirectory(location.snapshot)
             }
             do {
-                try fill(named, needed, version)
+                try fill(named, needed)
+                named.claim = try FileTree.at(location.snapshot) { () throws(SystemCallError) in
+                    try SnapshotClaim(location)
+                }
             } catch {
-                // What was begun is rubbish: without an intent nobody looks at it, and the next holder clears it.
+                // No intent lists what was begun. What can't be removed now is removed by the next holder of the lock.
                 do { try FileTree.remove(location.snapshot) } catch {}
                 throw error
             }
@@ -40,26 +42,26 @@ struct FileSnapshot {
         return named
     }
 
-    private func fill(_ named: FileProtection, _ needed: UInt64, _ version: AppVersion) throws {
+    private func fill(_ named: FileProtection, _ needed: UInt64) throws {
         var isRoomChecked = false
         for (index, path) in named.paths.enumerated() {
             let folder = folder(index)
             try FileTree.at(folder) { () throws(SystemCallError) in try Platform.makeDirectory(folder) }
             try FileParent.note(
-                above: named.canonicals[index],
+                above: path.canonical,
                 upTo: named.stateFolder,
                 models: models(index)
             )
-            let isThere = try FileTree.status(path) != nil
+            let isThere = try FileTree.status(path.absolute) != nil
             if !isThere { try mark(folder + Self.absence) }
-            let place = isThere ? named.canonicals[index] : FilePaths.parent(named.canonicals[index])
+            let place = isThere ? path.canonical : FilePaths.parent(path.canonical)
             if try FileTree.isElsewhere(place, from: named.stateFolder) { try mark(elsewhere(index)) }
             var count = 0
-            for companion in try companions(of: path) {
-                count += try FileTree.copy(path + companion, to: "\(folder)/item\(companion)") {
+            for companion in try companions(of: path.absolute) {
+                count += try FileTree.copy(path.absolute + companion, to: "\(folder)/item\(companion)") {
                     if isRoomChecked { return }
                     isRoomChecked = true
-                    try checkRoom(needed, version)
+                    try checkRoom(needed)
                 }
             }
             try mark(folder + Self.size(count))
@@ -74,48 +76,35 @@ struct FileSnapshot {
         try FileTree.at(path) { () throws(SystemCallError) in try Platform.makeDirectory(path) }
     }
 
-    /// Says to other processes that the closure is running, until the claim ends.
-    func claim(_ version: AppVersion) throws(MigrationError) -> SnapshotClaim {
-        do throws(SystemCallError) {
-            return try SnapshotClaim(location)
-        } catch {
-            // Without an intent it is rubbish, as above.
-            do { try FileTree.remove(location.snapshot) } catch {}
-            throw .protection(error, location.snapshot, location, version, .taking)
-        }
-    }
-
     /// Puts everything back to what it was, durably.
     ///
     /// Until the intent is cleared it can be done again from the start.
-    func restore(_ interrupted: Interruption) throws(MigrationError) {
-        let version = interrupted.version
-        try explaining(version, .restoring) {
+    func restore(_ interrupted: Interruption) throws(ProtectionFailure) {
+        try explaining(.restoring) {
             let base = try FileTree.at(location.directory) { () throws(SystemCallError) in
                 try Platform.resolved(location.directory)
             }
-            try refuseForeign(base, version, .restoring)
+            try refuseForeign(base, .restoring)
             let paths = interrupted.protected.map { FilePaths.absolute($0, from: base) }
             // The list may have been edited by hand.
             for path in paths where FilePaths.contains(path, base) {
                 let reason: Message = "the state directory is in it"
-                throw MigrationError.unprotectable(path, reason, location, version, .restoring)
+                throw ProtectionFailure.unprotectable(path, reason, .restoring)
             }
             try refuseMoved(interrupted, base)
             for (index, folder) in ([location.snapshot] + paths.indices.map(folder)).enumerated() {
                 let isWhole = try FileTree.status(folder)?.kind == .directory
-                if !isWhole { throw MigrationError.snapshotMissing(folder, paths, location, version) }
-                if index > 0 { try refuseEmptied(folder, paths, version) }
+                if !isWhole { throw ProtectionFailure.snapshotMissing(folder, paths) }
+                if index > 0 { try refuseEmptied(folder, paths) }
             }
             for (index, path) in paths.enumerated() {
                 let isAbsent = try FileTree.status(folder(index) + Self.absence) != nil
                 let place = isAbsent ? FilePaths.parent(path) : path
                 let isElsewhere = try FileTree.isElsewhere(place, from: base)
                 let wasElsewhere = try FileTree.status(elsewhere(index)) != nil
-                if wasElsewhere, !isElsewhere { throw FileTree.Unmounted(path: path) }
-                if isElsewhere, !wasElsewhere { throw FileTree.Mounted(path: path) }
+                if wasElsewhere, !isElsewhere { throw FileTree.Obstacle.unmounted(path) }
+                if isElsewhere, !wasElsewhere { throw FileTree.Obstacle.mounted(path) }
             }
-            let spared = try FileTree.identities(from: base)
             for (index, path) in paths.enumerated() {
                 let saved = "\(folder(index))/item"
                 let isFolder = try FileTree.status(saved)?.kind == .directory
@@ -124,8 +113,7 @@ struct FileSnapshot {
                     path,
                     with: saved,
                     suffixes: suffixes,
-                    models: models(index),
-                    sparing: spared
+                    models: models(index)
                 )
                 try FileTree.synchronizeFolders(from: FilePaths.parent(path), upTo: base)
             }
@@ -134,11 +122,11 @@ struct FileSnapshot {
 
     /// Removes the snapshot, if there is one.
     ///
-    /// What stands there and isn't a folder is nobody's rubbish.
-    func remove(synchronizing: Bool) throws(MigrationError) {
-        try explaining(nil, .clearing) {
+    /// Where something else than a folder stands there, this library didn't make it, and it stays.
+    func remove(synchronizing: Bool) throws(ProtectionFailure) {
+        try explaining(.clearing) {
             guard let status = try FileTree.status(location.snapshot) else { return }
-            guard status.kind == .directory else { throw FileTree.SpecialFile(path: location.snapshot) }
+            guard status.kind == .directory else { throw FileTree.Obstacle.special(location.snapshot) }
             if synchronizing {
                 try FileTree.at(location.directory) { () throws(SystemCallError) in
                     try Platform.synchronizeDirectory(location.directory)
@@ -160,13 +148,13 @@ struct FileSnapshot {
     }
 
     /// The bytes that a copy may need, of a tree that can be copied.
-    private func size(of path: String, _ version: AppVersion) throws -> UInt64 {
+    private func size(of path: String) throws -> UInt64 {
         var size: UInt64 = 0
         for companion in try companions(of: path) {
             let top = path + companion
             try FileTree.survey(top) { status, place in
                 guard status.kind == .file else { return }
-                try FileProtection.refuseState(place(), in: path, location, version)
+                try FileProtection.refuseState(place(), in: path)
                 // Holes stay holes.
                 let needed = UInt64(min(status.size, status.allocated))
                 let (sum, isTooMuch) = size.addingReportingOverflow(needed)
@@ -176,44 +164,29 @@ struct FileSnapshot {
         return size
     }
 
-    private func checkRoom(_ needed: UInt64, _ version: AppVersion) throws {
+    private func checkRoom(_ needed: UInt64) throws {
         let free = try FileTree.at(location.directory) { () throws(SystemCallError) in
             try Platform.freeSpace(location.directory)
         }
-        if needed > free { throw MigrationError.noRoom(needed: needed, free: free, location, version) }
+        if needed > free {
+            throw ProtectionFailure.noRoom(needed: needed, free: free, in: location.directory)
+        }
     }
 
     func explaining<Value>(
-        _ version: AppVersion?,
-        _ stage: SnapshotStage,
+        _ stage: ProtectionFailure.Stage,
         _ body: () throws -> Value
-    ) throws(MigrationError) -> Value {
+    ) throws(ProtectionFailure) -> Value {
         do {
             return try body()
-        } catch let error as MigrationError {
-            throw error
+        } catch let failure as ProtectionFailure {
+            throw failure
         } catch let failure as FileTree.Failure {
-            throw .protection(failure.cause, failure.path, location, version, stage)
-        } catch let special as FileTree.SpecialFile {
-            throw .special(special.path, location, version, stage)
-        } catch let mount as FileTree.MountPoint {
-            throw .mountPoint(mount.path, location, version, stage)
-        } catch let place as FileTree.Unmounted {
-            throw .unmounted(place.path, location, version, stage)
-        } catch let place as FileTree.Mounted {
-            throw .mounted(place.path, location, version, stage)
-        } catch let holder as FileTree.Spared {
-            let reason: Message = "the state directory is in it, to which a link on the way leads now"
-            throw .unprotectable(holder.path, reason, location, version, stage)
-        } catch let link as FileParent.ForeignLink {
-            throw .foreignLink(link.path, location, version, stage)
+            throw .failed(failure.cause, failure.path, stage)
+        } catch let obstacle as FileTree.Obstacle {
+            throw .obstacle(obstacle, stage)
         } catch {
-            throw .protection(error, location.snapshot, location, version, stage)
+            throw .failed(error, location.snapshot, stage)
         }
     }
-}
-
-/// What was being done with a snapshot when something failed.
-enum SnapshotStage {
-    case taking, restoring, missing, noting, withdrawing, abandoning, clearing
 }

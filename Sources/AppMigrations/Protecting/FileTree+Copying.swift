@@ -60,7 +60,7 @@ struct FileCopying {
                 count += 1
                 let copy = source.isAtTop ? self.name : name
                 switch status.kind {
-                case .other: throw FileTree.SpecialFile(path: source.trail.path(name))
+                case .other: throw FileTree.Obstacle.special(source.trail.path(name))
                 case .link: try copyLink(name, copy, status)
                 case .file: try copyFile(name, copy, beforeCopying)
                 case .directory:
@@ -89,7 +89,7 @@ struct FileCopying {
         if let above = target.above, !source.isEmpty,
             Platform.isMountPoint(target.folder, status, above: above)
         {
-            throw FileTree.MountPoint(path: target.path())
+            throw FileTree.Obstacle.mountPoint(target.path())
         }
         try target.at { folder throws(SystemCallError) in try Platform.makeAccessible(folder, status) }
     }
@@ -121,7 +121,7 @@ struct FileCopying {
         do {
             let path = target.path(name)
             let mounted = try FileTree.remove(name, in: target.folder, path, above: target.holder())
-            if let first = mounted.first { throw FileTree.MountPoint(path: first) }
+            if let first = mounted.first { throw FileTree.Obstacle.mountPoint(first) }
             return true
         } catch let failure as FileTree.Failure where failure.cause.isKeptName && found.kind == .file {
             return false
@@ -146,7 +146,7 @@ struct FileCopying {
         }
         defer { Platform.closeAfterReading(reader) }
         let status = try source.trail.at(name) { _ throws(SystemCallError) in try FileStatus(reader) }
-        if status.kind != .file { throw FileTree.SpecialFile(path: source.trail.path(name)) }
+        if status.kind != .file { throw FileTree.Obstacle.special(source.trail.path(name)) }
         let writer = try openCopy(name, copy)
         do {
             if !writer.isComplete {

@@ -4,21 +4,19 @@ extension FileTree {
     /// What is so already isn't touched: an unchanged file may be one that can't be changed, or one that another process
     /// writes to. What can be removed is made anew, and the rest is written in place: the name of a file that is mounted
     /// can't be removed, nor one in a folder that isn't this user's. Folders stay the ones they were.
-    /// Folders above that went are made again as `models` has them. A link that has taken the place of one can lead to a
-    /// folder that was never copied: one of `spared` is refused.
+    /// Folders above that went are made again as `models` has them.
     static func replace(
         _ target: String,
         with source: String,
         suffixes: [String],
-        models: String,
-        sparing spared: Set<FileIdentity>
+        models: String
     ) throws {
         let isWanted = try suffixes.contains { try status(source + $0) != nil }
         let parent = FileParent(of: target, isMaking: isWanted, models: models)
         guard let folder = try parent.open() else { return }
         let result = Result {
             for suffix in suffixes {
-                try replace(target + suffix, in: folder, with: source + suffix, sparing: spared)
+                try replace(target + suffix, in: folder, with: source + suffix)
             }
             try parent.synchronize()
         }
@@ -29,13 +27,9 @@ extension FileTree {
     private static func replace(
         _ target: String,
         in folder: Int32,
-        with source: String,
-        sparing spared: Set<FileIdentity>
+        with source: String
     ) throws {
         let name = FileName(FilePaths.last(target).utf8CString)
-        if let found = try FolderTrail(target, in: folder).find(name), spared.contains(found.identity) {
-            throw Spared(path: target)
-        }
         // All that has to go goes first: what is put back may need its room.
         let unchanged = try prune(target, name, in: folder, source)
         let copying = FileCopying(

@@ -9,29 +9,18 @@ enum FileTree {
         let path: String
     }
 
-    /// Something that is neither file, folder nor link.
-    struct SpecialFile: Error {
-        let path: String
-    }
-
-    /// A folder in a tree at which a file system is mounted: what is on it was not the tree's, or won't be.
-    struct MountPoint: Error {
-        let path: String
-    }
-
-    /// The place of something whose file system isn't mounted: what is put there would be hidden when it is.
-    struct Unmounted: Error {
-        let path: String
-    }
-
-    /// A folder to be put back that holds what is to be spared.
-    struct Spared: Error {
-        let path: String
-    }
-
-    /// The place of something over which a file system was mounted since: what is on that one is somebody else's.
-    struct Mounted: Error {
-        let path: String
+    /// Something that stands in the way of a copy, or of putting one back, with its path.
+    enum Obstacle: Error {
+        /// Something that is neither file, folder nor link.
+        case special(String)
+        /// A folder in a tree at which a file system is mounted: what is on it was not the tree's, or won't be.
+        case mountPoint(String)
+        /// The place of something whose file system isn't mounted: what is put there would be hidden when it is.
+        case unmounted(String)
+        /// The place of something over which a file system was mounted since: what is on that one is not this app's.
+        case mounted(String)
+        /// A link above something to be put back, which wasn't there when the copy was made.
+        case link(String)
     }
 
     /// What stands at `path`; `nil` when nothing does.
@@ -67,21 +56,6 @@ enum FileTree {
         return false
     }
 
-    /// What the folder at a path without links and those above it are.
-    static func identities(from folder: String) throws -> Set<FileIdentity> {
-        var identities: Set<FileIdentity> = []
-        var path = folder
-        while true {
-            do {
-                if let found = try status(path) { identities.insert(found.identity) }
-            } catch let failure as Failure where failure.cause.isForbidden {
-                // A folder that this process may not look at is none that it could empty.
-            }
-            if path == "/" { return identities }
-            path = FilePaths.parent(path)
-        }
-    }
-
     /// Visits what stands at `path` and in it, as far as it can be copied and put back; nothing where nothing stands.
     ///
     /// `visit` gets the path of each thing as far as it is text.
@@ -90,11 +64,11 @@ enum FileTree {
         while let step = try walk.next() {
             guard case .entry(let name, let status) = step else { continue }
             let place = walk.trail.place(name)
-            if status.kind == .other { throw SpecialFile(path: place.path) }
+            if status.kind == .other { throw FileTree.Obstacle.special(place.path) }
             try visit(status) { place.path }
             if status.kind == .directory {
                 try walk.enter(name)
-                if walk.isAtMountPoint { throw MountPoint(path: place.path) }
+                if walk.isAtMountPoint { throw FileTree.Obstacle.mountPoint(place.path) }
             }
         }
     }
@@ -107,13 +81,22 @@ enum FileTree {
     static func synchronize(_ walk: FileWalk) throws {
         while let step = try walk.next() {
             switch step {
-            case .entry(let name, let status) where status.kind == .directory: try walk.enter(name)
+            case .entry(let name, let status) where status.kind == .directory:
+                do throws(Failure) {
+                    try walk.enter(name)
+                } catch {
+                    try synchronizeUnopened(walk, error)
+                }
             case .entry(let name, let status) where status.kind == .file:
                 let isTop = walk.isAtTop
-                try walk.trail.at(name) { folder throws(SystemCallError) in
-                    let descriptor = try Platform.openToSynchronize(name, in: folder)
-                    defer { Platform.closeAfterReading(descriptor) }
-                    try isTop ? Platform.synchronize(descriptor) : Platform.handOver(descriptor)
+                do throws(Failure) {
+                    try walk.trail.at(name) { folder throws(SystemCallError) in
+                        let descriptor = try Platform.openToSynchronize(name, in: folder)
+                        defer { Platform.closeAfterReading(descriptor) }
+                        try isTop ? Platform.synchronize(descriptor) : Platform.handOver(descriptor)
+                    }
+                } catch {
+                    try synchronizeUnopened(walk, error)
                 }
             case .end:
                 // The drive's cache is one for all: the top, which comes last, brings everything through it.
@@ -126,10 +109,31 @@ enum FileTree {
         }
     }
 
+    /// Brings something to the medium that this user may not open, with all of the file system that it is on.
+    ///
+    /// A closure can leave a file or folder without permissions. To insist on opening it would fail the record at every start.
+    private static func synchronizeUnopened(_ walk: FileWalk, _ failure: Failure) throws {
+        if !failure.cause.isForbidden { throw failure }
+        let isSynchronized: Bool
+        do throws(SystemCallError) {
+            // The top's folder isn't open, since its path leads there.
+            let folder =
+                try walk.isAtTop
+                ? Platform.openDirectory(FilePaths.parent(failure.path))
+                : Platform.openFolder(FileName(".".utf8CString), in: walk.trail.folder)
+            defer { Platform.closeAfterReading(folder) }
+            isSynchronized = try Platform.synchronizeFileSystem(of: folder)
+        } catch {
+            if error.isForbidden { throw failure }
+            throw Failure(cause: error, path: failure.path)
+        }
+        if !isSynchronized { throw failure }
+    }
+
     /// Removes what stands at `path`, if anything does.
     static func remove(_ path: String) throws {
         let mounted = try remove(FileName(path.utf8CString), in: Platform.anyFolder, path)
-        if let first = mounted.first { throw MountPoint(path: first) }
+        if let first = mounted.first { throw FileTree.Obstacle.mountPoint(first) }
     }
 
     /// Removes what has a name in an open folder, if anything does, but for file systems mounted in it, whose paths it

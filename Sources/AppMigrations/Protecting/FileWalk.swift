@@ -188,7 +188,7 @@ final class FileWalk {
 
     /// Goes into the folder that was visited last.
     @discardableResult
-    func enter(_ name: FileName) throws -> FileStatus {
+    func enter(_ name: FileName) throws(FileTree.Failure) -> FileStatus {
         let status = try trail.enter(name)
         entered.append(name)
         waiting.append([])

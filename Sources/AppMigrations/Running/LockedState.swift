@@ -1,42 +1,68 @@
-/// A state while its lock is held: each read, save, restore and removal under the lock goes through here.
+/// A state while its lock is held: read again, with what a dead process left put back.
 ///
-/// The lock guards only what its path leads to. So before anything is written the file that is locked has to be the one
-/// at the path: where another file stands there, another process may have the state.
+/// There is no other way to save, restore or remove anything of a state, and no way to have one without the lock. The lock
+/// goes back with the last reference.
+///
+/// The lock guards only what its path leads to. So before anything is written the locked file has to be the one at the
+/// path: where another file stands there, another process may have the state.
 final class LockedState {
     let file: StateFile
+    let reporter: Reporter
     private var lock: FileLock
 
-    /// What stands in the file as far as this holder knows.
-    private var known: MigrationState?
+    /// What stands in the file, as far as the holder of the lock knows; `nil` where there is no state.
+    private(set) var state: MigrationState?
 
     var location: StateLocation { file.location }
     var identity: FileIdentity { lock.identity }
 
-    init(_ file: StateFile, _ lock: FileLock) {
-        self.file = file
-        self.lock = lock
-    }
-
-    /// Reads the state; what was known of it before the lock was taken may be outdated.
+    /// Takes over a lock that is held.
+    ///
+    /// Without `recovering` nothing is put back or cleared away: for a caller that gives a restore up, or saves only which
+    /// version was launched.
     @inline(never)
-    func read() throws(MigrationError) -> MigrationState? {
-        known = try file.readState()
-        return known
+    init(
+        _ lock: FileLock,
+        _ file: StateFile,
+        _ reporter: Reporter,
+        recovering: Bool = true
+    ) throws(MigrationError) {
+        self.file = file
+        self.reporter = reporter
+        self.lock = lock
+        // What was known of the state before the lock was taken may be outdated.
+        state = try file.readState()
+        if recovering { try recover() }
     }
 
-    func save(_ state: MigrationState) throws(SaveFailure) {
+    deinit { lock.unlock() }
+
+    func save(_ new: MigrationState) throws(SaveFailure) {
         do throws(LockLoss) {
             try confirm()
         } catch {
             throw SaveFailure(cause: error, isRenamed: false, leftover: nil)
         }
         do throws(SaveFailure) {
-            try file.save(state)
+            try file.save(new)
         } catch {
-            if error.isRenamed { known = state }
+            if error.isRenamed { state = new }
             throw error
         }
-        known = state
+        state = new
+    }
+
+    /// The same, with what it means for the caller that the save failed.
+    func save(
+        _ new: MigrationState,
+        _ version: AppVersion?,
+        else consequence: Message
+    ) throws(MigrationError) {
+        do throws(SaveFailure) {
+            try save(new)
+        } catch {
+            throw .notSaved(error, version, location, consequence: consequence)
+        }
     }
 
     func remove() throws(MigrationError) {
@@ -50,7 +76,13 @@ final class LockedState {
         } catch {
             throw .notRemoved(error, location)
         }
-        known = nil
+        state = nil
+    }
+
+    /// The state, which was there when the manager was made.
+    func existing() throws(MigrationError) -> MigrationState {
+        if let state { return state }
+        throw .gone(location)
     }
 
     /// Throws when the lock is not the one at its path, or not this process's.
@@ -64,8 +96,8 @@ final class LockedState {
         throw .gone
     }
 
-    /// After code of the app ran, which may have removed the folder of the state or closed the lock's descriptor: takes
-    /// the lock again where nobody else did anything with the state meanwhile.
+    /// Makes sure of the lock after code of the app ran, which may have removed the state's folder or closed the lock's
+    /// descriptor: takes the lock again where no other process did anything with the state meanwhile.
     func takeAgain() throws(LockLoss) {
         do throws(LockLoss) {
             return try confirm()
@@ -73,7 +105,7 @@ final class LockedState {
             guard error.isMendable else { throw error }
         }
         guard let new = try free() else { throw .taken }
-        // From here on the new one is the lock that is given back, whatever comes.
+        // From here on the new lock is the one that is given back, whatever comes.
         lock.unlock()
         lock = new
         let found: MigrationState?
@@ -82,54 +114,18 @@ final class LockedState {
         } catch {
             throw .notAgain(error)
         }
-        // What the app's code removed is made again. What differs was saved by a process that had the lock.
-        if let found, found != known { throw .overwritten }
+        // A state that the app's code removed is made again. A state that differs was saved by a process that had the lock.
+        if let found, found != state { throw .overwritten }
     }
 
     private func free() throws(LockLoss) -> FileLock? {
-        do throws(MigrationError) {
+        do throws(LockFailure) {
             return try FileLock.ifFree(location, isClaimant: true)
         } catch {
-            throw .notAgain(error)
+            throw .notAgain(.lock(error, location))
         }
     }
 
-    func unlock() { lock.unlock() }
-}
-
-/// How a process came to have no lock any more that it had taken.
-struct LockLoss: Error, CustomStringConvertible {
-    let description: String
-    let isMendable: Bool
-    let cause: (any Error)?
-
-    private init(_ description: String, isMendable: Bool = false, _ cause: (any Error)? = nil) {
-        self.description = description
-        self.isMendable = isMendable
-        self.cause = cause
-    }
-
-    static var gone: LockLoss {
-        LockLoss("its file is not at that path any more, or its descriptor was closed", isMendable: true)
-    }
-
-    static var taken: LockLoss { LockLoss("another process has taken it since") }
-
-    static var overwritten: LockLoss { LockLoss("another process has saved a state since") }
-
-    static func inChild(of parent: Int32) -> LockLoss {
-        LockLoss("this process is a child that process \(parent), which has the lock, made by fork")
-    }
-
-    static func unknown(_ cause: SystemCallError) -> LockLoss {
-        LockLoss("its file can't be looked at, \(cause)", cause)
-    }
-
-    static func notAgain(_ cause: MigrationError) -> LockLoss {
-        LockLoss("it could not be taken again, \(cause)", cause)
-    }
-}
-
-extension SaveFailure {
-    var lockLoss: LockLoss? { cause as? LockLoss }
+    /// Tells the app of something that happened under the lock.
+    func send(_ event: MigrationEvent) { reporter.send(event, lock: identity) }
 }

@@ -26,25 +26,25 @@ extension MigrationContext {
         if path.isEmpty || path.utf8.contains(0) || path.hasPrefix("file:") {
             throw .unsynchronizable(path, "it is not the path of a file or folder", location, version)
         }
-        do {
-            let stateFolder = try FileTree.at(location.directory) { () throws(SystemCallError) in
-                try Platform.resolved(location.directory)
+        do throws(FileFailure) {
+            try FileFailure.at(path) {
+                let stateFolder = try resolved(location.directory)
+                // realpath(3) makes a path absolute, and fails where nothing stands.
+                try FileTree.synchronizeWork(try resolved(path), upTo: stateFolder)
+                // A link's own name stands in another folder than the file that the link leads to.
+                let folder = path.utf8.contains(0x2F) ? FilePaths.parent(path) : "."
+                try FileTree.synchronizeFolders(from: try resolved(folder, of: path), upTo: stateFolder)
             }
-            // realpath(3) makes a path absolute, and fails where nothing stands.
-            let resolved = try FileTree.at(path) { () throws(SystemCallError) in try Platform.resolved(path) }
-            try FileTree.synchronizeWork(resolved, upTo: stateFolder)
-            // A link's own name stands in another folder than the file's that it leads to.
-            let folder = path.utf8.contains(0x2F) ? FilePaths.parent(path) : "."
-            let holder = try FileTree.at(path) { () throws(SystemCallError) in try Platform.resolved(folder) }
-            try FileTree.synchronizeFolders(from: holder, upTo: stateFolder)
-        } catch let failure as FileTree.Failure {
-            if failure.cause.errorNumber == Platform.noEntry {
+        } catch {
+            if let cause = error.cause as? SystemCallError, cause.errorNumber == Platform.noEntry {
                 let reason: Message = "nothing is there; after a removal name the folder that held it"
                 throw .unsynchronizable(path, reason, location, version)
             }
-            throw .notSynchronized(failure.path, failure.cause, location, version)
-        } catch {
-            throw .notSynchronized(path, error, location, version)
+            throw .notSynchronized(error, location, version)
         }
+    }
+
+    private func resolved(_ path: String, of named: String? = nil) throws -> String {
+        try FileTree.at(named ?? path) { () throws(SystemCallError) in try Platform.resolved(path) }
     }
 }

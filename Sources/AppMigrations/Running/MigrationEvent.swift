@@ -51,6 +51,19 @@ public struct MigrationEvent: Sendable {
         self.duration = duration
         self.error = error
     }
+
+    /// An event of a closure that is about to run, or has ended.
+    init(_ kind: Kind, _ context: MigrationContext, duration: Duration?, error: MigrationError?) {
+        self.init(
+            kind,
+            context.location.name,
+            version: context.version,
+            previousVersion: context.previousVersion,
+            attempt: context.attempt,
+            duration: duration,
+            error: error
+        )
+    }
 }
 
 extension MigrationEvent {

@@ -12,3 +12,88 @@ extension MigrationManager {
         case everything
     }
 }
+
+extension StartOutcome {
+    /// The first run: under the lock, and only where no other process made the state meanwhile.
+    static func first(
+        _ file: StateFile,
+        current: AppVersion,
+        options: MigrationManager.Options,
+        _ firstRun: () throws -> MigrationManager.FirstRun
+    ) throws(MigrationError) -> StartOutcome {
+        try DefaultLocation.refuseEncoded(file.location)
+        let reporter = Reporter(location: file.location, onEvent: options.onEvent)
+        let outcome = try first(file, reporter, current: current, timeout: options.lockTimeout, firstRun)
+        outcome.report(reporter, current)
+        return outcome
+    }
+
+    private static func first(
+        _ file: StateFile,
+        _ reporter: Reporter,
+        current: AppVersion,
+        timeout: Duration?,
+        _ firstRun: () throws -> MigrationManager.FirstRun
+    ) throws(MigrationError) -> StartOutcome {
+        let locked: LockedState
+        do throws(MigrationError) {
+            locked = try LockedState.take(file, reporter, timeout: timeout)
+        } catch {
+            // A task of this process made the state since it was missed, and is migrating: there is nothing to wait for.
+            if error.code == .nested, case .marks(let marks) = try file.readMarks() {
+                return held(marks, file, current)
+            }
+            throw error
+        }
+        // Another process made the state meanwhile; it may have died in a migration already.
+        if locked.state != nil { return try found(locked, current) }
+        let answer = try ask(firstRun, locked)
+        let baseline = try baseline(answer, current, file.location)
+        let isFresh = if case .freshInstall = answer { true } else { false }
+        let marks = StateMarks(lastRun: baseline, baseline: baseline, launched: current, interrupted: nil)
+        let state = MigrationState(name: file.location.name, marks: marks)
+        try locked.save(state, nil, else: "Nothing was run.")
+        return StartOutcome(marks: marks, launch: .first, isFresh: isFresh)
+    }
+
+    private static func ask(
+        _ firstRun: () throws -> MigrationManager.FirstRun,
+        _ locked: LockedState
+    ) throws(MigrationError) -> MigrationManager.FirstRun {
+        let token = RunToken(locked.location, .closure(lock: locked.identity))
+        defer { token.end() }
+        let answer: MigrationManager.FirstRun
+        do {
+            answer = try RunToken.$current.withValue(token) { try firstRun() }
+        } catch {
+            throw .firstRunFailed(error, locked.location)
+        }
+        do throws(LockLoss) {
+            try locked.takeAgain()
+        } catch {
+            throw .lockLost(error, nil, locked.location, consequence: "Nothing was run.")
+        }
+        return answer
+    }
+
+    private static func baseline(
+        _ answer: MigrationManager.FirstRun,
+        _ current: AppVersion,
+        _ location: StateLocation
+    ) throws(MigrationError) -> AppVersion {
+        switch answer {
+        case .freshInstall: return current
+        case .everything: return .zero
+        case .existingData(let text):
+            let version: AppVersion
+            switch AppVersion.read(text) {
+            case .version(let read): version = read
+            case .problem(let problem): throw .invalidFirstRun(text, problem, location)
+            }
+            if version.exceeds(current) {
+                throw .tooNewFirstRun(version, current: current, location)
+            }
+            return version
+        }
+    }
+}

@@ -25,45 +25,29 @@ extension StateMarks {
 
 extension LockedState {
     /// Saves that `current` was launched, if that is new; gives the error of a save that failed.
-    func raiseLaunched(_ state: inout MigrationState, to current: AppVersion) -> MigrationError? {
-        guard state.marks.launched < current else { return nil }
-        var raised = state
+    func raiseLaunched(to current: AppVersion) -> MigrationError? {
+        guard var raised = state, raised.marks.launched < current else { return nil }
         raised.marks.launched = current
-        do throws(SaveFailure) {
-            try save(raised)
-            state = raised
-            return nil
-        } catch {
-            if error.isRenamed { state = raised }
-            let consequence: Message = "Nothing depends on it but \"launch\"."
-            return .notSaved(error, nil, location, consequence: consequence)
-        }
+        guard let failure = note(raised) else { return nil }
+        return .notSaved(failure, nil, location, consequence: "Nothing depends on it but \"launch\".")
     }
 }
 
 extension MigrationManager {
     /// Saves the version launched where the lock was held when the manager was made, if the lock is free.
     func saveOwedLaunch() {
+        let failure: MigrationError?
         do throws(MigrationError) {
-            guard let lock = try FileLock.ifFree(file.location) else { return }
-            let locked = LockedState(file, lock)
-            defer { locked.unlock() }
-            // A state that is gone is the next declaration's matter, which needs one.
-            guard var state = try locked.read() else { return }
-            let failure = locked.raiseLaunched(&state, to: currentVersion)
-            settleLaunch()
-            if let failure { throw failure }
+            // Where the state is gone, the next declaration that needs one says so.
+            guard let locked = try LockedState.take(ifFree: file, reporter, recovering: false),
+                locked.state != nil
+            else { return }
+            failure = locked.raiseLaunched(to: currentVersion)
         } catch {
-            settleLaunch()
-            let event = MigrationEvent(.launchNotSaved, name, version: currentVersion, error: error)
-            RunToken.telling(event, of: file.location, lock: nil, options.onEvent)
+            failure = error
         }
-    }
-
-    private func settleLaunch() {
-        core.withLock { core in
-            core.owesLaunch = false
-            core.settle(currentVersion)
-        }
+        declarations.withLock { $0.launchSettled(current: currentVersion) }
+        guard let failure else { return }
+        reporter.send(MigrationEvent(.launchNotSaved, name, version: currentVersion, error: failure))
     }
 }

@@ -67,23 +67,18 @@ struct DescriptorTests {
             await #expect(processExitsWith: .success) { [path = scratch.path as String] in
                 let location = StateLocation(name: "Library", directory: path + "/state")
                 let held = try #require(try FileLock.ifFree(location))
-                var wait = try LockWait(location, version: nil, timeout: nil, onEvent: nil, .synchronous)
-                guard case .pause = try wait.step(.now) else { _exit(1) }
+                var wait = try LockWait(location, timeout: nil, .synchronous)
+                guard case .pause = try wait.step(.now, {}) else { _exit(1) }
                 closeAllDescriptors()
                 // The lock went with its descriptor, and the app opens files of its own.
                 let opened = (1...8).map { _ in open("/dev/null", O_RDONLY) }
-                guard case .pause = try wait.step(.now), case .taken(let lock) = try wait.step(.now) else {
+                guard case .pause = try wait.step(.now, {}), case .taken(let lock) = try wait.step(.now, {})
+                else {
                     _exit(2)
                 }
                 held.unlock()
                 guard
-                    case .pause = try LockWait(
-                        location,
-                        version: nil,
-                        timeout: nil,
-                        onEvent: nil,
-                        .synchronous
-                    ).tried()
+                    case .pause = try LockWait(location, timeout: nil, .synchronous).tried()
                 else { _exit(3) }
                 lock.unlock()
                 _exit(opened.allSatisfy(isOpen) ? 0 : 4)
@@ -108,8 +103,8 @@ struct DescriptorTests {
 }
 
 extension LockWait {
-    fileprivate consuming func tried() throws(MigrationError) -> Step {
+    fileprivate consuming func tried() throws(LockFailure) -> Step {
         var wait = self
-        return try wait.step(.now)
+        return try wait.step(.now, {})
     }
 }

@@ -175,9 +175,10 @@ struct LockTests {
             try scratch.write("old", to: "data")
             let manager = try scratch.manager("1.1")
             let file = StateFile(location: StateLocation(name: "Library", directory: scratch.state))
-            let locked = LockedState(file, try #require(try FileLock.ifFree(file.location)))
-            defer { locked.unlock() }
-            let state = try #require(try locked.read())
+            let log = Log()
+            let reporter = Reporter(location: file.location) { event in log.add("\(event.kind)") }
+            let locked = try #require(try LockedState.take(ifFree: file, reporter))
+            let state = try locked.existing()
             try scratch.makeFolder("state/Library.migrations.snapshot/0/absent")
             let interrupted = Interruption(
                 version: version("1.1"),
@@ -193,8 +194,7 @@ struct LockTests {
             #expect(throws: SaveFailure.self) { try locked.save(state) }
             #expect(throws: MigrationError.self) { try locked.restore(interrupted) }
             #expect(throws: MigrationError.self) { try locked.remove() }
-            let log = Log()
-            locked.removeSnapshot(nil, options: .init { event in log.add("\(event.kind)") })
+            locked.discardSnapshot(nil)
             #expect(log.lines == ["leftoverNotRemoved"])
             #expect(try scratch.read("data") == "old")
             #expect(try scratch.read("state/Library.migrations.json") == before)
@@ -220,7 +220,7 @@ struct LockTests {
 
     private static func lock(_ folder: TemporaryDirectory) throws -> FileLock {
         let location = StateLocation(name: "Library", directory: folder.path)
-        return try FileLock.waiting(location, version: nil, options: .init()) { .now }
+        return try FileLock.waiting(location, timeout: nil) {}
     }
 
     private func holdingLock(_ folder: TemporaryDirectory, _ body: () throws -> Void) throws {

@@ -31,7 +31,7 @@ import Testing
 
     private static func lock(_ scratch: Scratch) throws -> (FileLock, StateFile) {
         let location = StateLocation(name: "Library", directory: scratch.state)
-        let lock = try FileLock.waiting(location, version: nil, options: .init()) { .now }
+        let lock = try FileLock.waiting(location, timeout: nil) {}
         return (lock, StateFile(location: location))
     }
 
@@ -59,15 +59,16 @@ import Testing
             try scratch.write("old\n", to: "data")
             await ProtectedPathTests.die(in: scratch)
             let (lock, file) = try Self.lock(scratch)
-            let locked = LockedState(file, lock)
+            let reporter = Reporter(location: file.location, onEvent: nil)
+            let locked = try LockedState(lock, file, reporter, recovering: false)
             let start = Start(scratch)
             start.waits.wait()
-            var state = try #require(try locked.read())
-            try locked.recover(&state, options: .init())
+            try locked.recover()
+            var state = try locked.existing()
             state.marks.lastRun = version("1.0")
             try locked.save(state)
             start.ended.wait()
-            locked.unlock()
+            lock.unlock()
             #expect(start.log.lines.last == "began at 1.0" || start.log.lines.last == "began at 0")
             #expect(start.log.lines.count == 2)
             #expect(try scratch.read("data") == "old\n")

@@ -87,25 +87,24 @@ import Testing
         }
     }
 
-    /// The root user may read everything, so the process becomes another.
-    @Test(arguments: ["file", "new/file"])
-    func `work that can't be brought to the medium is not recorded and put back`(name: String) async throws {
-        await #expect(processExitsWith: .success) { [name = name as String] in
+    /// The root user may open everything, so the process becomes another user's.
+    private static func becomeNobody(_ scratch: Scratch, owning names: String...) throws {
+        if geteuid() != 0 { return }
+        for name in names { try #require(chown(scratch.file(name), 65_534, 65_534) == 0) }
+        try #require(setgid(65_534) == 0 && setuid(65_534) == 0)
+    }
+
+    @Test func `work that can't be brought to the medium is not recorded and put back`() async throws {
+        await #expect(processExitsWith: .success) {
             let scratch = try Scratch()
-            try scratch.write("old", to: "data/file")
-            if geteuid() == 0 {
-                for path in [scratch.path, scratch.file("data"), scratch.file("data/file")] {
-                    try #require(chown(path, 65_534, 65_534) == 0)
-                }
-                try #require(setgid(65_534) == 0 && setuid(65_534) == 0)
-            }
-            let path = scratch.file("data/" + name)
+            try scratch.write("old", to: "closed/data/file")
+            // Its names can be used, and not listed.
+            try #require(chmod(scratch.file("closed"), 0o111) == 0)
+            try Self.becomeNobody(scratch, owning: ".", "closed/data", "closed/data/file")
+            let path = scratch.file("closed/data")
             let error = try #require(throws: MigrationError.self) {
-                try scratch.manager("1.1").whenMigrating(
-                    toVersion: "1.1",
-                    protecting: [scratch.file("data")]
-                ) {
-                    try scratch.write("new", to: "data/" + name)
+                try scratch.manager("1.1").whenMigrating(toVersion: "1.1", protecting: [path]) {
+                    try scratch.write("new", to: "closed/data/file")
                     try #require(chmod(path, 0) == 0)
                 }
             }
@@ -117,13 +116,32 @@ import Testing
                     + "Permission denied (openat, errno 13). It is not recorded in \(scratch.stateFile), and will run again with the "
                     + "next manager. The protected files are what they were before it."
             )
-            #expect(try scratch.read("data/file") == "old")
-            #expect(try scratch.names("data") == ["file"])
-            try scratch.manager("1.1").whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
+            #expect(try scratch.read("closed/data/file") == "old")
+            try scratch.manager("1.1").whenMigrating(toVersion: "1.1", protecting: [path]) {
                 #expect($0.attempt == 2)
             }
         }
     }
+
+    #if os(Linux)
+    @Test(arguments: ["data/file", "data/new", "data", "single"])
+    func `work that this user may not open is recorded all the same`(name: String) async throws {
+        await #expect(processExitsWith: .success) { [name = name as String] in
+            let scratch = try Scratch()
+            try scratch.write("old", to: "data/file")
+            try scratch.write("old", to: "single")
+            try Self.becomeNobody(scratch, owning: ".", "data", "data/file", "single")
+            let paths = [scratch.file("data"), scratch.file("single")]
+            try scratch.manager("1.1").whenMigrating(toVersion: "1.1", protecting: paths) { context in
+                if name == "data/new" { try scratch.makeFolder(name) }
+                try #require(chmod(scratch.file(name), 0) == 0)
+                try context.synchronize(scratch.file(name))
+            }
+            #expect(try scratch.manager("1.1").lastRunVersion == AppVersion("1.1"))
+            #expect(try scratch.names("state") == ["Library.migrations.json", "Library.migrations.lock"])
+        }
+    }
+    #endif
 
     @Test func `a folder above that this user may only look at hinders nothing`() async throws {
         await #expect(processExitsWith: .success) {

@@ -1,0 +1,173 @@
+/// What was declared through a manager, whose turn it is, and what is known of the state.
+///
+/// It reads no file: the manager tells it what the state says.
+struct Declarations {
+    /// Whether declarations are taken, or which failure ended that.
+    private enum Standing {
+        case open
+        case closed(MigrationError)
+    }
+
+    /// The place of a declaration that has something to run, among those of its manager.
+    struct Ticket: Equatable {
+        fileprivate let number: UInt64
+        let isAsynchronous: Bool
+    }
+
+    private(set) var marks: StateMarks
+    /// Whether this manager made the state, for a fresh install.
+    private(set) var isFresh: Bool
+    /// Whether the version launched is still to be saved, since the lock was held when the manager was made.
+    private(set) var owesLaunch = false
+    private var previous = AppVersion.zero
+    /// Declarations up to here need no closer look; zero when all of them do.
+    private var idleLimit: AppVersion
+    private var standing = Standing.open
+    /// The calls that have something to run, in the order in which they came.
+    private var queue: [Ticket] = []
+    private var nextTicket: UInt64 = 0
+    private var plansUnderWay = 0
+
+    @inline(__always)
+    init(_ marks: consuming StateMarks, isFresh: Bool, owesLaunch: Bool, current: AppVersion) {
+        idleLimit = owesLaunch ? .zero : marks.idleLimit(of: current)
+        self.marks = marks
+        self.isFresh = isFresh
+        self.owesLaunch = owesLaunch
+    }
+
+    /// For a plan or a rehearsal, which look closely at every declaration.
+    init(observed marks: StateMarks, isFresh: Bool) {
+        self.init(marks, isFresh: isFresh, owesLaunch: false, current: .zero)
+        plansUnderWay = 1
+    }
+
+    init(observedFrom other: Declarations) {
+        self.init(observed: other.marks, isFresh: other.isFresh)
+    }
+
+    /// Passes a version over that has run already; `false` where a closer look is needed.
+    ///
+    /// This is the whole cost of a version that has run: parse, lock, two comparisons.
+    @inline(__always)
+    mutating func passes(_ version: UsualVersion) -> Bool {
+        guard previous.precedes(version), !idleLimit.precedes(version) else { return false }
+        previous.set(version)
+        return true
+    }
+
+    var firstFailure: MigrationError? { if case .closed(let first) = standing { first } else { nil } }
+
+    /// Throws where a failure has ended the declarations.
+    func requireOpen(_ version: AppVersion?, _ location: StateLocation) throws(MigrationError) {
+        if let firstFailure { throw .blocked(version, by: firstFailure, location) }
+    }
+
+    /// Decides about a declaration by what is known; `nil` when there is nothing to run.
+    ///
+    /// A refusal, or `refusal`, ends the declarations.
+    mutating func admit(
+        _ version: AppVersion,
+        current: AppVersion,
+        isAsynchronous: Bool,
+        _ location: StateLocation,
+        refusing refusal: MigrationError?
+    ) throws(MigrationError) -> Ticket? {
+        try requireOpen(version, location)
+        // Whether the limit of attempts is reached is decided under the lock: another process may have succeeded meanwhile.
+        let decision = decide(version, after: previous, marks, current: current, limit: nil)
+        if let error = refusal ?? .refusal(of: decision, version, current: current, location) {
+            close(error)
+            throw error
+        }
+        previous = version
+        if decision == .alreadyRun || decision == .heldByDowngrade { return nil }
+        let ticket = Ticket(number: nextTicket, isAsynchronous: isAsynchronous)
+        nextTicket += 1
+        queue.append(ticket)
+        idleLimit = .zero
+        return ticket
+    }
+
+    /// Decides about a version by the state's own marks; its place in the order was looked at when it was declared.
+    func decide(
+        _ version: AppVersion,
+        after previous: AppVersion = .zero,
+        _ marks: StateMarks,
+        current: AppVersion,
+        limit: Int?
+    ) -> MigrationDecision {
+        MigrationDecision(
+            version,
+            after: previous,
+            current: current,
+            known: self.marks,
+            marks: marks,
+            isFresh: isFresh,
+            attemptLimit: limit
+        )
+    }
+
+    /// Whether the calls that came before a ticket are done.
+    func turn(of ticket: Ticket) -> LockWait.Turn {
+        guard let first = queue.first, first != ticket else { return .now }
+        return first.isAsynchronous ? .afterAsynchronousCall : .later
+    }
+
+    mutating func leave(_ ticket: Ticket, current: AppVersion) {
+        queue.removeAll { $0 == ticket }
+        settle(current)
+    }
+
+    mutating func know(_ marks: StateMarks) { self.marks = marks }
+
+    mutating func launchSettled(current: AppVersion) {
+        owesLaunch = false
+        settle(current)
+    }
+
+    mutating func beginPlan(current: AppVersion) {
+        plansUnderWay += 1
+        settle(current)
+    }
+
+    mutating func endPlan(current: AppVersion) {
+        plansUnderWay -= 1
+        settle(current)
+    }
+
+    /// Begins anew after the mark was set.
+    mutating func reopen(_ marks: StateMarks, current: AppVersion) {
+        self.marks = marks
+        isFresh = false
+        owesLaunch = false
+        previous = .zero
+        standing = .open
+        settle(current)
+    }
+
+    /// Ends the declarations; the first failure stays the one that is told.
+    mutating func close(_ error: MigrationError) {
+        if case .open = standing { standing = .closed(error) }
+        idleLimit = .zero
+    }
+
+    /// The same, whatever failed before.
+    mutating func forget(_ error: MigrationError) {
+        standing = .closed(error)
+        idleLimit = .zero
+    }
+
+    /// Ends the declarations with `error`, and gives the error to throw: where they had ended before, that they had.
+    mutating func closing(_ error: MigrationError, _ location: StateLocation) -> MigrationError {
+        if let firstFailure { return .blocked(error.version, by: firstFailure, location) }
+        close(error)
+        return error
+    }
+
+    /// Lets declarations that have nothing to run pass quickly again, if nothing stands against it.
+    private mutating func settle(_ current: AppVersion) {
+        let isIdle = firstFailure == nil && queue.isEmpty && plansUnderWay == 0 && !owesLaunch
+        idleLimit = isIdle ? marks.idleLimit(of: current) : .zero
+    }
+}

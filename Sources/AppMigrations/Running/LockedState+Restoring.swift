@@ -1,0 +1,104 @@
+/// Protected files under the lock: put back, and their copies removed.
+extension LockedState {
+    /// Puts back what the intent of a dead process protected, before anyone can write newer data over it, and clears away a
+    /// snapshot that no intent lists.
+    func recover() throws(MigrationError) {
+        guard let state else { return }
+        if let interrupted = state.marks.interrupted, !interrupted.protected.isEmpty {
+            try restore(interrupted)
+            try finishRestore(state)
+        } else if discardSnapshot(state.marks.interrupted?.version, synchronizing: true) {
+            if state.marks.hasSpentSnapshot { forgetSnapshot() }
+        }
+    }
+
+    /// Puts files back, if the lock is the one at its path.
+    func restore(_ interrupted: Interruption) throws(MigrationError) {
+        try confirm(or: .restoring, for: interrupted.version)
+        do throws(ProtectionFailure) {
+            try FileSnapshot(location).restore(interrupted)
+        } catch {
+            throw .protection(error, location, interrupted.version)
+        }
+    }
+
+    /// Saves that files were put back, and only then removes their copies.
+    ///
+    /// While the state lists the files, the next start puts them back again, over whatever is written to them meanwhile.
+    func finishRestore(_ restored: MigrationState) throws(MigrationError) {
+        var next = restored
+        let version = next.marks.interrupted?.version
+        next.marks.interrupted?.release()
+        if let failure = note(next) {
+            throw protection(failure, .noting, for: version)
+        }
+        // The event comes after the save: until then a start waits for this thread, and the handler may wait for that start.
+        send(MigrationEvent(.restored, location.name, version: version))
+        discardSnapshot(version)
+    }
+
+    /// Saves what is worth knowing but can't be insisted on; gives why that failed.
+    func note(_ new: MigrationState) -> SaveFailure? {
+        do throws(SaveFailure) {
+            try save(new)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// The error for a save on which protected files depend.
+    func protection(
+        _ failure: SaveFailure,
+        _ stage: ProtectionFailure.Stage,
+        for version: AppVersion?
+    ) -> MigrationError {
+        .protection(.failed(failure.cause, location.state, stage), location, version)
+    }
+
+    private func confirm(
+        or stage: ProtectionFailure.Stage,
+        for version: AppVersion?
+    ) throws(MigrationError) {
+        do throws(LockLoss) {
+            try confirm()
+        } catch {
+            throw .protection(.failed(error, location.lock, stage), location, version)
+        }
+    }
+
+    /// Removes a snapshot that no state refers to; `synchronizing` when that state may stand in memory only.
+    ///
+    /// Gives whether none is there any more.
+    @discardableResult
+    func discardSnapshot(_ version: AppVersion?, synchronizing: Bool = false) -> Bool {
+        let failure: MigrationError
+        do throws(LockLoss) {
+            try confirm()
+            do throws(ProtectionFailure) {
+                try FileSnapshot(location).remove(synchronizing: synchronizing)
+                return true
+            } catch {
+                failure = .protection(error, location, nil)
+            }
+        } catch {
+            let consequence: Message = "\(location.snapshot) was not removed."
+            failure = .lockLost(error, version, location, consequence: consequence)
+        }
+        send(MigrationEvent(.leftoverNotRemoved, location.name, version: version, error: failure))
+        return false
+    }
+
+    /// Saves that the snapshot of a recorded migration is gone.
+    ///
+    /// Nothing depends on this save: the next start tries it again.
+    func forgetSnapshot() {
+        guard var state else { return }
+        let version = state.marks.interrupted?.version
+        state.marks.interrupted = nil
+        guard let failure = note(state) else { return }
+        let consequence: Message = "No data is concerned; the next start that takes the lock tries again."
+        let error = MigrationError.notSaved(failure, version, location, consequence: consequence)
+        send(MigrationEvent(.leftoverNotRemoved, location.name, version: version, error: error))
+    }
+}

@@ -1,0 +1,224 @@
+/// One attempt at one migration under the lock: the intent, the closure, then the record or the undoing.
+///
+/// The intent is saved before the closure runs, so that a death in the closure is known to the next start. The record is saved
+/// after the closure returned and its work is on the medium, so that nothing is recorded which could be lost.
+struct MigrationAttempt {
+    let context: MigrationContext
+    private let current: AppVersion
+    let locked: LockedState
+    private let token: RunToken
+
+    /// What is put back unless the record is saved; `nil` where the closure protects nothing.
+    let files: FileProtection?
+
+    /// The state without the intent, and with it.
+    let before: MigrationState
+    private let intent: MigrationState
+
+    /// How long the closure took, once it has ended.
+    private(set) var duration: Duration?
+
+    var version: AppVersion { context.version }
+    var location: StateLocation { locked.location }
+
+    /// Copies what is protected, and saves the intent.
+    static func begin(
+        _ version: AppVersion,
+        _ attempt: Int,
+        deaths: Int,
+        current: AppVersion,
+        protecting paths: [String],
+        _ locked: LockedState
+    ) throws(MigrationError) -> MigrationAttempt {
+        let before = try locked.existing()
+        let files: FileProtection?
+        do throws(ProtectionFailure) {
+            files = try FileSnapshot(locked.location).take(paths)
+        } catch {
+            throw .protection(error, locked.location, version)
+        }
+        var intent = before
+        intent.marks.launched = max(intent.marks.launched, current)
+        intent.marks.begin(
+            Interruption(
+                version: version,
+                attempts: attempt,
+                deaths: deaths,
+                protected: files?.paths.map(\.relative) ?? [],
+                stateDirectory: files?.stateFolder,
+                appVersion: current,
+                startedAt: Platform.now,
+                failure: nil
+            )
+        )
+        let run = MigrationAttempt(
+            context: MigrationContext(
+                version: version,
+                previousVersion: before.marks.lastRun,
+                attempt: attempt,
+                location: locked.location,
+                onEvent: locked.reporter.onEvent
+            ),
+            current: current,
+            locked: locked,
+            token: RunToken(locked.location, .closure(lock: locked.identity)),
+            files: files,
+            before: before,
+            intent: intent
+        )
+        try run.saveIntent()
+        locked.send(run.event(.started))
+        return run
+    }
+
+    private func saveIntent() throws(MigrationError) {
+        reach(.beforeIntent)
+        do throws(SaveFailure) {
+            try locked.save(intent)
+        } catch {
+            throw withdraw(error)
+        }
+        // A second time: another manager may have copied the same files while this one did. Each has saved its intent by
+        // now, so at least one of the two sees the other's.
+        do throws(ProtectionFailure) {
+            try files?.refuseUnfinished()
+        } catch {
+            throw withdraw(.protection(error, location, version))
+        }
+        reach(.beforeClosure)
+    }
+
+    /// Calls the closure.
+    ///
+    /// Its error is given, not thrown: first it has to be undone what the closure did.
+    mutating func call(_ body: (MigrationContext) throws -> Void) -> (any Error)? {
+        let began = Platform.uptime
+        defer { ended(since: began) }
+        do {
+            try RunToken.$current.withValue(token) { [context] in try body(context) }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// The same for an asynchronous closure.
+    nonisolated(nonsending) mutating func call(
+        _ body: nonisolated(nonsending) (MigrationContext) async throws -> Void
+    ) async -> (any Error)? {
+        let began = Platform.uptime
+        defer { ended(since: began) }
+        do {
+            let context = context
+            try await RunToken.$current.withValue(token) { try await body(context) }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private mutating func ended(since began: Duration) {
+        token.end()
+        // The clock goes back where a machine was moved to another host.
+        duration = max(.zero, Platform.uptime - began)
+    }
+
+    /// Records that the closure returned, or undoes what it did before it threw.
+    func finish(_ failure: (any Error)?) throws(MigrationError) {
+        do throws(LockLoss) {
+            // The claim keeps other processes away until the lock is certain.
+            defer { files?.claim?.end() }
+            try locked.takeAgain()
+        } catch {
+            throw lost(error, failure)
+        }
+        if let failure = failure ?? locked.reporter.rehearsal?.returned(version) { throw undo(failure) }
+        try synchronize()
+        try record()
+    }
+
+    /// Brings the closure's work to the medium: the record may not be more durable than the work.
+    private func synchronize() throws(MigrationError) {
+        do throws(FileFailure) {
+            try files?.synchronize()
+        } catch {
+            let failure = MigrationError.notSynchronized(error, location, version)
+            let restored: Message
+            do throws(MigrationError) {
+                restored = try putBack(failure: failure.description)
+            } catch {
+                throw error.following(failure)
+            }
+            throw failure.appending(restored)
+        }
+    }
+
+    private func record() throws(MigrationError) {
+        var recorded = intent.recording(
+            AppliedMigration(
+                version: version,
+                previousVersion: context.previousVersion,
+                appVersion: current,
+                finishedAt: Platform.now,
+                duration: duration ?? .zero,
+                attempts: context.attempt
+            )
+        )
+        if files != nil {
+            // The migration stays the interrupted one until its snapshot is gone, so that every start looks for it.
+            recorded.marks.interrupted = intent.marks.interrupted
+            recorded.marks.interrupted?.release()
+        }
+        reach(.beforeRecord)
+        do throws(SaveFailure) {
+            try locked.save(recorded)
+        } catch {
+            if let loss = error.lockLoss { throw lost(loss, nil) }
+            var consequence: Message = "Migration \(version) ran; after a power failure it may run again."
+            if !error.isRenamed {
+                let restored = try putBack(failure: "The record could not be saved: \(error.cause)")
+                consequence = "Migration \(version) ran and will run again with the next manager.\(restored)"
+            }
+            throw .notSaved(error, version, location, consequence: consequence)
+        }
+        reach(.afterRecord)
+        if files != nil, locked.discardSnapshot(version) { locked.forgetSnapshot() }
+    }
+
+    private func undo(_ cause: any Error) -> MigrationError {
+        do throws(MigrationError) {
+            let consequence = try putBack(failure: String(describing: cause))
+            return .failed(version, attempt: context.attempt, cause, location, consequence: consequence)
+        } catch {
+            return error.following(cause)
+        }
+    }
+
+    /// Puts the protected files back, and saves how the attempt ended; gives a sentence about it for the error.
+    @inline(never)
+    private func putBack(failure: String) throws(MigrationError) -> Message {
+        var ended = intent
+        // Scalars, since one character can hold any number of them, and the state has a limit of size.
+        ended.marks.interrupted?.failure = String(failure.unicodeScalars.prefix(MigrationState.failureLimit))
+        guard files != nil, let interrupted = intent.marks.interrupted else {
+            let isNoted = locked.note(ended) == nil
+            return isNoted ? "" : " The attempt could not be noted either and counts as a death."
+        }
+        do throws(MigrationError) {
+            try locked.restore(interrupted)
+        } catch {
+            _ = locked.note(ended)
+            throw error
+        }
+        try locked.finishRestore(ended)
+        return " The protected files are what they were before it."
+    }
+
+    func event(_ kind: MigrationEvent.Kind, _ error: MigrationError? = nil) -> MigrationEvent {
+        MigrationEvent(kind, context, duration: duration, error: error)
+    }
+
+    private func reach(_ place: RehearsalHook.Moment.Place) {
+        locked.reporter.reach(place, version, isProtecting: files != nil)
+    }
+}

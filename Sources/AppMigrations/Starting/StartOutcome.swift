@@ -1,0 +1,37 @@
+/// What `init` found, or made, where reading the state alone was not the whole of it.
+struct StartOutcome {
+    var marks: StateMarks
+    var launch: MigrationManager.Launch
+    var isFresh = false
+    /// Why the version launched could not be saved.
+    var launchFailure: MigrationError?
+    /// Whether the version launched is still to be saved, since another process, or a task of this one, holds the lock:
+    /// each declaration tries again.
+    var owesLaunch = false
+
+    /// What a start finds under the lock, once files are put back; raises the version launched.
+    ///
+    /// `launch` says what is true then: a newer version may have been started since the state was read without the lock.
+    static func found(_ locked: LockedState, _ current: AppVersion) throws(MigrationError) -> StartOutcome {
+        let marks = try locked.existing().marks
+        var outcome = StartOutcome(marks: marks, launch: marks.launch(of: current))
+        outcome.launchFailure = locked.raiseLaunched(to: current)
+        outcome.marks = try locked.existing().marks
+        return outcome
+    }
+
+    /// What a start finds while another process, or a task of this one, holds the lock.
+    static func held(_ marks: StateMarks, _ file: StateFile, _ current: AppVersion) -> StartOutcome {
+        var outcome = StartOutcome(marks: marks, launch: marks.launch(of: current))
+        outcome.owesLaunch = marks.launched < current
+        if outcome.owesLaunch { outcome.launchFailure = .launchOwed(current, file.location) }
+        return outcome
+    }
+
+    /// Without the lock, so that a handler may wait for another thread.
+    func report(_ reporter: Reporter, _ current: AppVersion) {
+        guard let launchFailure else { return }
+        let name = reporter.location.name
+        reporter.send(MigrationEvent(.launchNotSaved, name, version: current, error: launchFailure))
+    }
+}

@@ -8,7 +8,8 @@ private func landingPage() throws {
     try migrations.whenMigrating(toVersion: "1.1") { try moveArchiveToFolders() }
     try migrations.whenMigrating(toVersion: "1.1-2") { try renameDrafts() }
     try migrations.whenMigrating(toVersion: "1.4") { try deleteThumbnails() }
-    try database.migrate()  // at every start: a new install runs none of the closures, and needs its tables
+    // At every start: a new install runs none of the closures, and needs its tables.
+    try database.migrate()
 }
 
 private func writingMigrations(oldLibrary: String) throws -> MigrationManager {
@@ -21,7 +22,7 @@ private func writingMigrations(oldLibrary: String) throws -> MigrationManager {
     return migrations
 }
 
-private func bringingToTheMedium(_ migrations: MigrationManager, _ libraryFolder: String) throws {
+private func syncingToDisk(_ migrations: MigrationManager, _ libraryFolder: String) throws {
     try migrations.whenMigrating(toVersion: "1.1") { context in
         try moveArchiveToFolders()
         try context.synchronize(libraryFolder)

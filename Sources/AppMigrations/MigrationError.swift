@@ -159,7 +159,7 @@ extension MigrationError {
         /// The state file was written by a newer release of this library.
         public static var stateFromNewerFormat: Code { Code(.stateFromNewerFormat) }
 
-        /// The state, the lock that guards it, or what a closure wrote could not be brought to the medium.
+        /// The state, the lock that guards it, or what a closure wrote could not be synced to disk.
         public static var stateNotSaved: Code { Code(.stateNotSaved) }
 
         /// The protected files could not be copied, or not be put back.

@@ -3,7 +3,7 @@ extension MigrationManager {
     ///
     /// Everything after it is pending again, and an interruption is cleared, also one that had reached the limit of
     /// attempts. The version becomes the baseline, the app's version the newest launched. A closed manager is opened and
-    /// its declarations begin anew. For recovery and for tests; waits for the lock.
+    /// its declarations begin again. For recovery and for tests; waits for the lock.
     ///
     /// - Throws: ``MigrationError`` with the code `invalidVersion`, `newerThanCurrentVersion`, `nested`, `lockTimeout`,
     ///   `cancelled`, `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed` or

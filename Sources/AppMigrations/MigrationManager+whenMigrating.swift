@@ -9,7 +9,7 @@ extension MigrationManager {
     ///   - toVersion: The version, or the sub-migration of one (`1.1-2`); strictly after the one declared before it, and
     ///     not after the app's. A sub-migration counts by its release.
     ///   - paths: Files and folders that are put back to what they were if the closure throws or its process dies, and
-    ///     brought to the medium before the closure is recorded.
+    ///     synced to disk before the closure is recorded.
     ///   - run: What is to be done. It can be run again after a death or a throw, so make it repeatable, or name in
     ///     `protecting:` what it changes. A closure that writes to other files synchronizes them before it returns, with
     ///     ``MigrationContext/synchronize(_:)``: otherwise a power cut can leave the record and take the work.

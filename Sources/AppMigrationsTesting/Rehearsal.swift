@@ -39,11 +39,11 @@ public struct Rehearsal: Sendable {
     ///     is what the others' ends are compared with.
     ///   - rules: What may differ; of the rules that match a path the first counts.
     ///   - file: The path of a text file, kept with the tests, in which each version that was ever declared has a line.
-    ///     The first rehearsal makes it, later ones append to it and miss versions that have disappeared. Delete the
+    ///     The first rehearsal makes it, later ones append to it and report versions that have disappeared. Delete the
     ///     line of a version that was never released.
     ///   - workingDirectory: The path of a folder for the data of the runs, all of which is removed; `nil` is the
-    ///     temporary directory. Migrations that bring their files to the medium are many times faster in memory: give
-    ///     `/dev/shm` on Linux.
+    ///     temporary directory. Migrations that sync their files to disk are many times faster in memory: give `/dev/shm`
+    ///     on Linux.
     public init(
         named name: String = "default",
         currentVersion: String,

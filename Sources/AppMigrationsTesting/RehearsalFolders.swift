@@ -23,7 +23,7 @@ struct RehearsalFolders: Sendable {
         root + "/Image \(moment.version) \(moment.place)"
     }
 
-    /// The text without the paths that nobody can look at afterwards.
+    /// The text without the paths of folders that are gone afterwards.
     func shortened(_ text: String) -> String {
         text.replacing(data, with: "<data>").replacing(state, with: "<state>")
     }

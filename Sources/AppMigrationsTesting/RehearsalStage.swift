@@ -48,7 +48,7 @@ final class RehearsalStage {
         return report
     }
 
-    /// Removes the folders when `body` throws: nobody is told where they are.
+    /// Removes the folders when `body` throws, since no report says where they are.
     private func cleaningUp<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()

@@ -17,7 +17,7 @@ struct Scenario {
     let point: Int
     /// The app's versions to be started.
     let launches: [AppVersion]
-    /// What a death left, for the next start to go on with.
+    /// What a death left, for the next start to find.
     var image: RunImage?
 
     var title: String {

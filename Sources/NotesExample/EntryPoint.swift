@@ -7,7 +7,7 @@ enum EntryPoint {
         exit(
             run(
                 Array(CommandLine.arguments.dropFirst()),
-                // Flushed line by line: what a killed app said last is what one wants to read.
+                // Flushed line by line, since the last line of a killed app says where it was killed.
                 output: { line in
                     print(line)
                     fflush(nil)
@@ -45,7 +45,7 @@ enum EntryPoint {
         }
     }
 
-    /// SIGKILL to itself: no handler, no `defer` and no buffer gets a say, as in a real death.
+    /// Kills itself by SIGKILL: no handler, no `defer` and no buffer runs, as in a real crash.
     private static func die(at point: String, _ output: Output) {
         output("    killed   at \(point)")
         kill(getpid(), SIGKILL)

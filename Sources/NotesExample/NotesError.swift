@@ -1,4 +1,4 @@
-/// What went wrong with the notes, their folder or their preferences, in words for the person who sees it.
+/// What went wrong with the notes, their folder or their preferences, in words for the user.
 struct NotesError: Error, CustomStringConvertible {
     let description: String
 

@@ -117,7 +117,7 @@ struct HandlerNestingTests {
         for number in 0..<8 {
             let token = RunToken.$current.withValue(last) { RunToken(location, .plan(folder: nil)) }
             if number == 0 { first = token }
-            // As where a task that a plan has started goes on when the plan has ended.
+            // Like a task that a plan has started, and that is still running when the plan has ended.
             last?.end()
             last = token
         }

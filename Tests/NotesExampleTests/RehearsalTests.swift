@@ -23,7 +23,7 @@ struct RehearsalTests {
     private static let library = newest.history.flatMap(\.library)
     private static let preferences = newest.history.flatMap(\.preferences)
 
-    /// The steps bring what they write to the medium, which a rehearsal need not wait for.
+    /// The steps sync what they write to disk, and a rehearsal need not wait for that.
     private static var memory: String? {
         FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : nil
     }
@@ -93,7 +93,7 @@ struct RehearsalTests {
                 + "Migration 1.3 is not repeatable: let it find out what is done already, or name what it changes in "
                 + "protecting:."
         )
-        // Who comes from the newest release never gets the line: the ladder is wrong in this way too.
+        // Users of the newest release never get the line: the ladder is wrong in this way too.
         #expect(report.findings.contains { $0.kind == .startsDiffer })
     }
 

@@ -56,7 +56,7 @@ final class FileParent {
     /// Opens the folder; `nil` where there is none and none is to be made.
     func open() throws -> Int32? { try open(path, 1) }
 
-    /// Brings the names in the folder to the medium.
+    /// Syncs the names in the folder to disk.
     func synchronize() throws {
         guard let folder = descriptors.last else { return }
         try FileTree.at(path) { () throws(SystemCallError) in

@@ -1,6 +1,6 @@
-/// What brings the work of a closure to the medium before anything says that it is done.
+/// Syncs the work of a closure to disk, before anything says that it is done.
 extension FileProtection {
-    /// Brings what stands at the protected paths, and the folders above them, to the medium.
+    /// Syncs what stands at the protected paths to disk, and the folders above them.
     ///
     /// A save of the state commits what the file system has gathered, and the names of files may be part of that before
     /// their contents are: a power cut after the record could leave files that are empty, or not migrated at all.
@@ -33,14 +33,14 @@ struct FileFailure: Error {
 }
 
 extension FileTree {
-    /// Brings what stands at a path without links to the medium, with what SQLite keeps beside it and the folders above.
+    /// Syncs what stands at a path without links to disk, with what SQLite keeps beside it and the folders above.
     static func synchronizeWork(_ path: String, upTo stateFolder: String) throws {
         for companion in FileSnapshot.companions { try synchronize(path + companion) }
         try synchronizeFolders(from: FilePaths.parent(path), upTo: stateFolder)
     }
 
     /// Makes the names in a folder durable, and the folder's own name in the one above, up to the folder that holds the
-    /// state too: to change what lies above that one would have moved the state.
+    /// state too: a change above that folder would have moved the state.
     static func synchronizeFolders(from folder: String, upTo stateFolder: String) throws {
         var folder = folder
         while true {

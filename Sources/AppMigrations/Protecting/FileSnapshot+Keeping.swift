@@ -2,7 +2,7 @@ extension FileSnapshot {
     /// Moves the copies to a folder of their own, durably; gives that folder, or `nil` where there are no copies.
     ///
     /// The folder has its name from the interruption. So where a call was killed before the state was saved, the next call
-    /// finds that folder and goes on with it.
+    /// finds that folder and continues with it.
     func keep(_ interrupted: Interruption) throws(ProtectionFailure) -> String? {
         try explaining(.abandoning) {
             var kept: String?

@@ -1,7 +1,7 @@
 /// A copy of what `protecting:` names, as it was before a migration: `<name>.migrations.snapshot` with a numbered
 /// folder for each path.
 ///
-/// It is complete and on the medium before the intent that lists its paths is saved, and it goes only after a state
+/// It is complete and synced to disk before the intent that lists its paths is saved, and it goes only after a state
 /// without that list is. So a snapshot that a state refers to is whole, whatever process died when.
 struct FileSnapshot {
     let location: StateLocation

@@ -1,9 +1,9 @@
 extension FileTree {
-    /// Makes `target` durably what `source` is, and what has a name that goes on with one of `suffixes` likewise.
+    /// Makes `target` durably what `source` is, and each file likewise whose name is `target` with one of `suffixes` at its end.
     ///
-    /// What is so already isn't touched: an unchanged file may be one that can't be changed, or one that another process
-    /// writes to. What can be removed is made anew, and the rest is written in place: the name of a file that is mounted
-    /// can't be removed, nor one in a folder that isn't this user's. Folders stay the ones they were.
+    /// A file that is equal already isn't touched: it may be immutable, or another process may write to it. What can be
+    /// removed is made again. The rest is written in place, since a mounted file can't be removed, nor a file in a folder
+    /// that isn't this user's. Folders stay the same folders.
     /// Folders above that went are made again as `models` has them.
     static func replace(
         _ target: String,
@@ -109,7 +109,7 @@ extension FileTree {
         do throws(SystemCallError) {
             file = try Platform.openToRead(name, in: trail.folder)
         } catch {
-            // What can't be read is made anew.
+            // What can't be read is made again.
             return false
         }
         defer { Platform.closeAfterReading(file) }
@@ -130,7 +130,7 @@ extension FileTree {
     ) throws {
         do {
             let path = trail.path(name)
-            // A file system that was mounted meanwhile is nobody's here.
+            // A file system that was mounted meanwhile is not this app's.
             _ = try remove(name, in: trail.folder, path, above: trail.holder())
         } catch let failure as Failure
             where failure.cause.isKeptName && status.kind == .file && wanted?.kind == .file

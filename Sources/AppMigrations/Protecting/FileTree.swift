@@ -17,7 +17,7 @@ enum FileTree {
         case mountPoint(String)
         /// The place of something whose file system isn't mounted: what is put there would be hidden when it is.
         case unmounted(String)
-        /// The place of something over which a file system was mounted since: what is on that one is not this app's.
+        /// The place of something over which a file system was mounted since: what is on the new file system is not this app's.
         case mounted(String)
         /// A link above something to be put back, which wasn't there when the copy was made.
         case link(String)
@@ -73,7 +73,7 @@ enum FileTree {
         }
     }
 
-    /// Brings a tree to the medium.
+    /// Syncs a tree to disk.
     static func synchronize(_ path: String) throws {
         try synchronize(FileWalk(path))
     }
@@ -109,9 +109,9 @@ enum FileTree {
         }
     }
 
-    /// Brings something to the medium that this user may not open, with all of the file system that it is on.
+    /// Syncs something to disk that this user may not open, by syncing all of its file system.
     ///
-    /// A closure can leave a file or folder without permissions. To insist on opening it would fail the record at every start.
+    /// A closure can leave a file or folder without permissions. If it had to be opened, the record would fail at every start.
     private static func synchronizeUnopened(_ walk: FileWalk, _ failure: Failure) throws {
         if !failure.cause.isForbidden { throw failure }
         let isSynchronized: Bool

@@ -70,7 +70,7 @@ extension MigrationError {
         )
     }
 
-    /// The work of a closure that returned, or what a closure named, is not on the medium.
+    /// The work of a closure that returned, or what a closure named, is not on the disk.
     static func notSynchronized(
         _ failure: FileFailure,
         _ location: StateLocation,

@@ -1,5 +1,5 @@
 extension MigrationContext {
-    /// Brings files and folders to the medium, so that a power cut after the record can't take them back.
+    /// Syncs files and folders to disk, so that a power cut after the record can't take them back.
     ///
     /// The library does this for what `protecting:` names. A closure that changes other files calls it at its end, before it
     /// returns:

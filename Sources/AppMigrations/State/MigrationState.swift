@@ -24,7 +24,7 @@ struct MigrationState: Equatable {
     /// cut off.
     ///
     /// Each row begins where the one before it ended, and the first of all begins at the baseline. After a reset they begin
-    /// anew in the middle: then no row since the reset is missing.
+    /// again in the middle: then no row since the reset is missing.
     func mayHaveForgotten(_ version: AppVersion) -> Bool {
         guard version <= marks.lastRun, let oldest = history.first, version <= oldest.previousVersion else {
             return false

@@ -28,8 +28,7 @@ extension StateMarks {
     /// first one ends it, and where only the closing brace follows no other member can be hidden. Anything else is
     /// read in full, and so is the whole text before anything runs or is written.
     ///
-    /// Of a text that goes on after `bytes` only a beginning that ends in the history is read; `HistoryEnd` passes over
-    /// the rest.
+    /// If the text is longer than `bytes`, they have to end in the history; `HistoryEnd` passes over the rest.
     static func read(
         _ bytes: UnsafeBufferPointer<UInt8>,
         name: String,

@@ -12,7 +12,7 @@ extension Release {
         ]
     )
 
-    /// As long as `tags.json` is there the index is not in force, and is built anew.
+    /// As long as `tags.json` is there, the index doesn't count yet, and is built again.
     @Sendable private static func buildIndex(_ context: StepContext) throws {
         let folder = context.folder
         switch try context.library.requiredLayout() {

@@ -12,7 +12,7 @@ extension Release {
         ]
     )
 
-    /// As long as `index.json` is there the database is not in force, and is built anew.
+    /// As long as `index.json` is there, the database doesn't count yet, and is built again.
     @Sendable private static func moveIntoDatabase(_ context: StepContext) throws {
         let folder = context.folder
         switch try context.library.requiredLayout() {

@@ -2,7 +2,7 @@ import AppMigrationsSQLite
 import AppMigrationsSchema
 import Testing
 
-/// What is kept when a table is made anew: one row for each fact.
+/// What is kept when a table is rebuilt: one row for each fact.
 struct Kept: Sendable, CustomTestStringConvertible {
     let fact: String
     let before: String

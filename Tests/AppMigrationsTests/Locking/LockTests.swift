@@ -3,7 +3,7 @@ import Testing
 
 @testable import AppMigrations
 
-/// Who holds the lock, who waits for it and who is named; `ContentionTests` has the crowds.
+/// Which process holds the lock, which waits for it, and which one an error names; `ContentionTests` has the crowds.
 struct LockTests {
     @Test func `who waits finds nothing left to do`() throws {
         try withTemporaryDirectory { folder in

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AppMigrations
 
-/// A closure is running, and only the claim of its snapshot tells so: the lock's file was removed.
+/// A closure is running, and only the claim of its snapshot shows it, because the lock's file was removed.
 struct StandingClaimTests {
     @Test func `files of a closure that is running are not put back when its lock is removed`() async throws {
         try await Scratch.with { scratch async throws in

@@ -2,7 +2,7 @@ import AppMigrations
 import Foundation
 import Testing
 
-/// What a closure wrote is brought to the medium before it is recorded, or isn't recorded.
+/// What a closure wrote is synced to disk before it is recorded, or isn't recorded.
 ///
 /// The script `Tests/Torture/power-cuts` shows that it is there after a power cut.
 @Suite struct SynchronizingTests {

@@ -39,7 +39,7 @@ enum System {
         while true { pause() }
     }
 
-    /// Waits until nobody is left who has the standard input open for writing.
+    /// Waits until no process has the standard input open for writing.
     static func waitForEndOfInput() {
         var byte: UInt8 = 0
         while true {

@@ -1,7 +1,7 @@
 import AppMigrationsSQLite
 import AppMigrationsSchema
 
-/// A table with everything that hangs on one, before and after it is made anew.
+/// A table with everything that depends on one, before and after it is rebuilt.
 private let old = """
     PRAGMA foreign_keys = ON;
     BEGIN;

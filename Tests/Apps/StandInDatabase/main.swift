@@ -6,7 +6,7 @@
 // store <command> <database> ...: see StoreCommands.swift.
 // once <database> <count> <state directory>: closures of a runner, each in a transaction of the database.
 // verify-once: the same check for these.
-// make-old <database> 0, rebuild and verify-rebuild: a table made anew with all that hangs on it.
+// make-old <database> 0, rebuild and verify-rebuild: a table rebuilt with all that depends on it.
 // hold <database> <count>: takes the write lock, says so, and keeps it until its input ends.
 //
 // It prints a line at every point where a kill may be interesting.

@@ -7,7 +7,8 @@
 /// ```swift
 /// let migrations = try MigrationManager(named: "Library", currentVersion: "1.4")
 /// try migrations.whenMigrating(toVersion: "1.1-2") { try renameDrafts() }
-/// try migrations.whenMigrating(toVersion: "1.4")   { try database.migrate() }
+/// try migrations.whenMigrating(toVersion: "1.4")   { try deleteThumbnails() }
+/// try database.migrate()   // at every start: a new install runs no closure, and needs its tables
 /// ```
 ///
 /// After any throw the manager is closed: every later ``whenMigrating(toVersion:protecting:run:)-(_,_,()->Void)``

@@ -27,8 +27,8 @@ public struct ComparisonRule: Sendable {
 
     /// Files that `difference` compares, given the paths of the file expected and of the one found.
     ///
-    /// It gives `nil` where they are equal, else what differs, as the rest of a sentence that begins with the file's
-    /// path: `has 3 rows of notes and not 4`. This is the way to compare databases by what they hold.
+    /// It gives `nil` where they are equal. Otherwise it gives the rest of a sentence that begins with the file's path:
+    /// `has 3 rows of notes and not 4`. Use it to compare databases by what they hold.
     public static func comparing(
         _ pattern: String,
         by difference: @escaping @Sendable (_ expected: String, _ found: String) throws -> String?

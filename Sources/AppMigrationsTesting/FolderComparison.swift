@@ -7,7 +7,7 @@ struct FolderComparison: Sendable {
 
     struct Difference: Equatable {
         let path: String
-        /// What is different, as a sentence's part that names the path.
+        /// What is different, as the part of a sentence that names the path.
         let text: String
     }
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The few things that a rehearsal does with files.
+/// What a rehearsal does with files and folders.
 enum FolderFiles {
     /// What a path inside a folder stands for.
     enum Entry: Equatable, CustomStringConvertible {
@@ -48,7 +48,7 @@ enum FolderFiles {
 
     static func read(_ path: String) throws -> [UInt8] { try Array(Data(contentsOf: URL(filePath: path))) }
 
-    /// What a text file says; `nil` where there is none, and only then.
+    /// The content of a text file; `nil` only where there is no file.
     static func textIfThere(_ path: String) throws -> String? {
         do {
             return try String(contentsOf: URL(filePath: path), encoding: .utf8)

@@ -1,10 +1,11 @@
 public import AppMigrations
 
-/// Runs an app's migrations in every way in which its users' data can meet them, before its users do.
+/// Runs an app's migrations from every version that its users come from, before its users do.
 ///
-/// From each starting point to the current version: in one jump, release by release, with a process that dies between
-/// any two saves, and with each closure throwing once. Every run has its data in a fresh folder and has to end with the
-/// same data. Nothing here asserts: the outcome is a ``RehearsalReport``, and ``RehearsalReport/requireClean()`` fails a test.
+/// It goes from each starting point to the current version: in one jump, release by release, with a process that dies
+/// between any two saves, and with each closure throwing once. Every run has its data in a fresh folder, and has to end with
+/// the same data. A rehearsal asserts nothing itself: its outcome is a ``RehearsalReport``, whose
+/// ``RehearsalReport/requireClean()`` fails a test.
 ///
 /// ```swift
 /// let rehearsal = Rehearsal(
@@ -35,13 +36,13 @@ public struct Rehearsal: Sendable {
     /// - Parameters:
     ///   - name: The manager's name, for declarations that ask for it.
     ///   - currentVersion: The version of the app that is about to be released.
-    ///   - startingPoints: Where users come from. The end of the newest version's jump, which the fewest migrations made,
-    ///     is what the others' ends are compared with.
-    ///   - rules: What may differ; of the rules that match a path the first counts.
+    ///   - startingPoints: Where users come from. The other ends are compared with the end of the newest version's jump,
+    ///     because the fewest migrations made it.
+    ///   - rules: What may differ. Where several rules match a path, the first counts.
     ///   - file: The path of a text file, kept with the tests, in which each version that was ever declared has a line.
     ///     The first rehearsal makes it, later ones append to it and report versions that have disappeared. Delete the
     ///     line of a version that was never released.
-    ///   - workingDirectory: The path of a folder for the data of the runs, all of which is removed; `nil` is the
+    ///   - workingDirectory: The path of a folder for the data of the runs, which is removed afterwards; `nil` is the
     ///     temporary directory. Migrations that sync their files to disk are many times faster in memory: give `/dev/shm`
     ///     on Linux.
     public init(

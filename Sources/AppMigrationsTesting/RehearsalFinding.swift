@@ -42,13 +42,13 @@ public struct RehearsalFinding: Error, Sendable, CustomStringConvertible {
         /// A run that nothing disturbed ended with an error, or the declarations did before any closure could run.
         public static var failed: Kind { Kind(.failed) }
 
-        /// Going release by release doesn't end with the data that one jump ends with.
+        /// Release by release, the data doesn't end as it does in one jump.
         public static var stepsDiffer: Kind { Kind(.stepsDiffer) }
 
         /// Two starting points don't end with the same data.
         public static var startsDiffer: Kind { Kind(.startsDiffer) }
 
-        /// A fresh install doesn't have the data that an upgrade ends with: a migration may be forgotten.
+        /// An upgrade doesn't end with the data of a fresh install: a migration may be forgotten.
         public static var freshInstallDiffers: Kind { Kind(.freshInstallDiffers) }
 
         /// A closure that ran a second time, after it had returned, failed or changed what the data becomes.

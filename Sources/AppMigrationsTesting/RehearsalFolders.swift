@@ -3,7 +3,7 @@ import Foundation
 
 /// Where a rehearsal works: one place for the run under way, and copies beside it.
 ///
-/// Every run has the same path, since data and the state's list of protected files may hold paths.
+/// Every run has the same path, since the data may contain paths, and the state's list of protected files does.
 struct RehearsalFolders: Sendable {
     let root: String
 

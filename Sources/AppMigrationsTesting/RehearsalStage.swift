@@ -1,7 +1,8 @@
 import AppMigrations
 
-/// Goes through the scenarios, one start of the app after the other: the declarations are called by the rehearsal, which
-/// is synchronous or asynchronous, all else is here.
+/// Goes through the scenarios, one start of the app after the other.
+///
+/// The rehearsal calls the declarations, since it is synchronous or asynchronous. All the rest is here.
 final class RehearsalStage {
     private let rehearsal: Rehearsal
     private let current: AppVersion

@@ -5,13 +5,15 @@ public struct RehearsedRun: Sendable {
     /// The starting point: its version, `fresh install` or `everything`.
     public let start: String
 
-    /// How it came to its end, for instance `step by step` or `killed after the closure of 1.1`.
+    /// What was done, for instance `step by step` or `killed after the closure of 1.1`.
     public let title: String
 
     /// The app's versions that were started, one after the other.
     public let appVersions: [AppVersion]
 
-    /// The migrations whose closures returned, in their order; one that ran twice is there twice.
+    /// The migrations whose closures returned, in their order.
+    ///
+    /// A migration that ran twice is listed twice.
     public let ran: [AppVersion]
 
     /// How long the declarations took, all starts together.

@@ -1,7 +1,7 @@
 import AppMigrations
 import Foundation
 
-/// Where a user comes from: a version, and a way to make the data folder that it left.
+/// Where a user comes from: a version, and a way to make the data that it left.
 public struct StartingPoint: Sendable {
     enum Kind: Sendable, Equatable {
         case version(String)
@@ -27,8 +27,9 @@ public struct StartingPoint: Sendable {
         StartingPoint(kind: .version(version), make: data)
     }
 
-    /// The data that the current version makes where there is none: no migration runs, and it has to be what the
-    /// upgrades end with.
+    /// The data that the current version makes where there is none.
+    ///
+    /// No migration runs on it, and the upgrades have to end with the same data.
     public static func freshInstall(
         making data: @escaping @Sendable (_ folder: String) throws -> Void
     ) -> StartingPoint {

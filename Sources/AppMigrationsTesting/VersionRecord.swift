@@ -1,6 +1,8 @@
 import AppMigrations
 
-/// The file of versions that were ever declared, one a line; empty lines and those that begin with `#` say nothing.
+/// The file of versions that were ever declared, one on each line.
+///
+/// Empty lines, and lines that begin with `#`, are passed over.
 struct VersionRecord {
     let path: String
     let text: String

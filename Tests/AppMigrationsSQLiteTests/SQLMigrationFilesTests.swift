@@ -72,8 +72,8 @@ import Testing
         try withTemporaryFolder { folder in
             let missing = try sqlError { try Migration.files(in: folder + "/none") }
             #expect(
-                missing.description == "\(folder)/none: The folder can't be read: opendir failed:"
-                    + " No such file or directory (errno 2). Nothing was run."
+                missing.description == "\(folder)/none: The folder can't be read:"
+                    + " No such file or directory (open, errno 2). Nothing was run."
             )
             let empty = try sqlError { try Migration.files(in: folder) }
             #expect(empty.description == "\(folder): The folder has no .sql file. Nothing was run.")

@@ -2,11 +2,11 @@
 ///
 /// The number alone doesn't tell. A closure may close descriptors that it didn't open, and then the next file that anybody
 /// opens gets the number. A child made by `fork` has a copy, whose lock is its parent's.
-struct LockDescriptor: Sendable {
+package struct LockDescriptor: Sendable {
     enum Use { case open, held, heldAsynchronously }
 
-    let number: Int32
-    let identity: FileIdentity
+    package let number: Int32
+    package let identity: FileIdentity
     private let serial: UInt64
 
     private struct Entry {
@@ -36,7 +36,7 @@ struct LockDescriptor: Sendable {
     )
 
     /// Opens a file; gives the descriptor and what the file is.
-    static func opening(
+    package static func opening(
         _ open: () throws(SystemCallError) -> Int32
     ) throws(SystemCallError) -> (descriptor: LockDescriptor, kind: FileStatus.Kind) {
         if forkRegistration != 0 {
@@ -84,7 +84,7 @@ struct LockDescriptor: Sendable {
 
     /// Gives the lock back and closes the descriptor, once, and only where it is still ours.
     @inline(never)
-    func close() {
+    package func close() {
         Self.table.withLock { table in
             guard table.entries[number]?.serial == serial else { return }
             table.entries[number] = nil

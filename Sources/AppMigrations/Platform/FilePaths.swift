@@ -1,5 +1,5 @@
 /// Paths as bytes: a slash can be part of a `Character`, and equal strings can be the names of two files.
-enum FilePaths {
+package enum FilePaths {
     static func relative(_ path: String, to folder: String) -> String {
         let (path, folder) = (components(path), components(folder))
         var shared = 0
@@ -37,12 +37,12 @@ enum FilePaths {
         return components
     }
 
-    static func parent(_ path: String) -> String {
+    package static func parent(_ path: String) -> String {
         let parent = path.utf8[..<(path.utf8.lastIndex(of: 0x2F) ?? path.startIndex)]
         return parent.isEmpty ? "/" : String(decoding: parent, as: UTF8.self)
     }
 
-    static func last(_ path: String) -> String {
+    package static func last(_ path: String) -> String {
         guard let slash = path.utf8.lastIndex(of: 0x2F) else { return path }
         return String(decoding: path.utf8[path.utf8.index(after: slash)...], as: UTF8.self)
     }

@@ -12,7 +12,7 @@ import CAppMigrationsLinux
 #endif
 
 /// A file's name as its bytes with a NUL at the end: POSIX asks no name to be text.
-typealias FileName = [CChar]
+package typealias FileName = [CChar]
 
 /// Calls on a name in an open folder.
 ///
@@ -109,7 +109,7 @@ extension Platform {
     }
 
     /// The names in an open folder, in no order.
-    static func names(inOpen folder: Int32) throws(SystemCallError) -> [FileName] {
+    package static func names(inOpen folder: Int32) throws(SystemCallError) -> [FileName] {
         let copy = try retrying("fcntl") { fcntl(folder, F_DUPFD_CLOEXEC, 3) }
         guard let stream = fdopendir(copy) else {
             let error = failure("fdopendir")

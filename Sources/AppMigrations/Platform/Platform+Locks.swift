@@ -11,7 +11,7 @@ import Android
 /// The locks between processes and between threads.
 extension Platform {
     /// Takes the lock of an open file without waiting; `false` when somebody else has it.
-    static func tryLock(_ descriptor: Int32, sharing: Bool = false) throws(SystemCallError) -> Bool {
+    package static func tryLock(_ descriptor: Int32, sharing: Bool = false) throws(SystemCallError) -> Bool {
         let kind = sharing ? LOCK_SH : LOCK_EX
         do throws(SystemCallError) {
             _ = try retrying("flock") { flock(descriptor, kind | LOCK_NB) }

@@ -13,7 +13,7 @@ extension Platform {
     static var process: Int32 { getpid() }
 
     /// Seconds since 1970, within the years that a state can hold, whatever the clock says.
-    static var now: Int64 { min(max(Int64(time(nil)), 0), 253_402_300_799) }
+    package static var now: Int64 { min(max(Int64(time(nil)), 0), 253_402_300_799) }
 
     /// What `ContinuousClock` tells, without its types, which are looked up when a program is loaded.
     static var uptime: Duration {
@@ -33,7 +33,7 @@ extension Platform {
         return UInt64(seconds) * 1_000_000_000 + UInt64(attoseconds / 1_000_000_000)
     }
 
-    static func pause(_ duration: Duration) {
+    package static func pause(_ duration: Duration) {
         let (seconds, nanoseconds) = nanoseconds(duration).quotientAndRemainder(dividingBy: 1_000_000_000)
         var rest = timespec(tv_sec: time_t(seconds), tv_nsec: Int(nanoseconds))
         // A signal may cut the pause short: the caller asks the clock anyway.
@@ -62,12 +62,14 @@ extension Platform {
     /// What a call of the system gave, where it is text.
     ///
     /// Paths are bytes, and repaired ones would be those of another file, or of one for two.
-    static func text(_ bytes: UnsafePointer<CChar>, of call: StaticString) throws(SystemCallError) -> String {
+    package static func text(_ bytes: UnsafePointer<CChar>, of call: StaticString) throws(SystemCallError)
+        -> String
+    {
         guard let text = String(validatingCString: bytes) else {
             throw SystemCallError(call: call.description, errorNumber: EILSEQ)
         }
         return text
     }
 
-    static var notText: Int32 { EILSEQ }
+    package static var notText: Int32 { EILSEQ }
 }

@@ -50,7 +50,7 @@ extension Platform {
     }
 
     /// The path without links, of something that exists.
-    static func resolved(_ path: String) throws(SystemCallError) -> String {
+    package static func resolved(_ path: String) throws(SystemCallError) -> String {
         guard let resolved = realpath(path, nil) else { throw failure("realpath") }
         defer { free(resolved) }
         return try text(resolved, of: "realpath")
@@ -76,31 +76,38 @@ extension Platform {
 }
 
 /// What the file system says of a file.
-struct FileStatus {
-    enum Kind { case file, directory, link, other }
+package struct FileStatus {
+    package enum Kind { case file, directory, link, other }
 
-    let kind: Kind
-    let size: Int
+    package let kind: Kind
+    package let size: Int
     /// The bytes that the file takes; fewer than its size where it has holes, or is compressed.
     let allocated: Int
     let links: Int
-    let permissions: UInt32
-    let owner: uid_t
-    let group: gid_t
-    let identity: FileIdentity
+    package let permissions: UInt32
+    package let owner: UInt32
+    package let group: UInt32
+    package let identity: FileIdentity
     let accessed: (seconds: Int, nanoseconds: Int)
     let modified: (seconds: Int, nanoseconds: Int)
 
-    init(_ descriptor: Int32) throws(SystemCallError) {
+    package init(_ descriptor: Int32) throws(SystemCallError) {
         var status = stat()
         _ = try Platform.retrying("fstat") { fstat(descriptor, &status) }
         self.init(status)
     }
 
     /// Asks about a name itself, not about what a link leads to.
-    init(ofEntry path: String) throws(SystemCallError) {
+    package init(ofEntry path: String) throws(SystemCallError) {
         var status = stat()
         _ = try Platform.retrying("lstat") { lstat(path, &status) }
+        self.init(status)
+    }
+
+    /// Asks about what a path leads to.
+    package init(following path: String) throws(SystemCallError) {
+        var status = stat()
+        _ = try Platform.retrying("stat") { stat(path, &status) }
         self.init(status)
     }
 
@@ -139,7 +146,7 @@ struct FileStatus {
 }
 
 /// Tells a file from every other, by whatever path it was reached.
-struct FileIdentity: Hashable, Sendable {
+package struct FileIdentity: Hashable, Sendable {
     let device: UInt64
     let file: UInt64
 }

@@ -16,7 +16,7 @@ import Android
 /// and what a snapshot needs. Nothing else names the C library.
 ///
 /// Each call is tried again on `EINTR` but `close`, whose descriptor is gone on Linux by then.
-enum Platform {
+package enum Platform {
     static var noEntry: Int32 { ENOENT }
     static var noPermission: Int32 { EACCES }
     static var exists: Int32 { EEXIST }
@@ -41,7 +41,7 @@ enum Platform {
 
     static func text(ofError number: Int32) -> String { String(cString: strerror(number)) }
 
-    static func failure(_ call: StaticString) -> SystemCallError {
+    package static func failure(_ call: StaticString) -> SystemCallError {
         let number = errno
         return SystemCallError(call: call.description, errorNumber: number)
     }
@@ -54,7 +54,7 @@ enum Platform {
 
     /// Repeats a call that a signal interrupted, and throws what else made it return -1.
     @inline(__always)
-    static func retrying<Value: SignedInteger>(
+    package static func retrying<Value: SignedInteger>(
         _ call: StaticString,
         _ body: () -> Value
     ) throws(SystemCallError) -> Value {
@@ -69,7 +69,7 @@ enum Platform {
     ///
     /// In a process that was started without them, what anybody prints or logs would be written into the file.
     @inline(__always)
-    static func opening(
+    package static func opening(
         _ call: StaticString = "open",
         _ body: () -> Int32
     ) throws(SystemCallError) -> Int32 {
@@ -90,15 +90,15 @@ enum Platform {
         try opening { open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY) }
     }
 
-    static func openDirectory(_ path: String) throws(SystemCallError) -> Int32 {
+    package static func openDirectory(_ path: String) throws(SystemCallError) -> Int32 {
         try opening { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     }
 
-    static func createExclusively(_ path: String) throws(SystemCallError) -> Int32 {
+    package static func createExclusively(_ path: String) throws(SystemCallError) -> Int32 {
         try opening { open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600) }
     }
 
-    static func openLock(_ path: String) throws(SystemCallError) -> Int32 {
+    package static func openLock(_ path: String) throws(SystemCallError) -> Int32 {
         try opening {
             open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0o600)
         }
@@ -136,7 +136,7 @@ enum Platform {
 
     /// Closes a descriptor that was only read: nothing can be lost by an error here.
     @inline(__always)
-    static func closeAfterReading(_ descriptor: Int32) { _ = close(descriptor) }
+    package static func closeAfterReading(_ descriptor: Int32) { _ = close(descriptor) }
 
     static func closeAfterWriting(_ descriptor: Int32) throws(SystemCallError) {
         if close(descriptor) == -1, errno != EINTR { throw failure("close") }
@@ -164,7 +164,7 @@ enum Platform {
     }
 
     /// Makes the names in a directory durable.
-    static func synchronizeDirectory(_ path: String) throws(SystemCallError) {
+    package static func synchronizeDirectory(_ path: String) throws(SystemCallError) {
         let descriptor = try openDirectory(path)
         defer { closeAfterReading(descriptor) }
         do throws(SystemCallError) {
@@ -175,11 +175,11 @@ enum Platform {
         }
     }
 
-    static func replace(_ path: String, with new: String) throws(SystemCallError) {
+    package static func replace(_ path: String, with new: String) throws(SystemCallError) {
         _ = try retrying("rename") { rename(new, path) }
     }
 
-    static func removeFile(_ path: String) throws(SystemCallError) {
+    package static func removeFile(_ path: String) throws(SystemCallError) {
         _ = try retrying("unlink") { unlink(path) }
     }
 

@@ -8,6 +8,11 @@ public struct SystemCallError: Error, Sendable, Hashable, CustomStringConvertibl
     /// The error number the call left, POSIX's `errno`.
     public let errorNumber: Int32
 
+    package init(call: String, errorNumber: Int32) {
+        self.call = call
+        self.errorNumber = errorNumber
+    }
+
     /// The system's text for the error, the call and the number.
     public var description: String {
         "\(Platform.text(ofError: errorNumber)) (\(call), errno \(errorNumber))"

@@ -1,7 +1,7 @@
 /// Seconds since 1970 as `2026-11-21T03:54:28Z`, by arithmetic on the proleptic Gregorian calendar.
 ///
 /// The C library's `strftime` would open the time-zone file to print a date in UTC.
-enum Timestamp {
+package enum Timestamp {
     private static let daysTo1970 = 719_468
     private static let daysIn400Years = 146_097
 
@@ -9,7 +9,7 @@ enum Timestamp {
     private static let years: ClosedRange<Int64> = -62_167_219_200...253_402_300_799
 
     /// A moment outside ``years`` becomes the nearer end of them.
-    static func text(_ seconds: Int64) -> String {
+    package static func text(_ seconds: Int64) -> String {
         let (days, second) = Int(min(max(seconds, years.lowerBound), years.upperBound)).flooredDivision(
             by: 86_400
         )

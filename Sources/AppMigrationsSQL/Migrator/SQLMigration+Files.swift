@@ -1,3 +1,5 @@
+internal import AppMigrations
+
 extension SQLMigration {
     /// The `.sql` files of a folder, named `<version>.sql` or `<version>_<name>.sql`.
     ///
@@ -19,7 +21,7 @@ extension SQLMigration {
         } catch {
             throw fileError(
                 .fileFailure,
-                "The folder can't be read: \(error.message). Nothing was run",
+                "The folder can't be read: \(error). Nothing was run",
                 folder
             )
         }

@@ -47,7 +47,7 @@ extension SQLStep {
             do {
                 bytes = try Platform.bytes(ofFile: path)
             } catch {
-                throw located(SQLError(.fileFailure, "\(error.message). Nothing was run"))
+                throw located(SQLError(.fileFailure, "\(error). Nothing was run"))
             }
             if let text = String(validUTF8: bytes) { return text }
             var error = SQLError(

@@ -1,3 +1,4 @@
+internal import AppMigrations
 internal import AppMigrationsSQLite
 
 /// The backup of an earlier time, while a new one takes its place.
@@ -18,11 +19,15 @@ struct EarlierBackup {
 
     /// Finishes what a process left that died, and refuses what is no backup.
     func settle() throws(SQLError) {
-        try SQLError.ofFile(path, "The backup can't be made") { () throws(Platform.Failure) in
-            guard let status = try Platform.status(ofFile: path), status.kind != .file else { return }
-            throw Platform.Failure(message: "what has its name is no file")
+        let status = try SQLError.ofFile(path, "The backup can't be made") {
+            () throws(SystemCallError) in try Platform.status(ofFile: path)
         }
-        try SQLError.ofFile(aside, Self.message) { () throws(Platform.Failure) in
+        if let status, status.kind != .file {
+            var error = SQLError(.fileFailure, "The backup can't be made: what has its name is no file")
+            error.path = path
+            throw error
+        }
+        try SQLError.ofFile(aside, Self.message) { () throws(SystemCallError) in
             guard try Platform.isThere(aside) else { return }
             try Platform.isThere(path) ? remove() : putBack()
         }
@@ -34,17 +39,17 @@ struct EarlierBackup {
     func moveAside() throws(SQLError) -> Bool {
         let orphans = try StoreFiles(of: path)
         let orphan = try SQLError.ofFile(path, Self.message) {
-            () throws(Platform.Failure) in try orphans.orphan()
+            () throws(SystemCallError) in try orphans.orphan()
         }
         if orphan != nil { _ = try StoreAside(orphans).moveAside() }
-        return try SQLError.ofFile(path, Self.message) { () throws(Platform.Failure) in
+        return try SQLError.ofFile(path, Self.message) { () throws(SystemCallError) in
             let isThere = try Platform.isThere(path)
-            if isThere { try Platform.rename(path, to: aside) }
+            if isThere { try Platform.replace(aside, with: path) }
             for ending in StoreFiles.sidecarEndings where try Platform.isThere(path + ending) {
                 if isThere {
-                    try Platform.rename(path + ending, to: aside + ending)
+                    try Platform.replace(aside + ending, with: path + ending)
                 } else {
-                    try Platform.removeFile(path + ending)
+                    try Platform.removeIfThere(path + ending)
                 }
             }
             return isThere
@@ -53,8 +58,8 @@ struct EarlierBackup {
 
     /// Comes back to its place, where a new backup may be that was at `new` before.
     func comeBack(from new: String) throws(SQLError) {
-        try SQLError.ofFile(path, Self.message) { () throws(Platform.Failure) in
-            if try !Platform.isThere(new) { try Platform.rename(path, to: new) }
+        try SQLError.ofFile(path, Self.message) { () throws(SystemCallError) in
+            if try !Platform.isThere(new) { try Platform.replace(new, with: path) }
             if try Platform.isThere(aside) { try putBack() }
             try Platform.synchronizeFolder(of: path)
         }
@@ -63,18 +68,18 @@ struct EarlierBackup {
     /// Removes it for good.
     func discard() throws(SQLError) {
         try SQLError.ofFile(aside, "The earlier backup could not be removed") {
-            () throws(Platform.Failure) in try remove()
+            () throws(SystemCallError) in try remove()
         }
     }
 
-    private func putBack() throws(Platform.Failure) {
+    private func putBack() throws(SystemCallError) {
         for ending in StoreFiles.sidecarEndings where try Platform.isThere(aside + ending) {
-            try Platform.rename(aside + ending, to: path + ending)
+            try Platform.replace(path + ending, with: aside + ending)
         }
-        try Platform.rename(aside, to: path)
+        try Platform.replace(path, with: aside)
     }
 
-    private func remove() throws(Platform.Failure) {
-        for ending in StoreFiles.sidecarEndings + [""] { try Platform.removeFile(aside + ending) }
+    private func remove() throws(SystemCallError) {
+        for ending in StoreFiles.sidecarEndings + [""] { try Platform.removeIfThere(aside + ending) }
     }
 }

@@ -1,3 +1,4 @@
+internal import AppMigrations
 internal import AppMigrationsSQLite
 
 /// A database file of the app: what state it is in, how it is migrated on a copy, and what happens when it is
@@ -41,10 +42,13 @@ struct StoreFiles {
         {
             throw SQLError(.cannotOpen, "A store needs the path of a file")
         }
-        do throws(Platform.Failure) {
+        do throws(SystemCallError) {
             store = try Platform.resolvedPath(of: path)
         } catch {
-            var wrapped = SQLError(.unreachable, "The store could not be found: \(error.message)")
+            let reason =
+                error.errorNumber == Platform.notText
+                ? "it leads to a name that is not UTF-8, which a path has to be here" : "\(error)"
+            var wrapped = SQLError(.unreachable, "The store could not be found: \(reason)")
             wrapped.path = path
             throw wrapped
         }
@@ -67,8 +71,8 @@ struct StoreFiles {
     func removeLeftovers() throws(SQLError) {
         for file in [copy, newBackup].flatMap({ [$0] + Self.sidecars(of: $0) }) {
             try SQLError.ofFile(file, "A left-over copy could not be removed") {
-                () throws(Platform.Failure) in
-                try Platform.removeFile(file)
+                () throws(SystemCallError) in
+                try Platform.removeIfThere(file)
             }
         }
     }
@@ -78,7 +82,7 @@ struct StoreFiles {
     /// SQLite deletes a log or a journal once it makes a database at the path.
     ///
     /// - Returns: The complaint, `nil` where the store has bytes or nothing lies there.
-    func orphan() throws(Platform.Failure) -> String? {
+    func orphan() throws(SystemCallError) -> String? {
         // The log first: a database that is being made has bytes before its log has one.
         let log = try Platform.status(ofFile: store + "-wal")?.size ?? 0
         let status = try Platform.status(ofFile: store)
@@ -93,7 +97,7 @@ struct StoreFiles {
     /// A database that is made in a transaction has one as well while its file is empty. Its header says that there
     /// were no pages before: "Initial size of the database in pages", the four bytes from 16 on ("Database File
     /// Format", section 3). Zeros stand there after a commit in the journal mode PERSIST, too.
-    private func journalHoldsPages() throws(Platform.Failure) -> Bool {
+    private func journalHoldsPages() throws(SystemCallError) -> Bool {
         guard let head = try Platform.head(ofFile: store + "-journal", 20), !head.isEmpty else {
             return false
         }
@@ -107,12 +111,12 @@ extension SQLError {
     static func ofFile<Value>(
         _ path: String,
         _ message: String,
-        _ body: () throws(Platform.Failure) -> Value
+        _ body: () throws(SystemCallError) -> Value
     ) throws(SQLError) -> Value {
-        do throws(Platform.Failure) {
+        do throws(SystemCallError) {
             return try body()
         } catch {
-            var wrapped = SQLError(.fileFailure, "\(message): \(error.message)")
+            var wrapped = SQLError(.fileFailure, "\(message): \(error)")
             wrapped.path = path
             throw wrapped
         }

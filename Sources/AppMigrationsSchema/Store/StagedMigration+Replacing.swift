@@ -1,3 +1,4 @@
+internal import AppMigrations
 internal import AppMigrationsSQLite
 
 extension StagedMigration {
@@ -11,7 +12,7 @@ extension StagedMigration {
         if let backup { try EarlierBackup(path: backup).settle() }
         // SQLite would delete them with the first page of a new database.
         let orphan = try SQLError.ofFile(files.store, "The store could not be looked at") {
-            () throws(Platform.Failure) in try files.orphan()
+            () throws(SystemCallError) in try files.orphan()
         }
         if let orphan { throw StoreInspection.error(.damaged, orphan, files) }
         for _ in 0..<Self.attemptLimit {
@@ -87,8 +88,8 @@ extension StagedMigration {
     private func publishBackup(_ earlier: EarlierBackup) throws(SQLError) -> Bool {
         let hasEarlier = try earlier.moveAside()
         try SQLError.ofFile(earlier.path, "The backup could not be put in its place") {
-            () throws(Platform.Failure) in
-            try Platform.rename(files.newBackup, to: earlier.path)
+            () throws(SystemCallError) in
+            try Platform.replace(earlier.path, with: files.newBackup)
             try Platform.synchronizeFolder(of: earlier.path)
         }
         return hasEarlier

@@ -1,3 +1,4 @@
+internal import AppMigrations
 internal import AppMigrationsSQLite
 
 /// One call of `migrateStaged`, under its lock: a copy, the migration of it, the checks.
@@ -38,7 +39,7 @@ struct StagedMigration {
         _ progress: Progress
     ) throws(SQLError) -> SQLiteConnection {
         try SQLError.ofFile(path, "The copy of the store could not be made") {
-            () throws(Platform.Failure) in
+            () throws(SystemCallError) in
             try Platform.makeFile(path, like: try Platform.status(ofFile: files.store))
         }
         let db = try SQLiteConnection(path: path, .writing, lockTimeout)
@@ -104,9 +105,9 @@ struct StagedMigration {
         return true
     }
 
-    private func identityOfCopy() throws(SQLError) -> Platform.Identity? {
+    private func identityOfCopy() throws(SQLError) -> FileIdentity? {
         try SQLError.ofFile(files.copy, "The copy could not be looked at") {
-            () throws(Platform.Failure) in try Platform.status(ofFile: files.copy)?.identity
+            () throws(SystemCallError) in try Platform.status(ofFile: files.copy)?.identity
         }
     }
 

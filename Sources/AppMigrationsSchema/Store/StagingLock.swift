@@ -1,3 +1,4 @@
+internal import AppMigrations
 internal import AppMigrationsSQLite
 
 /// The right to make, use and remove the files beside a store, for one starter at a time.
@@ -5,7 +6,7 @@ internal import AppMigrationsSQLite
 /// The store's own lock does not do: it has to be given back for a moment before the swap, and nobody may
 /// take the copy for a left-over then.
 struct StagingLock: ~Copyable {
-    private let descriptor: Int32
+    private let file: LockDescriptor
     private let path: String
 
     /// Waits for the lock.
@@ -17,8 +18,8 @@ struct StagingLock: ~Copyable {
         let deadline = ContinuousClock.now + wait
         var delay = Duration.milliseconds(1)
         while true {
-            if let descriptor = try Self.take(files.lock) {
-                self.descriptor = descriptor
+            if let file = try Self.take(files.lock) {
+                self.file = file
                 return
             }
             if Task<Never, Never>.isCancelled { throw SQLError(.cancelled, "The task was cancelled") }
@@ -33,34 +34,35 @@ struct StagingLock: ~Copyable {
         }
     }
 
-    /// The lock's open file, or `nil` when somebody else has it.
-    private static func take(_ path: String) throws(SQLError) -> Int32? {
+    /// The lock's open file, or `nil` when another process has it.
+    private static func take(_ path: String) throws(SQLError) -> LockDescriptor? {
         try SQLError.ofFile(path, "The lock beside the store could not be taken") {
-            () throws(Platform.Failure) in
-            let file = try Platform.openLock(path)
-            do throws(Platform.Failure) {
-                // The last holder removed the file: whoever comes now makes another one.
-                if try Platform.tryLock(file),
-                    try Platform.status(ofOpenFile: file).identity
-                        == Platform.status(ofFile: path)?.identity
+            () throws(SystemCallError) in
+            let (file, _) = try LockDescriptor.opening { () throws(SystemCallError) in
+                try Platform.openLock(path)
+            }
+            do throws(SystemCallError) {
+                // The last holder removed the file, and the next one makes another.
+                if try Platform.tryLock(file.number),
+                    try Platform.status(ofFile: path)?.identity == file.identity
                 {
                     return file
                 }
             } catch {
-                Platform.closeLock(file)
+                file.close()
                 throw error
             }
-            Platform.closeLock(file)
+            file.close()
             return nil
         }
     }
 
     /// Removes the lock's file and gives the lock back.
     consuming func release() throws(SQLError) {
-        defer { Platform.closeLock(descriptor) }
+        defer { file.close() }
         let path = path
         try SQLError.ofFile(path, "The lock beside the store could not be removed") {
-            () throws(Platform.Failure) in try Platform.removeFile(path)
+            () throws(SystemCallError) in try Platform.removeIfThere(path)
         }
     }
 

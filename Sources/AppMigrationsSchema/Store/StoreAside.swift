@@ -1,3 +1,4 @@
+internal import AppMigrations
 internal import AppMigrationsSQLite
 
 /// Moves a damaged store out of the way.
@@ -25,7 +26,7 @@ struct StoreAside {
 
     private func hasLeftovers() throws(SQLError) -> Bool {
         try SQLError.ofFile(files.copy, "A left-over copy could not be looked for") {
-            () throws(Platform.Failure) in
+            () throws(SystemCallError) in
             for path in [files.copy, files.newBackup, files.lock]
             where try Platform.status(ofFile: path) != nil {
                 return true
@@ -88,20 +89,20 @@ struct StoreAside {
     }
 
     /// The bytes of the store, `nil` where it is not there.
-    private func size() throws(SQLError) -> Int64? {
+    private func size() throws(SQLError) -> Int? {
         try SQLError.ofFile(files.store, "The store could not be looked at") {
-            () throws(Platform.Failure) in try Platform.status(ofFile: files.store)?.size
+            () throws(SystemCallError) in try Platform.status(ofFile: files.store)?.size
         }
     }
 
     /// The last of the stores that were set aside, a whole one before what lay beside a missing one.
     private func earlier(isWhole: Bool = false) throws(SQLError) -> SQLiteStore.SetAside? {
-        let folder = Platform.folderPath(of: files.store)
+        let folder = Platform.folder(of: files.store)
         let names = try SQLError.ofFile(folder, "The folder of the store could not be read") {
-            () throws(Platform.Failure) in
+            () throws(SystemCallError) in
             try Platform.status(ofFile: folder) == nil ? [] : Platform.names(inFolder: folder)
         }
-        let beginning = Platform.name(of: prefix)
+        let beginning = FilePaths.last(prefix)
         let newest = names.compactMap { AsideName($0, after: beginning) }
             .filter { $0.isWhole || !isWhole }
             .max { $0.precedes($1) }
@@ -124,7 +125,7 @@ struct StoreAside {
 
     private func isTaken(_ path: String) throws(SQLError) -> Bool {
         try SQLError.ofFile(path, "A name for the damaged store could not be found") {
-            () throws(Platform.Failure) in
+            () throws(SystemCallError) in
             for path in [path] + StoreFiles.sidecars(of: path)
             where try Platform.status(ofFile: path) != nil {
                 return true
@@ -134,8 +135,8 @@ struct StoreAside {
     }
 
     private func move(_ path: String, to new: String) throws(SQLError) {
-        try SQLError.ofFile(path, "The damaged store could not be renamed") { () throws(Platform.Failure) in
-            if try Platform.status(ofFile: path) != nil { try Platform.rename(path, to: new) }
+        try SQLError.ofFile(path, "The damaged store could not be renamed") { () throws(SystemCallError) in
+            if try Platform.status(ofFile: path) != nil { try Platform.replace(new, with: path) }
         }
     }
 
@@ -144,7 +145,7 @@ struct StoreAside {
             files.store,
             "The damaged store was renamed, which may not survive a power failure"
         ) {
-            () throws(Platform.Failure) in try Platform.synchronizeFolder(of: files.store)
+            () throws(SystemCallError) in try Platform.synchronizeFolder(of: files.store)
         }
     }
 }

@@ -1,3 +1,4 @@
+internal import AppMigrations
 internal import AppMigrationsSQLite
 
 /// The beginning of a file that SQLite says is no database.
@@ -12,13 +13,13 @@ enum StoreHeader {
 
     static func inspection(of files: StoreFiles, _ error: SQLError) throws(SQLError) -> StoreInspection {
         let head: [UInt8]
-        do throws(Platform.Failure) {
+        do throws(SystemCallError) {
             guard let bytes = try Platform.head(ofFile: files.store, size) else {
                 return .unreachable(StoreInspection.error(.unreachable, "It was removed meanwhile", files))
             }
             head = bytes
         } catch {
-            return .unreachable(StoreInspection.error(.unreachable, error.message, files))
+            return .unreachable(StoreInspection.error(.unreachable, "\(error)", files))
         }
         let code = error.extendedResultCode
         if head.starts(with: magic), head.count > 19, head[19] > 2 {

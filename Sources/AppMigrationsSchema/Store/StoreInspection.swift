@@ -1,3 +1,4 @@
+internal import AppMigrations
 internal import AppMigrationsSQLite
 
 /// What a look at a store found.
@@ -21,14 +22,14 @@ enum StoreInspection {
         busyTimeout: Duration,
         _ body: (SQLiteConnection) throws(SQLError) -> Void = { (_) throws(SQLError) in }
     ) throws(SQLError) -> StoreInspection {
-        do throws(Platform.Failure) {
+        do throws(SystemCallError) {
             // Of a file without a byte SQLite deletes the log and the journal: it is not opened.
             if let orphan = try files.orphan() { return .damaged(error(.damaged, orphan, files)) }
             guard let status = try Platform.status(ofFile: files.store) else { return .none }
             if status.kind != .file { return .unreachable(error(.unreachable, "It is not a file", files)) }
             if status.size == 0 { return .none }
         } catch {
-            return .unreachable(Self.error(.unreachable, error.message, files))
+            return .unreachable(Self.error(.unreachable, "\(error)", files))
         }
         do throws(SQLError) {
             let db = try open(files, busyTimeout)
@@ -59,7 +60,7 @@ enum StoreInspection {
     ) throws(SQLError) -> SQLiteConnection {
         let log = files.store + "-wal"
         let status = try SQLError.ofFile(log, "The write-ahead log could not be looked at") {
-            () throws(Platform.Failure) in try Platform.status(ofFile: log)
+            () throws(SystemCallError) in try Platform.status(ofFile: log)
         }
         let db = try SQLiteConnection(path: files.store, .writing, busyTimeout)
         if let status, status.size > 0 { db.keepLogOnClose() }

@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import Testing
 
@@ -56,7 +57,7 @@ import Testing
             let viewer = try SQLiteConnection(path: store.path + ".bak")
             try viewer.query("PRAGMA journal_mode = wal")
             try viewer.query("UPDATE note SET body = 'seen' WHERE id = 1")
-            let before = try contents(of: Platform.folderPath(of: store.path))
+            let before = try contents(of: Platform.folder(of: store.path))
             let stopped = try sqlError {
                 try store.migrateStaged(backupExtension: "bak") {
                     $0.phase == .replacing ? .cancel : .continue
@@ -65,7 +66,7 @@ import Testing
                 }
             }
             #expect(stopped.code == .stopped)
-            #expect(try contents(of: Platform.folderPath(of: store.path)) == before)
+            #expect(try contents(of: Platform.folder(of: store.path)) == before)
             #expect(try Self.body(of: store.path + ".bak") == "seen")
             viewer.close()
             #expect(try Self.body(of: store.path) == "two")
@@ -119,7 +120,7 @@ import Testing
             let log = try #require(
                 names.first { $0.hasPrefix("store.bak-corrupt-") && $0.hasSuffix("Z-wal") }
             )
-            #expect(try Wreck.bytes(Platform.folderPath(of: store.path) + "/" + log) == Data("frames".utf8))
+            #expect(try Wreck.bytes(Platform.folder(of: store.path) + "/" + log) == Data("frames".utf8))
             #expect(try Self.body(of: store.path + ".bak") == "the body of note 1")
         }
     }
@@ -159,8 +160,7 @@ import Testing
             #expect(first.path == "\(try store.resolvedPath).bak-earlier")
             #expect(
                 first.message.hasPrefix(
-                    "The store was replaced. Only this failed afterwards: The earlier backup could not be removed:"
-                        + " unlink failed: "
+                    "The store was replaced. Only this failed afterwards: The earlier backup could not be removed: "
                 )
             )
             #expect(first.description.hasSuffix(". The next call tries that again."))

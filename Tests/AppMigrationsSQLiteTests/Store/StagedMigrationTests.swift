@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import Testing
 
@@ -19,7 +20,7 @@ import Testing
     }
 
     static func names(beside store: SQLiteStore) throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: Platform.folderPath(of: store.path)).sorted()
+        try FileManager.default.contentsOfDirectory(atPath: Platform.folder(of: store.path)).sorted()
     }
 
     static func rows(of path: String) throws -> [[SQLValue]] {
@@ -55,12 +56,12 @@ import Testing
     func `a body that writes nothing replaces neither the store nor the backup`(journal: String) throws {
         try Self.withStore(journal) { store in
             try write("a backup from before", to: store.path + ".bak")
-            let before = try contents(of: Platform.folderPath(of: store.path))
+            let before = try contents(of: Platform.folder(of: store.path))
             let isReplaced = try store.migrateStaged(backupExtension: "bak") { db in
                 try db.query("SELECT * FROM note")
             }
             #expect(!isReplaced)
-            #expect(try contents(of: Platform.folderPath(of: store.path)) == before)
+            #expect(try contents(of: Platform.folder(of: store.path)) == before)
         }
     }
 
@@ -80,7 +81,7 @@ import Testing
     @Test(arguments: journals)
     func `an error of the body leaves the old store, to the last byte`(journal: String) throws {
         try Self.withStore(journal) { store in
-            let before = try contents(of: Platform.folderPath(of: store.path))
+            let before = try contents(of: Platform.folder(of: store.path))
             let error = try sqlError {
                 try store.migrateStaged(backupExtension: "bak") { db in
                     try db.query("DELETE FROM note")
@@ -94,7 +95,7 @@ import Testing
                 error.description
                     == "\(path): Refused(). The copy was thrown away, and the store \(path) is as it was."
             )
-            #expect(try contents(of: Platform.folderPath(of: store.path)) == before)
+            #expect(try contents(of: Platform.folder(of: store.path)) == before)
         }
     }
 

@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import Testing
 
@@ -78,11 +79,11 @@ import Testing
     @Test(arguments: orphans) func `a staged migration refuses to make a store over it`(orphan: Orphan) throws
     {
         try Self.withOrphan(orphan) { store in
-            let before = try contents(of: Platform.folderPath(of: store.path))
+            let before = try contents(of: Platform.folder(of: store.path))
             let error = try sqlError { try store.migrateStaged { _ in Issue.record("run") } }
             #expect(error.code == .damaged)
             #expect(error.message == orphan.message)
-            #expect(try contents(of: Platform.folderPath(of: store.path)) == before)
+            #expect(try contents(of: Platform.folder(of: store.path)) == before)
             _ = try store.setAside()
             #expect(try store.migrateStaged { try $0.execute(script: Wreck.target) })
         }

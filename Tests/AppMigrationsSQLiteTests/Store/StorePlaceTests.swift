@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import Testing
 
@@ -91,7 +92,7 @@ import Testing
             #expect(Array(found.storePath.utf8) == Array(file.utf8))
             #expect(found.path.utf8.starts(with: (file + "-corrupt-").utf8))
             #expect(try Wreck.bytes(found.path) == Data("damage".utf8))
-            let names = try FileManager.default.contentsOfDirectory(atPath: Platform.folderPath(of: file))
+            let names = try FileManager.default.contentsOfDirectory(atPath: Platform.folder(of: file))
             #expect(names.filter { !place.links.keys.contains("inner/" + $0) }.count == 3, "\(names)")
             for link in place.links.keys where store.path.hasSuffix("/" + link) {
                 _ = try FileManager.default.destinationOfSymbolicLink(atPath: store.path)
@@ -136,7 +137,7 @@ import Testing
                 #expect(error.code == .unreachable)
                 #expect(
                     error.description
-                        == "\(link): The store could not be found: \(folder)/\u{FFFD} is not UTF-8, which a path has to"
+                        == "\(link): The store could not be found: it leads to a name that is not UTF-8, which a path has to"
                         + " be here. Nothing was changed. It says nothing about what is in the store."
                 )
             }

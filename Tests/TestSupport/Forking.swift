@@ -1,31 +1,31 @@
-import Foundation
+package import Foundation
 
 /// Swift hides `fork` from its users, so the tests find it by its name; gives 0 in the child.
-func forkProcess() -> pid_t {
+package func forkProcess() -> pid_t {
     guard let symbol = dlsym(nil, "fork") else { return -1 }
     typealias Fork = @convention(c) () -> pid_t
     return unsafeBitCast(symbol, to: Fork.self)()
 }
 
 /// The status with which a child ended.
-func wait(for child: pid_t) -> Int32 {
+package func wait(for child: pid_t) -> Int32 {
     var status: Int32 = -1
     while waitpid(child, &status, 0) == -1, errno == EINTR {}
     return status & 0x7F == 0 ? status >> 8 & 0xFF : -1
 }
 
 /// Whether the descriptor is open in this process.
-func isOpen(_ descriptor: Int32) -> Bool { fcntl(descriptor, F_GETFD) != -1 }
+package func isOpen(_ descriptor: Int32) -> Bool { fcntl(descriptor, F_GETFD) != -1 }
 
-/// Closes what a child has of its parent's, but for what leads to the files of a state: the test's runner waits for the
+/// Closes what a child has of its parent's, but for files with that in their names: the test's runner waits for the
 /// end of its pipes.
-func closeDescriptorsOfTheRunner() {
+package func closeDescriptorsOfTheRunner(keeping name: String = ".migrations.") {
     for descriptor in Int32(0)..<256 {
         var path = [CChar](repeating: 0, count: 4_096)
         let length = readlink("/proc/self/fd/\(descriptor)", &path, 4_095)
         if length > 0,
             !String(decoding: path[..<length].map(UInt8.init(bitPattern:)), as: UTF8.self).contains(
-                ".migrations."
+                name
             )
         {
             close(descriptor)
@@ -34,6 +34,6 @@ func closeDescriptorsOfTheRunner() {
 }
 
 /// Closes every descriptor but the standard streams, as a program does that becomes a daemon.
-func closeAllDescriptors() {
+package func closeAllDescriptors() {
     for descriptor in Int32(3)..<256 { close(descriptor) }
 }

@@ -1,0 +1,39 @@
+package import AppMigrations
+
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Android)
+internal import Android
+#endif
+
+/// The calls that read a folder of scripts.
+extension Platform {
+    /// The names of everything in a folder, in no order.
+    package static func names(inFolder path: String) throws(SystemCallError) -> [String] {
+        let folder = try openDirectory(path)
+        defer { closeAfterReading(folder) }
+        var names = [String]()
+        // A name that is no text is refused like any other that is misspelt.
+        for name in try Self.names(inOpen: folder) {
+            names.append(String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self))
+        }
+        return names
+    }
+
+    /// The bytes of a file, also where a link leads to it.
+    static func bytes(ofFile path: String) throws(SystemCallError) -> [UInt8] {
+        let file = try opening { open(path, O_RDONLY | O_CLOEXEC) }
+        defer { closeAfterReading(file) }
+        var bytes = [UInt8]()
+        var chunk = [UInt8](repeating: 0, count: 16_384)
+        while true {
+            let count = try retrying("read") { read(file, &chunk, chunk.count) }
+            if count == 0 { return bytes }
+            bytes.append(contentsOf: chunk[..<count])
+        }
+    }
+}

@@ -1,0 +1,115 @@
+internal import AppMigrations
+
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Android)
+internal import Android
+#endif
+
+/// The calls on the files around a store.
+///
+/// A database that any connection of this process may have open is never opened here: "if a process closes
+/// any of the file descriptors for a file, all of its POSIX locks on it are gone" (fcntl).
+extension Platform {
+    /// What is at a path, links followed; `nil` where there is nothing.
+    static func status(ofFile path: String) throws(SystemCallError) -> FileStatus? {
+        try unlessAbsent { () throws(SystemCallError) in try FileStatus(following: path) }
+    }
+
+    /// Whether anything has this name, a link that leads to nothing as well.
+    static func isThere(_ path: String) throws(SystemCallError) -> Bool {
+        try unlessAbsent { () throws(SystemCallError) in try FileStatus(ofEntry: path) } != nil
+    }
+
+    private static func unlessAbsent<Value>(
+        _ body: () throws(SystemCallError) -> Value
+    ) throws(SystemCallError) -> Value? {
+        do throws(SystemCallError) {
+            return try body()
+        } catch {
+            if error.errorNumber == ENOENT { return nil }
+            throw error
+        }
+    }
+
+    /// The path without links of a file that need not be there.
+    ///
+    /// A link that leads to nothing is followed, too: SQLite makes the database where it leads.
+    static func resolvedPath(of path: String) throws(SystemCallError) -> String {
+        var path = path
+        // As many links in a row as Linux follows (path_resolution).
+        for _ in 0..<40 {
+            guard let target = try linkTarget(of: path) else {
+                let above = folder(of: path)
+                guard
+                    let folder = try unlessAbsent({ () throws(SystemCallError) in try resolved(above) })
+                else { return path }
+                let name = FilePaths.last(path)
+                return folder == "/" ? "/\(name)" : "\(folder)/\(name)"
+            }
+            path = target.utf8.first == UInt8(ascii: "/") ? target : "\(folder(of: path))/\(target)"
+        }
+        throw SystemCallError(call: "readlink", errorNumber: ELOOP)
+    }
+
+    /// Where a link leads, `nil` for what is no link or isn't there.
+    private static func linkTarget(of path: String) throws(SystemCallError) -> String? {
+        // One byte stays zero, so that the target ends with it.
+        var target = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        if readlink(path, &target, Int(PATH_MAX)) >= 0 { return try text(target, of: "readlink") }
+        if errno == EINVAL || errno == ENOENT { return nil }
+        throw failure("readlink")
+    }
+
+    static func folder(of path: String) -> String {
+        path.utf8.contains(UInt8(ascii: "/")) ? FilePaths.parent(path) : "."
+    }
+
+    /// Makes an empty file for what is as private as `original`.
+    static func makeFile(_ path: String, like original: FileStatus?) throws(SystemCallError) {
+        let file = try createExclusively(path)
+        defer { closeAfterReading(file) }
+        guard let original else { return }
+        let made = try FileStatus(file)
+        var permissions = original.permissions & 0o777
+        if made.owner != original.owner || made.group != original.group {
+            // Another owner takes privileges, another group a membership; an owner of `uid_t.max` stays as it is
+            // (chown).
+            for owner in [original.owner, .max] where fchown(file, owner, original.group) != 0 {
+                if errno != EPERM { throw failure("fchown") }
+                // The group of the file that was made has other people in it than the original's.
+                if owner == .max { permissions &= ~0o070 }
+            }
+        }
+        if fchmod(file, mode_t(permissions)) != 0 { throw failure("fchmod") }
+    }
+
+    /// Removes a file where there is one.
+    static func removeIfThere(_ path: String) throws(SystemCallError) {
+        _ = try unlessAbsent { () throws(SystemCallError) in try removeFile(path) }
+    }
+
+    /// Makes the names in a file's folder durable.
+    static func synchronizeFolder(of path: String) throws(SystemCallError) {
+        try synchronizeDirectory(folder(of: path))
+    }
+
+    /// The first bytes of a file, as many as it has of `count`; `nil` where there is none.
+    static func head(ofFile path: String, _ count: Int) throws(SystemCallError) -> [UInt8]? {
+        let opened = try unlessAbsent { () throws(SystemCallError) in
+            try opening { open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
+        }
+        guard let file = opened else { return nil }
+        defer { closeAfterReading(file) }
+        var bytes = [UInt8](repeating: 0, count: count)
+        let read = try retrying("pread") { pread(file, &bytes, count, 0) }
+        return Array(bytes[..<read])
+    }
+
+    /// The date and the time in UTC, as in `20261121T035428Z`.
+    static func universalTime() -> String { Timestamp.text(now).filter { $0 != "-" && $0 != ":" } }
+}

@@ -55,7 +55,7 @@ extension MigrationManager {
                 turn: { turn(of: admission) },
                 isWanted: { () throws(MigrationError) in try requireOpen(admission) }
             )
-            guard var attempt = try begin(admission.version, protecting: paths, locked) else { return false }
+            guard let attempt = try begin(admission.version, protecting: paths, locked) else { return false }
             begun = (attempt.context, locked.identity, nil)
             let failure = await attempt.call(body)
             begun?.duration = attempt.duration

@@ -25,7 +25,7 @@ extension MigrationManager {
                 turn: { turn(of: admission) },
                 isWanted: { () throws(MigrationError) in try requireOpen(admission) }
             )
-            guard var attempt = try begin(admission.version, protecting: paths, locked) else { return false }
+            guard let attempt = try begin(admission.version, protecting: paths, locked) else { return false }
             begun = (attempt.context, locked.identity, nil)
             let failure = attempt.call(body)
             begun?.duration = attempt.duration
@@ -54,6 +54,7 @@ extension MigrationManager {
     }
 
     /// Decides again by the state under the lock, and begins an attempt; `nil` when there is nothing to run any more.
+    @inline(never)
     func begin(
         _ version: AppVersion,
         protecting paths: [String],
@@ -69,7 +70,7 @@ extension MigrationManager {
         know(locked)
         switch decision {
         case .run(let attempt, let deaths):
-            return try MigrationAttempt.begin(
+            let run = try MigrationAttempt(
                 version,
                 attempt,
                 deaths: deaths,
@@ -77,6 +78,8 @@ extension MigrationManager {
                 protecting: paths,
                 locked
             )
+            try run.begin()
+            return run
         case .joinsBaseline:
             state.marks.baseline = version
             state.marks.pass(version)

@@ -1,7 +1,7 @@
 /// Why a lock could not be had.
 ///
 /// The room that asked for the lock adds for which manager and migration.
-enum LockFailure: Error {
+indirect enum LockFailure: Error {
     /// The caller stands inside of a closure or plan of the same state, and would wait for itself.
     case nested
     case cancelled

@@ -1,7 +1,8 @@
 /// Why files could not be copied, or not be put back: what stands in the way, and where.
 ///
-/// The holder of the lock adds for which manager and migration.
-struct ProtectionFailure: Error {
+/// The holder of the lock adds for which manager and migration. One reference, as every error here: what is thrown is copied in
+/// every function that it passes.
+final class ProtectionFailure: Error {
     /// What was being done when it failed.
     enum Stage { case taking, restoring, missing, noting, withdrawing, abandoning, clearing }
 

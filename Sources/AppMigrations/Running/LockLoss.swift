@@ -1,5 +1,5 @@
 /// How a process lost a lock that it had taken.
-struct LockLoss: Error, CustomStringConvertible {
+final class LockLoss: Error, CustomStringConvertible {
     let description: String
     let isMendable: Bool
     let cause: (any Error)?

@@ -3,6 +3,7 @@ extension LockedState {
     /// Waits for the lock on this thread.
     ///
     /// `turn` says whether earlier calls of the same manager are done, and `isWanted` throws where they left nothing to do.
+    @inline(never)
     static func take(
         _ file: StateFile,
         _ reporter: Reporter,
@@ -48,6 +49,7 @@ extension LockedState {
     }
 
     /// Takes the lock if it is free, or waits on this thread while `isAwaited`; `nil` where neither gives it.
+    @inline(never)
     static func take(
         ifFree file: StateFile,
         _ reporter: Reporter,

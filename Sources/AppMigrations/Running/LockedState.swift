@@ -41,7 +41,7 @@ final class LockedState {
         do throws(LockLoss) {
             try confirm()
         } catch {
-            throw SaveFailure(cause: error, isRenamed: false, leftover: nil)
+            throw SaveFailure(cause: error, isRenamed: false)
         }
         do throws(SaveFailure) {
             try file.save(new)

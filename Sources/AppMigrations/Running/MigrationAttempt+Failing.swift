@@ -11,7 +11,7 @@ extension MigrationAttempt {
             if let second = locked.note(before) {
                 if files != nil { return locked.protection(second, .withdrawing, for: version) }
             } else {
-                failure = SaveFailure(cause: failure.cause, isRenamed: false, leftover: nil)
+                failure = SaveFailure(cause: failure.cause, isRenamed: false)
             }
         }
         if files != nil { locked.discardSnapshot(version) }

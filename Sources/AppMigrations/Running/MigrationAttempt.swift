@@ -2,7 +2,7 @@
 ///
 /// The intent is saved before the closure runs, so that a death in the closure is known to the next start. The record is saved
 /// after the closure returned and its work is on the medium, so that nothing is recorded which could be lost.
-struct MigrationAttempt {
+final class MigrationAttempt {
     let context: MigrationContext
     private let current: AppVersion
     let locked: LockedState
@@ -21,22 +21,31 @@ struct MigrationAttempt {
     var version: AppVersion { context.version }
     var location: StateLocation { locked.location }
 
-    /// Copies what is protected, and saves the intent.
-    static func begin(
+    /// Copies what is protected; ``begin()`` comes next.
+    init(
         _ version: AppVersion,
         _ attempt: Int,
         deaths: Int,
         current: AppVersion,
         protecting paths: [String],
         _ locked: LockedState
-    ) throws(MigrationError) -> MigrationAttempt {
-        let before = try locked.existing()
-        let files: FileProtection?
+    ) throws(MigrationError) {
+        self.locked = locked
+        self.current = current
+        before = try locked.existing()
         do throws(ProtectionFailure) {
             files = try FileSnapshot(locked.location).take(paths)
         } catch {
             throw .protection(error, locked.location, version)
         }
+        context = MigrationContext(
+            version: version,
+            previousVersion: before.marks.lastRun,
+            attempt: attempt,
+            location: locked.location,
+            onEvent: locked.reporter.onEvent
+        )
+        token = RunToken(locked.location, .closure(lock: locked.identity))
         var intent = before
         intent.marks.launched = max(intent.marks.launched, current)
         intent.marks.begin(
@@ -51,27 +60,11 @@ struct MigrationAttempt {
                 failure: nil
             )
         )
-        let run = MigrationAttempt(
-            context: MigrationContext(
-                version: version,
-                previousVersion: before.marks.lastRun,
-                attempt: attempt,
-                location: locked.location,
-                onEvent: locked.reporter.onEvent
-            ),
-            current: current,
-            locked: locked,
-            token: RunToken(locked.location, .closure(lock: locked.identity)),
-            files: files,
-            before: before,
-            intent: intent
-        )
-        try run.saveIntent()
-        locked.send(run.event(.started))
-        return run
+        self.intent = intent
     }
 
-    private func saveIntent() throws(MigrationError) {
+    /// Saves the intent.
+    func begin() throws(MigrationError) {
         reach(.beforeIntent)
         do throws(SaveFailure) {
             try locked.save(intent)
@@ -86,16 +79,17 @@ struct MigrationAttempt {
             throw withdraw(.protection(error, location, version))
         }
         reach(.beforeClosure)
+        locked.send(event(.started))
     }
 
     /// Calls the closure.
     ///
     /// Its error is given, not thrown: first it has to be undone what the closure did.
-    mutating func call(_ body: (MigrationContext) throws -> Void) -> (any Error)? {
+    func call(_ body: (MigrationContext) throws -> Void) -> (any Error)? {
         let began = Platform.uptime
         defer { ended(since: began) }
         do {
-            try RunToken.$current.withValue(token) { [context] in try body(context) }
+            try RunToken.$current.withValue(token) { try body(context) }
             return nil
         } catch {
             return error
@@ -103,13 +97,12 @@ struct MigrationAttempt {
     }
 
     /// The same for an asynchronous closure.
-    nonisolated(nonsending) mutating func call(
+    nonisolated(nonsending) func call(
         _ body: nonisolated(nonsending) (MigrationContext) async throws -> Void
     ) async -> (any Error)? {
         let began = Platform.uptime
         defer { ended(since: began) }
         do {
-            let context = context
             try await RunToken.$current.withValue(token) { try await body(context) }
             return nil
         } catch {
@@ -117,13 +110,14 @@ struct MigrationAttempt {
         }
     }
 
-    private mutating func ended(since began: Duration) {
+    private func ended(since began: Duration) {
         token.end()
         // The clock goes back where a machine was moved to another host.
         duration = max(.zero, Platform.uptime - began)
     }
 
     /// Records that the closure returned, or undoes what it did before it threw.
+    @inline(never)
     func finish(_ failure: (any Error)?) throws(MigrationError) {
         do throws(LockLoss) {
             // The claim keeps other processes away until the lock is certain.

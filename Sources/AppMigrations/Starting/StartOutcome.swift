@@ -12,6 +12,7 @@ struct StartOutcome {
     /// What a start finds under the lock, once files are put back; raises the version launched.
     ///
     /// `launch` says what is true then: a newer version may have been started since the state was read without the lock.
+    @inline(never)
     static func found(_ locked: LockedState, _ current: AppVersion) throws(MigrationError) -> StartOutcome {
         let marks = try locked.existing().marks
         var outcome = StartOutcome(marks: marks, launch: marks.launch(of: current))
@@ -29,6 +30,7 @@ struct StartOutcome {
     }
 
     /// Without the lock, so that a handler may wait for another thread.
+    @inline(never)
     func report(_ reporter: Reporter, _ current: AppVersion) {
         guard let launchFailure else { return }
         let name = reporter.location.name

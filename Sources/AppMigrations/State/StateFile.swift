@@ -154,7 +154,7 @@ struct StateFile: Sendable {
         do throws(SystemCallError) {
             try Platform.synchronizeDirectory(location.directory)
         } catch {
-            throw SaveFailure(cause: error, isRenamed: true, leftover: nil)
+            throw SaveFailure(cause: error, isRenamed: true)
         }
     }
 
@@ -192,11 +192,17 @@ struct StateFile: Sendable {
 }
 
 /// A save that didn't come to its end.
-struct SaveFailure: Error {
+final class SaveFailure: Error {
     /// A ``SystemCallError``, or the loss of the lock.
     let cause: any Error
     /// Whether the new state stands already, and only its survival of a power failure is uncertain.
     let isRenamed: Bool
     /// Why the temporary file could not be removed either; the next save does it.
     let leftover: SystemCallError?
+
+    init(cause: any Error, isRenamed: Bool, leftover: SystemCallError? = nil) {
+        self.cause = cause
+        self.isRenamed = isRenamed
+        self.leftover = leftover
+    }
 }

@@ -1,8 +1,8 @@
 extension MigrationManager {
     /// Gives up putting protected files back: they stay as they are, and their copies are kept.
     ///
-    /// For a recovery screen, where every start throws `protectionFailed` because the files can't be put back, and what is in
-    /// their way can't be mended. The copies move to a folder beside the state, which this library never touches again. The
+    /// For a recovery screen: every start throws `protectionFailed`, because the files can't be put back, and the reason can't be
+    /// mended. The copies move to a folder beside the state, which this library never touches again. The
     /// migration stays pending, and the next start runs its closure on the files as they are, with
     /// ``MigrationContext/isRetry``; the app can copy from that folder before.
     ///

@@ -1,5 +1,5 @@
 extension MigrationManager {
-    /// A manager that goes on where `manager` stands and shows `hook` what it does.
+    /// A manager that goes on from where `manager` is, and tells `hook` each step.
     package convenience init(rehearsing manager: MigrationManager, with hook: RehearsalHook) {
         let declarations = manager.declarations.withLock { Declarations(observedFrom: $0) }
         self.init(like: manager, for: Observer(rehearsal: hook), declarations)

@@ -20,7 +20,7 @@ struct Declarations {
     /// Whether the version launched is still to be saved, since the lock was held when the manager was made.
     private(set) var owesLaunch = false
     private var previous = AppVersion.zero
-    /// Declarations up to here need no closer look; zero when all of them do.
+    /// The version up to which declarations need no closer look; zero when all of them need it.
     private var idleLimit: AppVersion
     private var standing = Standing.open
     /// The calls that have something to run, in the order in which they came.
@@ -146,7 +146,9 @@ struct Declarations {
         settle(current)
     }
 
-    /// Ends the declarations; the first failure stays the one that is told.
+    /// Ends the declarations.
+    ///
+    /// Later errors go on naming the first failure.
     mutating func close(_ error: MigrationError) {
         if case .open = standing { standing = .closed(error) }
         idleLimit = .zero

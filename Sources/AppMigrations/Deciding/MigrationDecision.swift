@@ -11,7 +11,8 @@ enum MigrationDecision: Equatable {
     case heldByDowngrade
     /// A newer app was here since the manager was made, whose `launch` doesn't say so.
     case overtaken(by: AppVersion)
-    /// The mark was lowered since the manager was made: what is pending again may have been declared before.
+    /// The mark was lowered since the manager was made. Versions that were declared before may be pending again, and to run this
+    /// one now would skip them.
     case setBack
     case outOfOrder(after: AppVersion)
     case newerThanCurrent

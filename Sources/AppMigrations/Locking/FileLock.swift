@@ -77,7 +77,7 @@ final class FileLock: Sendable {
         return .taken
     }
 
-    /// Whether the lock that this process took is the one that others find at its path.
+    /// Whether other processes find at the path the same file that this process has locked.
     func stands(at location: StateLocation) throws(SystemCallError) -> Bool {
         guard try file.isOurs() else { return false }
         return try isAtPath(location)

@@ -1,7 +1,7 @@
 /// An open file that a lock is on, and whether its descriptor is still this process's to use.
 ///
-/// The number alone doesn't tell. A closure may close descriptors that it didn't open, and then the next file that anybody
-/// opens gets the number. A child made by `fork` has a copy, whose lock is its parent's.
+/// The number alone doesn't tell. A closure may close descriptors that it didn't open, and the next file that the process opens
+/// gets the number. A child made by `fork` has a copy of the descriptor, and the lock is its parent's.
 package struct LockDescriptor: Sendable {
     enum Use { case open, held, heldAsynchronously }
 
@@ -91,8 +91,8 @@ package struct LockDescriptor: Sendable {
             do throws(SystemCallError) {
                 if try Self.leads(number, to: identity) { Platform.unlock(number) }
             } catch {
-                // What the number stands for can't be told, and closing what is somebody else's would be worse. But a lock
-                // that stays taken would keep everybody waiting for as long as this process lives.
+                // It can't be told which file the number stands for, and to close a file of the app would be worse than to leave
+                // one open. But the lock is given back: else every other process would wait for as long as this one lives.
                 Platform.release(number)
             }
         }

@@ -41,7 +41,7 @@ struct LockWait {
     @inline(never)
     mutating func step(_ turn: Turn, _ onWait: () -> Void) throws(LockFailure) -> Step {
         do throws(LockFailure) {
-            // The thread that would wait here may be the one on which the other call is to go on.
+            // To wait here would block this thread, and the other call may need this very thread to go on.
             if turn == .afterAsynchronousCall, caller == .synchronous { throw LockFailure.nested }
             if turn == .now {
                 switch try lock.tryLock(location, isAsynchronous: caller == .asynchronous) {

@@ -10,18 +10,20 @@ final class FileParent {
     private var made: [(folder: Int32, level: Int)] = []
     private var opened: [(name: FileName, folder: Int32, status: FileStatus)] = []
 
-    /// The folder that `path` lies in, and is to be in: what of it is missing is made only where `isMaking`.
+    /// The folder above `path`, or above where it is to be.
     ///
-    /// `models` is what `note` was given.
+    /// Missing folders are made only where `isMaking`.
+    /// `models` are the folders' models, as `note` has kept them.
     init(of path: String, isMaking: Bool, models: String? = nil) {
         self.path = FilePaths.parent(path)
         self.isMaking = isMaking
         self.models = models
     }
 
-    /// Keeps what the folders above `path` are like, up to the one that the state is in too, for the case that they go.
+    /// Keeps the rights of the folders above `path`, up to the folder that holds the state too: a closure may remove them.
     ///
-    /// It is kept in folders whose names begin with `models`. One that can't be listed would be made for this user alone.
+    /// They are kept as empty folders whose names begin with `models`. A folder that can't be listed has no such model, and would
+    /// be made for this user alone.
     static func note(above path: String, upTo stateFolder: String, models: String) throws {
         var path = FilePaths.parent(path)
         var level = 1
@@ -63,7 +65,7 @@ final class FileParent {
             do throws(SystemCallError) {
                 try Platform.synchronizeFolder(reopening: folder)
             } catch {
-                // One that can't be listed can't be opened for this either.
+                // A folder that can't be listed can't be opened for this call either.
                 if error.errorNumber != Platform.noPermission { throw error }
             }
         }
@@ -87,7 +89,7 @@ final class FileParent {
         }
     }
 
-    /// Opens a folder so many levels above what is put back.
+    /// Opens the folder that lies `level` levels above the file or folder that is put back.
     private func open(_ path: String, _ level: Int) throws -> Int32? {
         if let folder = try openAsItIs(path) { return folder }
         guard let above = try open(FilePaths.parent(path), level + 1) else { return nil }

@@ -2,8 +2,8 @@
 extension FileProtection {
     /// Syncs what stands at the protected paths to disk, and the folders above them.
     ///
-    /// A save of the state commits what the file system has gathered, and the names of files may be part of that before
-    /// their contents are: a power cut after the record could leave files that are empty, or not migrated at all.
+    /// A save of the state commits everything that the file system has gathered, and the names of files can be part of that
+    /// before their contents are. So a power cut after the record could leave files that are empty, or not migrated at all.
     func synchronize() throws(FileFailure) {
         for path in paths {
             try FileFailure.at(path.canonical) {
@@ -47,7 +47,7 @@ extension FileTree {
             do throws(SystemCallError) {
                 try Platform.synchronizeDirectory(folder)
             } catch {
-                // A folder that went, or became a file, has its trace in the one above. A folder that this user may not
+                // The folder above shows that a folder went, or became a file. A folder that this user may not
                 // write to holds no name that the closure made or removed.
                 let isGone = [Platform.noEntry, Platform.notADirectory].contains(error.errorNumber)
                 if !isGone, try Platform.mayWrite(folder) { throw Failure(cause: error, path: folder) }

@@ -2,7 +2,7 @@
 extension FileProtection {
     /// Refuses a tree that holds the state of a manager.
     ///
-    /// Put back to what it was, it would let that manager's migrations run twice.
+    /// A restore would put that state back too, and the manager's migrations would run twice.
     static func refuseState(_ entry: String, in path: String) throws(ProtectionFailure) {
         guard entry.utf8.reversed().starts(with: StateLocation.suffix.description.utf8.reversed()) else {
             return

@@ -97,7 +97,7 @@ struct FileProtection {
         if named.utf8.last != 0x2F { return path }
         do {
             guard try FileTree.status(path)?.kind == .link else { return path }
-            // With its slash, so that the system refuses what is no folder.
+            // The slash makes the system refuse everything but a folder.
             let folder = path + "/"
             return try FileTree.at(folder) { () throws(SystemCallError) in try Platform.resolved(folder) }
         } catch let failure as FileTree.Failure {
@@ -121,7 +121,7 @@ struct FileProtection {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The path with the links of its folders resolved, but not itself: it is the link that would be protected.
+    /// The path with the links of its folders resolved, but not its last part: if that is a link, the link itself is protected.
     private static func canonical(_ path: String) throws(ProtectionFailure) -> String {
         let last = FilePaths.last(path)
         if last.isEmpty { return "/" }
@@ -139,7 +139,7 @@ struct FileProtection {
                     throw .failed(error, path, .taking)
                 }
                 let name = FilePaths.last(folder)
-                // Where it leads can't be known before the folder is there, and a restore would remove what is there then.
+                // Such a path can't be resolved before the folder is there, and a restore would remove whatever is there by then.
                 if name == "." || name == ".." {
                     throw .unprotectable(path, "it leads through a folder that is not there")
                 }

@@ -1,8 +1,8 @@
-/// Whether what would be put back is this user's own, whole, and for the files that are here.
+/// Checks before a restore: that the copies are this user's own, complete, and of the files at these places.
 extension FileSnapshot {
     /// Refuses a state that another user made, or may change.
     ///
-    /// A list and a copy that another user has planted would overwrite any file that this user may write to.
+    /// With a list and a copy of their own making, another user could overwrite any file that this user may write to.
     func refuseForeign(_ directory: String, _ stage: ProtectionFailure.Stage) throws {
         for path in [directory, location.state, location.lock, location.snapshot] {
             let reason = try FileTree.at(path) { () throws(SystemCallError) in
@@ -14,8 +14,8 @@ extension FileSnapshot {
 
     /// Refuses to put files back beside a state that was moved away from them.
     ///
-    /// An app's folders can move as a whole, so the list leads from the state to its files. Where the state went alone, that
-    /// is a place where the files never were.
+    /// An app's folders can move as a whole, so the list gives the files' paths from the state. Where the state was moved alone,
+    /// those paths lead to places where the files never were.
     func refuseMoved(_ interrupted: Interruption, _ directory: String) throws {
         guard let former = interrupted.stateDirectory, !former.utf8.elementsEqual(directory.utf8) else {
             return
@@ -26,7 +26,7 @@ extension FileSnapshot {
             let old = FilePaths.absolute(relative, from: former)
             let isSame = path.utf8.elementsEqual(old.utf8)
             if try isSame || !stands(FilePaths.parent(old)) { continue }
-            // The old place is still there, as with a copy of the app's folders, which has its own state and its own files.
+            // The old place still has a state. So these folders are a copy of the app's folders, with files of their own.
             if isStateThere, try stands(FilePaths.parent(path)) { continue }
             throw ProtectionFailure.moved(old, to: path, with: former, to: location.directory)
         }
@@ -42,7 +42,7 @@ extension FileSnapshot {
         }
     }
 
-    /// Refuses a copy that lacks what it was made of, as a program leaves it that clears away old files.
+    /// Refuses a copy that has lost files: programs that clear away old files may have removed them.
     func refuseEmptied(_ folder: String, _ paths: [String]) throws {
         let item = folder + "/item"
         if try FileTree.status(item) == nil, try FileTree.status(folder + Self.absence) == nil {

@@ -29,14 +29,14 @@ extension FileTree {
     }
 }
 
-/// A tree that is being copied to where nothing stands, or to where it is to be put back.
+/// A tree that is being copied to a new place, or put back over an old one.
 struct FileCopying {
     private let source: FileWalk
     private let target: FolderTrail
     /// What the copy's top is called.
     private let name: FileName
 
-    /// The files of the target that hold already what they are to hold, when something is put back.
+    /// The files that are in place already, with the right content; `nil` when a copy is made, and nothing is put back.
     private let unchanged: Set<FileIdentity>?
 
     init(
@@ -68,7 +68,7 @@ struct FileCopying {
                     try enterFolder(copy)
                 }
             case .end(let status):
-                // From within, and last: what a folder gets changes its time, and one without rights takes nothing more.
+                // Last, since each new file changes the folder's time, and a folder that has lost its rights takes no file.
                 let (model, isStrict) = (source.trail.folder, unchanged == nil)
                 try target.leave { folder throws(SystemCallError) in
                     try Platform.setAttributes(folder, as: status, of: model, strictly: isStrict)
@@ -85,7 +85,7 @@ struct FileCopying {
         }
         try target.enter(name)
         guard made != .made, let status = target.status else { return }
-        // What would be put under a file system that is mounted there could not be seen.
+        // Files put into this folder would be hidden by the file system that is mounted there.
         if let above = target.above, !source.isEmpty,
             Platform.isMountPoint(target.folder, status, above: above)
         {
@@ -96,7 +96,9 @@ struct FileCopying {
 
     private enum Made { case made, present, kept }
 
-    /// Makes something in the target; what other processes put there meanwhile goes, as far as its name can be removed.
+    /// Makes something in the target.
+    ///
+    /// Where another process took the name meanwhile, its thing goes, if the name can be removed.
     private func make(
         _ name: FileName,
         isRight: (FileStatus) -> Bool,
@@ -173,7 +175,7 @@ struct FileCopying {
         }
     }
 
-    /// Opens the file that is to be the copy; `isComplete` when it holds already what it is to hold.
+    /// Opens the file that becomes the copy; `isComplete` where it has the right content already.
     private func openCopy(_ name: FileName, _ copy: FileName) throws -> (descriptor: Int32, isComplete: Bool)
     {
         var descriptor: Int32 = -1

@@ -30,7 +30,7 @@ extension FileTree {
         with source: String
     ) throws {
         let name = FileName(FilePaths.last(target).utf8CString)
-        // All that has to go goes first: what is put back may need its room.
+        // Removals come first: the files that are put back may need the room.
         let unchanged = try prune(target, name, in: folder, source)
         let copying = FileCopying(
             source: FileWalk(source),

@@ -1,7 +1,7 @@
 /// Files and folders as wholes: copied, put back, made durable, removed.
 ///
-/// Names are bytes, links are never followed, and no tree is too deep for a path or a thread's stack. The path of a top is
-/// taken as it is: with the links of the folders that it leads through.
+/// Names are bytes, links in a tree are never followed, and no tree is too deep for a path or a thread's stack. The path to a
+/// tree's top is taken as it is, with the links of the folders that it leads through.
 enum FileTree {
     /// A call of the system that failed, and on which file.
     struct Failure: Error {
@@ -13,9 +13,9 @@ enum FileTree {
     enum Obstacle: Error {
         /// Something that is neither file, folder nor link.
         case special(String)
-        /// A folder in a tree at which a file system is mounted: what is on it was not the tree's, or won't be.
+        /// A folder in a tree at which a file system is mounted, whose files don't belong to the tree.
         case mountPoint(String)
-        /// The place of something whose file system isn't mounted: what is put there would be hidden when it is.
+        /// A place whose file system isn't mounted: files put there would be hidden once it is.
         case unmounted(String)
         /// The place of something over which a file system was mounted since: what is on the new file system is not this app's.
         case mounted(String)
@@ -29,14 +29,14 @@ enum FileTree {
         try FolderTrail(path).find(FileName(path.utf8CString))
     }
 
-    /// The device of the file system that what stands at a path is on, or would be.
+    /// The device of the file system that a path leads to, also where nothing stands at the path.
     static func device(_ path: String) throws -> UInt64 {
         var path = path
         while path != "/" {
             do {
                 if let found = try status(path), found.kind == .directory { return found.identity.device }
             } catch let failure as Failure where failure.cause.isForbidden {
-                // In a folder that is closed to this user nothing can be seen; it is opened only to put files back.
+                // The folder is closed to this user, so the folder above has to tell. It is opened only to put files back.
             }
             path = FilePaths.parent(path)
         }
@@ -99,7 +99,7 @@ enum FileTree {
                     try synchronizeUnopened(walk, error)
                 }
             case .end:
-                // The drive's cache is one for all: the top, which comes last, brings everything through it.
+                // A drive has one cache for everything: the top, which comes last, brings all the files through it.
                 let isTop = walk.trail.depth == 1
                 try walk.trail.at { folder throws(SystemCallError) in
                     try Platform.synchronizeFolder(opened: folder, throughCache: isTop)
@@ -136,8 +136,8 @@ enum FileTree {
         if let first = mounted.first { throw FileTree.Obstacle.mountPoint(first) }
     }
 
-    /// Removes what has a name in an open folder, if anything does, but for file systems mounted in it, whose paths it
-    /// gives.
+    /// Removes a name from an open folder, if it is there, with everything in it; gives the paths of the file systems that are
+    /// mounted in it, which stay.
     static func remove(
         _ name: FileName,
         in folder: Int32,
@@ -155,7 +155,7 @@ enum FileTree {
         return try remove(FileWalk(path, name, in: folder, above: above))
     }
 
-    /// How often something is tried again that other processes can spoil by chance.
+    /// How often to try again where another process got in between by chance.
     static var patience: Int { 100 }
 
     private static func remove(_ walk: FileWalk) throws -> [String] {
@@ -182,7 +182,7 @@ enum FileTree {
         return mounted
     }
 
-    /// Somebody else may have removed it meanwhile, as a connection to a database does with the files beside it.
+    /// Another process may have removed it meanwhile, as a connection to a database does with the files beside it.
     private static func removing(
         _ trail: FolderTrail,
         _ name: FileName,

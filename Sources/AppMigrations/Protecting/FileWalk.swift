@@ -16,7 +16,7 @@ final class FolderTrail {
 
     private static var openLimit: Int { 32 }
 
-    /// `path` is what errors call the top.
+    /// Errors name the top by `path`.
     @inline(never)
     init(_ path: String, in base: Int32 = Platform.anyFolder) {
         self.path = path
@@ -33,7 +33,7 @@ final class FolderTrail {
     var status: FileStatus? { levels.last?.status }
     var depth: Int { levels.count }
 
-    /// The folder above the one that the trail has come to, where the trail came through it.
+    /// The folder above the current one, where the trail came through it.
     var above: FileIdentity? { levels.count < 2 ? nil : levels[levels.count - 2].status.identity }
 
     /// The folder that the trail has come to, or began at.
@@ -42,7 +42,7 @@ final class FolderTrail {
         return try at { folder throws(SystemCallError) in try FileStatus(folder) }.identity
     }
 
-    /// Where something is, for those who tell about it.
+    /// The place of something in the tree, for errors.
     struct Place {
         fileprivate let top: String
         fileprivate let levels: [Level]
@@ -105,8 +105,10 @@ final class FolderTrail {
         return levels[levels.count - 1].status
     }
 
-    /// Goes back to the folder above; `body` is done with the one that is left once the one above is open, since after
-    /// it the one that is left may lead nowhere any more.
+    /// Goes back to the folder above.
+    ///
+    /// `body` gets the folder that is left, once the folder above is open: `body` may take the
+    /// rights that the way up needs.
     func leave(_ body: (Int32) throws(SystemCallError) -> Void = { _ throws(SystemCallError) in })
         throws(FileTree.Failure)
     {
@@ -120,7 +122,7 @@ final class FolderTrail {
         let descriptor = try at { folder throws(SystemCallError) in
             let descriptor = try Platform.openFolder(above: folder)
             do throws(SystemCallError) {
-                // Somebody may have moved the folder while the walk was in it.
+                // Another process may have moved the folder while the walk was in it.
                 if try FileStatus(descriptor).identity == identity { return descriptor }
                 throw Platform.moved
             } catch {
@@ -132,7 +134,7 @@ final class FolderTrail {
     }
 }
 
-/// Visits what is in a tree, its top first; nothing where nothing stands.
+/// Visits everything in a tree, its top first; nothing where there is no such tree.
 ///
 /// Links are never followed.
 final class FileWalk {
@@ -177,7 +179,7 @@ final class FileWalk {
             return .left(entered.removeLast())
         }
         while let name = waiting[waiting.count - 1].popLast() {
-            // What somebody else removed meanwhile is passed over, as a database's connection removes files.
+            // Another process may have removed it meanwhile, as a connection to a database removes files: it is passed over.
             if let status = try trail.find(name) { return .entry(name, status) }
         }
         guard let status = trail.status else { return nil }

@@ -3,7 +3,7 @@ public struct MigrationContext: Sendable {
     /// The version of this migration.
     public let version: AppVersion
 
-    /// The last-run version: the one that the data is at now.
+    /// The last-run version, which the data is at now.
     public let previousVersion: AppVersion
 
     /// How many times this closure was begun, this time included: 1, unless a process died in it or it threw.

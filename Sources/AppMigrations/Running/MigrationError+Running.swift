@@ -27,7 +27,7 @@ extension MigrationError {
         return text.hasSuffix(".") || text.hasSuffix("!") || text.hasSuffix("?") ? text : text + "."
     }
 
-    /// What a save that failed means depends on what it was to save.
+    /// The consequence of a failed save depends on what was to be saved, so the caller gives it.
     static func notSaved(
         _ failure: SaveFailure,
         _ version: AppVersion?,

@@ -1,5 +1,5 @@
 extension MigrationManager {
-    /// How long to wait, how often to try, and whom to tell.
+    /// How long to wait, how often to try, and the handler of events.
     public struct Options: Sendable {
         /// How long to wait for another process that is migrating, while the machine is awake; `nil` waits as long as it
         /// takes.
@@ -30,7 +30,7 @@ extension MigrationManager {
             }
         }
 
-        /// Without arguments: waits as long as it takes, tries without limit, tells nobody.
+        /// Without arguments: waits as long as it takes, tries without limit, and has no handler.
         public init(
             lockTimeout: Duration? = nil,
             attemptLimit: Int? = nil,

@@ -1,6 +1,6 @@
-/// What a rehearsal sees of a manager, and where it steps in.
+/// The calls by which a rehearsal follows a manager and steps in.
 package final class RehearsalHook: Sendable {
-    /// What becomes of a declaration.
+    /// The rehearsal's answer to a declaration.
     package enum Verdict: Sendable {
         case `continue`
         /// Nothing is decided or run, as in a plan.
@@ -25,7 +25,7 @@ package final class RehearsalHook: Sendable {
 
     /// - Parameters:
     ///   - declared: Called for each declaration before anything is decided.
-    ///   - reached: Called before and after each save, under the lock: what is on the disk then is what a death leaves.
+    ///   - reached: Called before and after each save, under the lock: the disk then has what a crash would leave.
     ///   - returned: Called when a closure returned and isn't recorded yet; an error counts as thrown by the closure.
     package init(
         declared: @escaping @Sendable (AppVersion) -> Verdict,

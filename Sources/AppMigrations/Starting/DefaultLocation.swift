@@ -1,4 +1,4 @@
-/// Where the state is, when the app doesn't say, and what the app's version is.
+/// The state's folder and the app's version, where the app gives none.
 enum DefaultLocation {
     static func directory(manager: String) throws(MigrationError) -> String {
         #if canImport(Darwin)
@@ -49,7 +49,8 @@ enum DefaultLocation {
         throw .unknownCurrentVersion(manager)
     }
 
-    /// Makes a path that stays true when the process changes its working directory, and refuses what can't be one.
+    /// Completes a path, so that it stays true when the process changes its working directory, and refuses a text that can't be
+    /// a path.
     @inline(__always)
     static func absolute(_ directory: String, manager: String) throws(MigrationError) -> String {
         var directory = directory

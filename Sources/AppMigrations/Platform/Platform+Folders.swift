@@ -168,7 +168,7 @@ extension Platform {
     /// What it is when the folder above isn't the one that a walk came from.
     static var moved: SystemCallError { SystemCallError(call: "openat", errorNumber: ESTALE) }
 
-    /// Brings the names in an open folder to the medium, or to its drive only.
+    /// Syncs the names in an open folder to disk, or to the cache of the drive only.
     static func synchronizeFolder(opened folder: Int32, throughCache: Bool = true) throws(SystemCallError) {
         do throws(SystemCallError) {
             try throughCache ? synchronize(folder) : handOver(folder)
@@ -185,7 +185,7 @@ extension Platform {
         try synchronizeFolder(opened: descriptor)
     }
 
-    /// Brings all of the file system that an open folder is on to the medium; `false` where the system can't.
+    /// Syncs the whole file system of an open folder to disk; `false` where the operating system can't.
     static func synchronizeFileSystem(of folder: Int32) throws(SystemCallError) -> Bool {
         #if os(Linux) || os(Android)
         _ = try retrying("syncfs") { syncfs(folder) }

@@ -142,7 +142,7 @@ package enum Platform {
         if close(descriptor) == -1, errno != EINTR { throw failure("close") }
     }
 
-    /// Brings a file's data to the medium itself.
+    /// Syncs a file's data to disk, through the cache of the drive.
     static func synchronize(_ descriptor: Int32) throws(SystemCallError) {
         #if canImport(Darwin)
         // fcntl(2): fsync moves data to the drive, F_FULLFSYNC through the drive's cache. Volumes that can't do

@@ -1,7 +1,7 @@
 /// One attempt at one migration under the lock: the intent, the closure, then the record or the undoing.
 ///
 /// The intent is saved before the closure runs, so that a death in the closure is known to the next start. The record is saved
-/// after the closure returned and its work is on the medium, so that nothing is recorded which could be lost.
+/// after the closure returned and its work is synced to disk, so that nothing is recorded that a power cut could take.
 final class MigrationAttempt {
     let context: MigrationContext
     private let current: AppVersion
@@ -131,7 +131,7 @@ final class MigrationAttempt {
         try record()
     }
 
-    /// Brings the closure's work to the medium: the record may not be more durable than the work.
+    /// Syncs the closure's work to disk: the record may not be more durable than the work.
     private func synchronize() throws(MigrationError) {
         do throws(FileFailure) {
             try files?.synchronize()

@@ -112,6 +112,7 @@ extension MigrationManager {
     }
 
     /// Takes over what the state says now.
+    @inline(never)
     private func know(_ locked: LockedState) {
         if let state = locked.state { declarations.withLock { $0.know(state.marks) } }
     }

@@ -1,5 +1,6 @@
 extension MigrationError {
     /// The error that a decision stands for, if it stands for one.
+    @inline(never)
     static func refusal(
         of decision: MigrationDecision,
         _ version: AppVersion,

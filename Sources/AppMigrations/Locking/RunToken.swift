@@ -92,6 +92,7 @@ final class RunToken: Sendable {
     /// Calls a handler of the app as if a closure of that state were running.
     ///
     /// A handler that declared a migration of the state would wait for itself, or be called again by its own wait.
+    @inline(never)
     static func marking(_ location: StateLocation, lock: FileIdentity?, _ body: () -> Void) {
         let token = RunToken(location, .closure(lock: lock))
         defer { token.end() }

@@ -48,6 +48,7 @@ package enum FilePaths {
     }
 
     /// Whether the path is the folder or lies in it.
+    @inline(never)
     static func contains(_ folder: String, _ path: String) -> Bool {
         let inside = folder == "/" ? "/" : folder + "/"
         return path.utf8.elementsEqual(folder.utf8) || path.utf8.starts(with: inside.utf8)

@@ -10,10 +10,7 @@ package struct Guarded<Value>: @unchecked Sendable {
 
     package init(_ value: Value) {
         let offset = Self.offset
-        let block = UnsafeMutableRawPointer.allocate(
-            byteCount: offset + MemoryLayout<Value>.size,
-            alignment: 16
-        )
+        let block = Platform.allocate(offset + MemoryLayout<Value>.size)
         mutex = block.assumingMemoryBound(to: Platform.Mutex.self)
         self.value = (block + offset).assumingMemoryBound(to: Value.self)
         Platform.initialize(mutex)
@@ -38,7 +35,7 @@ package struct Guarded<Value>: @unchecked Sendable {
     package func destroy() {
         value.deinitialize(count: 1)
         Platform.destroy(mutex)
-        UnsafeMutableRawPointer(mutex).deallocate()
+        Platform.deallocate(mutex)
     }
 
     private static var offset: Int { (MemoryLayout<Platform.Mutex>.size + 15) & ~15 }

@@ -21,6 +21,7 @@ extension Platform {
     /// Stands for the folder where a path begins, so that a path is a name too.
     static var anyFolder: Int32 { AT_FDCWD }
 
+    @inline(never)
     static func openName(
         _ name: FileName,
         in folder: Int32,

@@ -33,6 +33,7 @@ extension Platform {
         return UInt64(seconds) * 1_000_000_000 + UInt64(attoseconds / 1_000_000_000)
     }
 
+    @inline(never)
     package static func pause(_ duration: Duration) {
         let (seconds, nanoseconds) = nanoseconds(duration).quotientAndRemainder(dividingBy: 1_000_000_000)
         var rest = timespec(tv_sec: time_t(seconds), tv_nsec: Int(nanoseconds))

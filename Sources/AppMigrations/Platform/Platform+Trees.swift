@@ -91,6 +91,7 @@ package struct FileStatus {
     let accessed: (seconds: Int, nanoseconds: Int)
     let modified: (seconds: Int, nanoseconds: Int)
 
+    @inline(never)
     package init(_ descriptor: Int32) throws(SystemCallError) {
         var status = stat()
         _ = try Platform.retrying("fstat") { fstat(descriptor, &status) }
@@ -112,6 +113,7 @@ package struct FileStatus {
     }
 
     /// Asks about a name in an open folder.
+    @inline(never)
     init(_ name: FileName, in folder: Int32) throws(SystemCallError) {
         var status = stat()
         _ = try Platform.retrying("fstatat") { fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) }

@@ -1,11 +1,14 @@
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Glibc)
+import CAppMigrationsLinux
 import Glibc
 #elseif canImport(Musl)
+import CAppMigrationsLinux
 import Musl
 #elseif canImport(Android)
 import Android
+import CAppMigrationsLinux
 #else
 #error("AppMigrations needs a POSIX C library: Darwin, Glibc, Musl or Android's.")
 #endif
@@ -87,7 +90,12 @@ package enum Platform {
     /// becoming the owner of a terminal.
     @inline(__always)
     static func openToRead(_ path: UnsafePointer<CChar>) throws(SystemCallError) -> Int32 {
-        try opening { open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY) }
+        let flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY
+        #if canImport(Darwin)
+        return try opening { open(path, flags) }
+        #else
+        return try opening { app_migrations_open(path, flags) }
+        #endif
     }
 
     package static func openDirectory(_ path: String) throws(SystemCallError) -> Int32 {
@@ -164,6 +172,7 @@ package enum Platform {
     }
 
     /// Makes the names in a directory durable.
+    @inline(never)
     package static func synchronizeDirectory(_ path: String) throws(SystemCallError) {
         let descriptor = try openDirectory(path)
         defer { closeAfterReading(descriptor) }
@@ -203,6 +212,13 @@ package enum Platform {
             if content.count > limit { return nil }
         }
     }
+
+    /// Memory for as many bytes, aligned for whatever a struct may hold.
+    ///
+    /// Swift's own function asks the C library for an alignment, so three functions would have to be found at a start.
+    static func allocate(_ count: Int) -> UnsafeMutableRawPointer { malloc(count) }
+
+    static func deallocate(_ block: UnsafeMutableRawPointer) { free(block) }
 
     /// Where `byte` stands first; a history of 15 KB takes `memchr` a third of a microsecond.
     static func first(_ byte: UInt8, in bytes: UnsafeRawBufferPointer) -> Int? {

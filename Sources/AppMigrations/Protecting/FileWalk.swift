@@ -76,6 +76,7 @@ final class FolderTrail {
     }
 
     /// What has a name in the folder; `nil` when nothing does.
+    @inline(never)
     func find(_ name: FileName) throws(FileTree.Failure) -> FileStatus? {
         do throws(SystemCallError) {
             return try FileStatus(name, in: folder)

@@ -53,12 +53,9 @@ extension MigrationError {
                 Start a newer release of the app.
                 """
             )
-        case .notOurs(let problem, let key?):
-            return corrupted(
-                location,
-                "it has no \(key.text.quoted), or is cut off at byte \(problem.offset)"
-            )
-        case .notOurs(let problem, nil):
+        case .without(let key, let end):
+            return corrupted(location, "it has no \(key.quoted), or is cut off at byte \(end)")
+        case .notOurs(let problem):
             return corrupted(
                 location,
                 "expected \(problem.expected.text) at byte \(problem.offset)"

@@ -1,24 +1,8 @@
 /// What reading a state's text can end in, besides a state.
 enum StateProblem: Error, Equatable {
-    case notOurs(StateJSONReader.Problem, key: StaticKey?)
+    case notOurs(StateJSONReader.Problem)
+    case without(key: String, end: Int)
     case newerFormat(Int)
-
-    /// The key whose value was refused.
-    enum StaticKey {
-        case format, name, lastRunVersion, baseline, launchedVersion, interrupted, history
-
-        var text: String {
-            switch self {
-            case .format: "format"
-            case .name: "name"
-            case .lastRunVersion: "lastRunVersion"
-            case .baseline: "baseline"
-            case .launchedVersion: "launchedVersion"
-            case .interrupted: "interrupted"
-            case .history: "history"
-            }
-        }
-    }
 }
 
 extension StateMarks {
@@ -183,9 +167,9 @@ private struct StateDocument {
     }
 
     func marks() throws(StateProblem) -> StateMarks {
-        guard has(Bit.format) else { throw missing(.format) }
-        guard has(Bit.name) else { throw missing(.name) }
-        guard has(Bit.lastRunVersion) else { throw missing(.lastRunVersion) }
+        guard has(Bit.format) else { throw .without(key: "format", end: reader.index) }
+        guard has(Bit.name) else { throw .without(key: "name", end: reader.index) }
+        guard has(Bit.lastRunVersion) else { throw .without(key: "lastRunVersion", end: reader.index) }
         return StateMarks(
             lastRun: lastRun,
             baseline: has(Bit.baseline) ? baseline : lastRun,
@@ -193,10 +177,6 @@ private struct StateDocument {
             interrupted,
             attempted
         )
-    }
-
-    private func missing(_ key: StateProblem.StaticKey) -> StateProblem {
-        .notOurs(reader.problem(.present), key: key)
     }
 
     /// A text of a newer format may break every rule of ours; its `format` is then the only thing to say.
@@ -216,8 +196,8 @@ private struct StateDocument {
                 }
             } while try scan.continues(until: 0x7D)
         } catch {
-            return .notOurs(problem, key: nil)
+            return .notOurs(problem)
         }
-        return .notOurs(problem, key: nil)
+        return .notOurs(problem)
     }
 }

@@ -72,6 +72,15 @@ struct JSONText {
 }
 
 extension StateJSONReader {
+    @inline(__always)
+    mutating func version(into version: inout AppVersion) throws(Problem) {
+        let text = try string()
+        switch text.version {
+        case .version(let read): version = read
+        case .problem: throw problem(.version, at: text.offset)
+        }
+    }
+
     /// Passes a string and the white space after it, checking escapes, control characters and UTF-8.
     mutating func string() throws(Problem) -> JSONText {
         guard next == 0x22, index < bytes.count else { throw problem(.string) }

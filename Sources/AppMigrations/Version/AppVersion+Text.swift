@@ -21,12 +21,6 @@ extension AppVersion: LosslessStringConvertible {
             return nil
         }
     }
-
-    @inline(never)
-    static func read(_ text: String) -> Reading {
-        var text = text
-        return text.withUTF8 { Self.read($0) }
-    }
 }
 
 extension AppVersion {
@@ -42,13 +36,8 @@ extension AppVersion {
         let offset: Int
     }
 
-    static func read(_ bytes: UnsafeBufferPointer<UInt8>) -> Reading {
-        let usual = UsualVersion.read(bytes)
-        return usual.isNone ? readClosely(bytes) : .version(AppVersion(usual))
-    }
-
     @inline(never)
-    private static func readClosely(_ bytes: UnsafeBufferPointer<UInt8>) -> Reading {
+    static func readClosely(_ bytes: UnsafeBufferPointer<UInt8>) -> Reading {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: bytes.count) { buffer in
             var writer = VersionKeyWriter(buffer)
             var scan = VersionScan()

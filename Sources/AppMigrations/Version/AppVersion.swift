@@ -68,7 +68,8 @@ public struct AppVersion: Sendable {
 
 extension AppVersion: Comparable {
     public static func < (left: AppVersion, right: AppVersion) -> Bool {
-        left.head == right.head ? left.restPrecedes(right) : left.head < right.head
+        if left.head != right.head { return left.head < right.head }
+        return left.rest.isEmpty && right.rest.isEmpty ? false : left.restPrecedes(right)
     }
 
     public static func == (left: AppVersion, right: AppVersion) -> Bool {

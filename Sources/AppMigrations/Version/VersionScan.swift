@@ -76,6 +76,20 @@ extension UsualVersion {
     }
 }
 
+// Here and not beside the rest of ``AppVersion``, since a start reads the app's version: see ``UsualVersion``.
+extension AppVersion {
+    @inline(never)
+    static func read(_ text: String) -> Reading {
+        var text = text
+        return text.withUTF8 { Self.read($0) }
+    }
+
+    static func read(_ bytes: UnsafeBufferPointer<UInt8>) -> Reading {
+        let usual = UsualVersion.read(bytes)
+        return usual.isNone ? readClosely(bytes) : .version(AppVersion(usual))
+    }
+}
+
 /// Reads a version's text by its grammar.
 struct VersionScan {
     private(set) var zeros = 0

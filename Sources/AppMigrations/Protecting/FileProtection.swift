@@ -77,15 +77,10 @@ struct FileProtection {
     /// appears there would be removed.
     private static func refuseEncoded(_ path: String) throws(ProtectionFailure) {
         guard let decoded = PercentEncoding.decoded(path) else { return }
-        let stands: (String) throws(ProtectionFailure) -> Bool = { path throws(ProtectionFailure) in
-            do {
-                return try FileTree.status(path) != nil
-            } catch {
-                throw .failed(error, path, .taking)
-            }
+        let isMistaken = try ProtectionFailure.explaining(.taking, at: path) {
+            try FileTree.status(path) == nil && FileTree.status(decoded) != nil
         }
-        if try stands(path) { return }
-        if try !stands(decoded) { return }
+        if !isMistaken { return }
         let reason: Message =
             "it is percent-encoded, and \(decoded) is what stands there: of a URL take path(percentEncoded: false)"
         throw .unprotectable(path, reason)
@@ -95,15 +90,10 @@ struct FileProtection {
     /// leads to (POSIX, 4.13 Pathname Resolution).
     private static func leading(_ path: String, from named: String) throws(ProtectionFailure) -> String {
         if named.utf8.last != 0x2F { return path }
-        do {
+        return try ProtectionFailure.explaining(.taking, at: path) {
             guard try FileTree.status(path)?.kind == .link else { return path }
             // The slash makes the system refuse everything but a folder.
-            let folder = path + "/"
-            return try FileTree.at(folder) { () throws(SystemCallError) in try Platform.resolved(folder) }
-        } catch let failure as FileTree.Failure {
-            throw .failed(failure.cause, failure.path, .taking)
-        } catch {
-            throw .failed(error, path, .taking)
+            return try FileTree.at(path + "/", call: Platform.resolved)
         }
     }
 

@@ -20,9 +20,7 @@ extension FileSnapshot {
                 }
             }
             // The new place has to be durable before the state forgets the copies: at their old place they would be removed then.
-            try FileTree.at(location.directory) { () throws(SystemCallError) in
-                try Platform.synchronizeDirectory(location.directory)
-            }
+            try FileTree.at(location.directory, call: Platform.synchronizeDirectory)
             return kept
         }
     }

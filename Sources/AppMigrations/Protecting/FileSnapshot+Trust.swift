@@ -5,9 +5,7 @@ extension FileSnapshot {
     /// With a list and a copy of their own making, another user could overwrite any file that this user may write to.
     func refuseForeign(_ directory: String, _ stage: ProtectionFailure.Stage) throws {
         for path in [directory, location.state, location.lock, location.snapshot] {
-            let reason = try FileTree.at(path) { () throws(SystemCallError) in
-                try Platform.foreignWriter(of: path)
-            }
+            let reason = try FileTree.at(path, call: Platform.foreignWriter)
             if let reason { throw ProtectionFailure.foreign(path, "\(reason)", stage) }
         }
     }

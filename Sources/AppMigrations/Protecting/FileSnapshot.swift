@@ -25,9 +25,7 @@ struct FileSnapshot {
                 let (sum, isTooMuch) = needed.addingReportingOverflow(try size(of: path.absolute))
                 needed = isTooMuch ? .max : sum
             }
-            try FileTree.at(location.snapshot) { () throws(SystemCallError) in
-                try Platform.makeDirectory(location.snapshot)
-            }
+            try makeFolder(location.snapshot)
             do {
                 try fill(named, needed)
                 named.claim = try FileTree.at(location.snapshot) { () throws(SystemCallError) in
@@ -46,16 +44,16 @@ struct FileSnapshot {
         var isRoomChecked = false
         for (index, path) in named.paths.enumerated() {
             let folder = folder(index)
-            try FileTree.at(folder) { () throws(SystemCallError) in try Platform.makeDirectory(folder) }
+            try makeFolder(folder)
             try FileParent.note(
                 above: path.canonical,
                 upTo: named.stateFolder,
                 models: models(index)
             )
             let isThere = try FileTree.status(path.absolute) != nil
-            if !isThere { try mark(folder + Self.absence) }
+            if !isThere { try makeFolder(folder + Self.absence) }
             let place = isThere ? path.canonical : FilePaths.parent(path.canonical)
-            if try FileTree.isElsewhere(place, from: named.stateFolder) { try mark(elsewhere(index)) }
+            if try FileTree.isElsewhere(place, from: named.stateFolder) { try makeFolder(elsewhere(index)) }
             var count = 0
             for companion in try companions(of: path.absolute) {
                 count += try FileTree.copy(path.absolute + companion, to: "\(folder)/item\(companion)") {
@@ -64,15 +62,13 @@ struct FileSnapshot {
                     try checkRoom(needed)
                 }
             }
-            try mark(folder + Self.size(count))
+            try makeFolder(folder + Self.size(count))
         }
         try FileTree.synchronize(location.snapshot)
-        try FileTree.at(location.directory) { () throws(SystemCallError) in
-            try Platform.synchronizeDirectory(location.directory)
-        }
+        try FileTree.at(location.directory, call: Platform.synchronizeDirectory)
     }
 
-    private func mark(_ path: String) throws {
+    private func makeFolder(_ path: String) throws {
         try FileTree.at(path) { () throws(SystemCallError) in try Platform.makeDirectory(path) }
     }
 
@@ -81,9 +77,7 @@ struct FileSnapshot {
     /// Until the intent is cleared it can be done again from the start.
     func restore(_ interrupted: Interruption) throws(ProtectionFailure) {
         try explaining(.restoring) {
-            let base = try FileTree.at(location.directory) { () throws(SystemCallError) in
-                try Platform.resolved(location.directory)
-            }
+            let base = try FileTree.at(location.directory, call: Platform.resolved)
             try refuseForeign(base, .restoring)
             let paths = interrupted.protected.map { FilePaths.absolute($0, from: base) }
             // The list may have been edited by hand.
@@ -128,9 +122,7 @@ struct FileSnapshot {
             guard let status = try FileTree.status(location.snapshot) else { return }
             guard status.kind == .directory else { throw FileTree.Obstacle.special(location.snapshot) }
             if synchronizing {
-                try FileTree.at(location.directory) { () throws(SystemCallError) in
-                    try Platform.synchronizeDirectory(location.directory)
-                }
+                try FileTree.at(location.directory, call: Platform.synchronizeDirectory)
             }
             try FileTree.remove(location.snapshot)
         }
@@ -165,9 +157,7 @@ struct FileSnapshot {
     }
 
     private func checkRoom(_ needed: UInt64) throws {
-        let free = try FileTree.at(location.directory) { () throws(SystemCallError) in
-            try Platform.freeSpace(location.directory)
-        }
+        let free = try FileTree.at(location.directory, call: Platform.freeSpace)
         if needed > free {
             throw ProtectionFailure.noRoom(needed: needed, free: free, in: location.directory)
         }
@@ -177,16 +167,6 @@ struct FileSnapshot {
         _ stage: ProtectionFailure.Stage,
         _ body: () throws -> Value
     ) throws(ProtectionFailure) -> Value {
-        do {
-            return try body()
-        } catch let failure as ProtectionFailure {
-            throw failure
-        } catch let failure as FileTree.Failure {
-            throw .failed(failure.cause, failure.path, stage)
-        } catch let obstacle as FileTree.Obstacle {
-            throw .obstacle(obstacle, stage)
-        } catch {
-            throw .failed(error, location.snapshot, stage)
-        }
+        try ProtectionFailure.explaining(stage, at: location.snapshot, body)
     }
 }

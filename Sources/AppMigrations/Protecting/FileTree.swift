@@ -195,6 +195,14 @@ enum FileTree {
         }
     }
 
+    /// Makes a call with a path, which its failure names.
+    static func at<Value>(
+        _ path: String,
+        call: (String) throws(SystemCallError) -> Value
+    ) throws(Failure) -> Value {
+        try at(path) { () throws(SystemCallError) in try call(path) }
+    }
+
     static func at<Value>(_ path: String, _ body: () throws(SystemCallError) -> Value) throws(Failure)
         -> Value
     {

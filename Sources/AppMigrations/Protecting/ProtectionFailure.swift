@@ -18,6 +18,25 @@ final class ProtectionFailure: Error {
         self.cause = cause
     }
 
+    /// Explains what `body` throws: with the path of the failed call, or with `path`.
+    static func explaining<Value>(
+        _ stage: Stage,
+        at path: String,
+        _ body: () throws -> Value
+    ) throws(ProtectionFailure) -> Value {
+        do {
+            return try body()
+        } catch let failure as ProtectionFailure {
+            throw failure
+        } catch let failure as FileTree.Failure {
+            throw .failed(failure.cause, failure.path, stage)
+        } catch let obstacle as FileTree.Obstacle {
+            throw .obstacle(obstacle, stage)
+        } catch {
+            throw .failed(error, path, stage)
+        }
+    }
+
     static func failed(_ cause: any Error, _ path: String, _ stage: Stage) -> ProtectionFailure {
         let isUnnameable = (cause as? SystemCallError)?.errorNumber == Platform.notText
         let reason: Message =

@@ -39,7 +39,7 @@ extension SQLError {
         /// The disk is full, or the database has reached its largest size.
         public static var diskFull: Code { Code(.diskFull) }
 
-        /// The task was cancelled, or somebody called `interrupt()`.
+        /// The task was cancelled, or `interrupt()` was called.
         public static var cancelled: Code { Code(.cancelled) }
 
         /// The database could not be opened.

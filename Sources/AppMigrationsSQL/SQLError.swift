@@ -35,6 +35,8 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
         facts = Facts(Values(code: code, message: message))
     }
 
+    // Once, and not in each of the setters.
+    @inline(never)
     private mutating func change(_ body: (inout Values) -> Void) {
         var values = facts.values
         body(&values)

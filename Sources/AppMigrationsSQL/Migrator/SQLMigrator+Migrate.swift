@@ -2,7 +2,7 @@ extension SQLMigrator {
     /// Runs every migration that the database does not have, in the order of their versions.
     ///
     /// Each runs in a transaction that has the write lock from its beginning, and the ledger is read again
-    /// once the lock is there: of any number of starters, one runs it. Foreign keys that are on are off
+    /// once the lock is there: of any number of processes, one runs it. Foreign keys that are on are off
     /// meanwhile, so that a table can be rebuilt, and a migration that leaves rows which refer to none, and
     /// did not before, is rolled back. When nothing is pending, nothing is locked or written.
     ///

@@ -13,7 +13,7 @@ extension MigrationManager {
     /// ``SQLMigrator`` does it. A migrator inside gets `insideTransaction: true`.
     ///
     /// There is no asynchronous form: whatever used the connection while the closure is suspended would be in
-    /// its transaction. In asynchronous code this waits for other starters on the calling thread.
+    /// its transaction. In asynchronous code this waits for other processes on the calling thread.
     ///
     /// The state file is asked first, so that a start which has the version doesn't look at the database. A database
     /// that comes back from a backup of an earlier version is therefore not migrated: what must follow the database

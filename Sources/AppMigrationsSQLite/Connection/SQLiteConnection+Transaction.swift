@@ -10,8 +10,8 @@ extension SQLiteConnection {
     /// interrupted write, a full disk ("Response To Errors Within A Transaction"). Nothing that `body` then
     /// still tries is run.
     ///
-    /// - Throws: The error of `body`; `SQLError` when the transaction could not begin or commit, with the
-    ///   code `SQLError.Code.transactionEnded` when it was gone by then.
+    /// - Throws: The error of `body`; ``SQLError`` when the transaction could not begin or commit, with the
+    ///   code ``SQLError/Code/transactionEnded`` when it was gone by then.
     @discardableResult
     public func transaction<Value>(_ body: () throws -> Value) throws -> Value {
         let isOuter = !(try isInTransaction)
@@ -42,7 +42,7 @@ extension SQLiteConnection {
     /// "sqlite3_get_autocommit returns zero inside a transaction": the one way to know that SQLite ended one.
     package var hasTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
-    /// Whether SQLite ended a transaction that nobody has rolled back since.
+    /// Whether SQLite ended a transaction and no rollback has come since.
     var hasEndedTransaction: Bool { state.withLock { $0.endedBy != nil } }
 
     /// Refuses work after `close()`, and after SQLite ended a transaction that the caller does not know to

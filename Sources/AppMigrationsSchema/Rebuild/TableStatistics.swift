@@ -2,7 +2,7 @@ internal import AppMigrationsSQLite
 
 /// What `ANALYZE` found out about a table, which goes with it when it is dropped.
 ///
-/// Without it the queries of an app may become slower by far until somebody runs `ANALYZE` again.
+/// Without it the queries of an app may become slower by far until `ANALYZE` is run again.
 struct TableStatistics {
     private struct List {
         let table: String

@@ -79,7 +79,7 @@ extension SQLiteStore {
             do throws(SQLError) {
                 found = try recover(aside, check, busyTimeout, recovering)
             } catch {
-                // Where no lock can be made nobody sets anything aside: what was found first tells more.
+                // Without a lock nothing can be set aside, and what was found first tells more.
                 if case .unreachable(let first) = found, error.path?.hasPrefix(files.copy) == true {
                     throw first
                 }
@@ -92,7 +92,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Looks again under the lock, since another starter may be at it, and does what is to be done.
+    /// Looks again under the lock, since another process may be at it, and does what is to be done.
     private func recover(
         _ aside: StoreAside,
         _ check: Check,

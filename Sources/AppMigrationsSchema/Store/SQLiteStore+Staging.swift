@@ -8,7 +8,7 @@ extension SQLiteStore {
     /// Whatever goes wrong, and whenever the process dies, the store is wholly the old one or wholly the
     /// new one.
     ///
-    /// **Others who write** wait for as long as it takes, or get SQLite's busy error; nothing that they have
+    /// **Other writers** wait for as long as it takes, or get SQLite's busy error; nothing that they have
     /// committed is lost. The write lock has to be given back for a moment before the copy is
     /// written into the store. If another process commits something just then, the copy is made anew, and
     /// **`body` runs once more**, on the new copy.
@@ -22,7 +22,7 @@ extension SQLiteStore {
     ///     one of that name, which stays unless the store is replaced. See ``resolvedPath``.
     ///   - check: What the copy is checked for when `body` has returned, unless for nothing. Only what the store did
     ///     not have before is an error: damage, rows that break a constraint, rows that refer to none.
-    ///   - lockTimeout: How long to wait for other writers and for another starter that does the same.
+    ///   - lockTimeout: How long to wait for other writers and for another process that does the same.
     ///   - progress: Called with every thousand pages or so and before each phase; its answer can end it all.
     ///   - body: The migration. The connection is the copy's; keep neither it nor the copy's path,
     ///     `<resolvedPath>.migrating`.

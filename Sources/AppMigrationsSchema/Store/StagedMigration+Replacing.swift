@@ -33,7 +33,7 @@ extension StagedMigration {
         let backup = try StoreAside(files).isThere ? backup.map { EarlierBackup(path: $0) } : nil
         let live = try openStore()
         defer { live.close() }
-        // Until the copy is complete nobody else can write: not a row is lost, and no copy made for nothing.
+        // Until the copy is complete no other connection can write: no row is lost, and no copy is made for nothing.
         try live.query("BEGIN IMMEDIATE")
         let copy = try copyStore(to: files.copy, .copying, progress)
         defer { copy.close() }

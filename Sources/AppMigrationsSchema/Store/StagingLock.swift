@@ -1,17 +1,17 @@
 internal import AppMigrations
 internal import AppMigrationsSQLite
 
-/// The right to make, use and remove the files beside a store, for one starter at a time.
+/// The right to make, use and remove the files beside a store, for one process or thread at a time.
 ///
-/// The store's own lock does not do: it has to be given back for a moment before the swap, and nobody may
-/// take the copy for a left-over then.
+/// The store's own lock is not enough. It has to be given back for a moment before the copy is written into the store, and
+/// no other process may take the copy for a left-over then.
 struct StagingLock: ~Copyable {
     private let file: LockDescriptor
     private let path: String
 
     /// Waits for the lock.
     ///
-    /// - Throws: `SQLError.Code.busy` when another starter had it for longer than `wait`, and
+    /// - Throws: `SQLError.Code.busy` when another process had it for longer than `wait`, and
     ///   `SQLError.Code.cancelled`.
     init(_ files: StoreFiles, wait: Duration) throws(SQLError) {
         path = files.lock

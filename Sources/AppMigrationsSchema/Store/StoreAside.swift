@@ -14,7 +14,7 @@ struct StoreAside {
     /// Whether there is something to do about the store, or left of a start that died while it did it.
     func isNeeded(_ found: StoreInspection) throws(SQLError) -> Bool {
         switch found {
-        // Unreachable is also a store that another starter is renaming.
+        // Unreachable is also a store that another process is renaming.
         case .damaged, .unreachable: return true
         case .none:
             if try earlier() != nil { return true }
@@ -59,7 +59,7 @@ struct StoreAside {
         let db = try SQLiteConnection(path: files.store, .writing, lockTimeout)
         defer { db.close() }
         // "The database connection does not release file-locks at the conclusion of each transaction", and
-        // before the first access in WAL mode it means that nobody else can have the file open.
+        // before the first access in WAL mode it means that no other process can have the file open.
         try db.query("PRAGMA locking_mode = EXCLUSIVE")
         try db.query("BEGIN EXCLUSIVE")
         try db.query("ROLLBACK")
@@ -71,7 +71,7 @@ struct StoreAside {
     /// Renames the store and all beside it, and tells the new path.
     func moveAside() throws(SQLError) -> String {
         let path = try freePath()
-        // The store first: a log or journal without its store is of no use to anybody, a store without
+        // The store first: a log or journal without its store is of no use, a store without
         // them may look whole and lack what was committed.
         for ending in [""] + StoreFiles.sidecarEndings {
             try move(files.store + ending, to: path + ending)
@@ -158,7 +158,7 @@ private struct AsideName {
     let isWhole: Bool
     private let number: Int
 
-    /// `nil` for what has another form, such as a copy that somebody made by hand.
+    /// `nil` for what has another form, such as a copy that was made by hand.
     init?(_ name: String, after beginning: String) {
         var rest = name.utf8[...]
         guard rest.starts(with: beginning.utf8) else { return nil }

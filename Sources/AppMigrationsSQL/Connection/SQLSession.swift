@@ -21,7 +21,7 @@ package protocol SQLSession {
     /// Whether the database has a table that a script names.
     func has(_ table: TablesOfTexts.Table) throws(SQLError) -> Bool
 
-    /// Whether a transaction goes on after a statement that failed.
+    /// Whether a transaction stays open after a statement that failed.
     var goesOnAfterErrors: Bool { get }
 
     /// Runs a statement, and hands over the first value of each of its rows.

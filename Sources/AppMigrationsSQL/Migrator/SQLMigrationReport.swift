@@ -13,7 +13,7 @@ public struct SQLMigrationReport: Sendable, Hashable {
 
     /// Versions whose SQL is another one than when it was applied, as ``SQLMigrationStatus/changed`` has them.
     ///
-    /// A call that finds nothing pending compares the newest one, and all of them where that one differs. So it reads
+    /// A call that finds nothing pending compares the newest migration, and all of them where the newest differs. So it reads
     /// one file and not every file at every start; a test of the app asks ``SQLMigrator/status(_:)`` for the rest.
     public internal(set) var changed = [Int64]()
 }

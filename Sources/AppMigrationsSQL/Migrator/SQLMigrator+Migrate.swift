@@ -15,7 +15,7 @@ extension SQLMigrator {
     ///     it then, and is lost when the caller rolls back. Foreign keys stay as they are, since SQLite
     ///     switches them outside of a transaction only, so that dropping a table may delete the rows that
     ///     refer to it.
-    ///   - progress: Told after each migration, before its commit, and answers whether to go on.
+    ///   - progress: Told after each migration, before its commit, and answers whether to continue.
     /// - Returns: What was applied by this call.
     /// - Throws: ``SQLError`` with the version, the file and the place; ``SQLError/applied`` tells what
     ///   stays. Answers of `progress` that leave migrations pending throw ``SQLError/Code/stopped``, so

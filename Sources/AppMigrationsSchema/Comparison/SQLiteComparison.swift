@@ -3,7 +3,7 @@ public import AppMigrationsSQLite
 /// Compares two SQLite databases by what they hold, schema and rows, and not by their bytes.
 ///
 /// It is for the tests of an app's migrations: the same rows are laid out otherwise in a file that was altered than in
-/// one that was made anew. A rehearsal of `AppMigrationsTesting` takes it as a rule for the paths of databases:
+/// a new one. A rehearsal of `AppMigrationsTesting` takes it as a rule for the paths of databases:
 ///
 /// ```swift
 /// .comparing("**.sqlite", by: SQLiteComparison(ignoring: ["notes.changed_at"]).difference)

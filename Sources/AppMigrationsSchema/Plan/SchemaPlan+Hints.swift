@@ -27,7 +27,7 @@ extension SchemaPlan {
         /// The columns that may go with what they hold, by the table's name in the target.
         ///
         /// A column that comes again in a later release has to be taken out: a plan refuses a hint to drop what the
-        /// target has, since it would answer for the new column as well when that one is renamed.
+        /// target has, since it would answer for the new column as well when the new column is renamed.
         public var droppedColumns: [String: Set<String>]
 
         /// Answers some questions; the others stay open.

@@ -25,7 +25,7 @@ extension SchemaPlan {
             /// The target's table has no such column: it was renamed, or it goes.
             public static var droppedColumn: Kind { Kind(.droppedColumn) }
 
-            /// A virtual table can be changed only by making it anew, without its rows.
+            /// A virtual table can be changed only by making it again, without its rows.
             public static var replacedTable: Kind { Kind(.replacedTable) }
 
             /// A column becomes a generated one, so that its values go.

@@ -19,7 +19,7 @@ struct TableChange {
     /// The columns whose names the table does not have any more.
     var goneColumns: Set<SQLName> { Set(old.columns.map(\.name)).subtracting(new.columns.map(\.name)) }
 
-    /// The columns that come anew.
+    /// The columns that are new.
     var addedColumns: [SQLName] {
         new.columns.map(\.name).filter { source(of: $0) == nil }
     }

@@ -1,7 +1,7 @@
 internal import AppMigrationsSQLite
 
 extension TableRebuild {
-    /// The table in the schema, where it is one that can be made anew.
+    /// The table in the schema, where it can be rebuilt.
     func object(in objects: [SchemaObject], _ db: some SQLConnection) throws(SQLError) -> SchemaObject {
         let found = objects.first { $0.name == table && ($0.kind == .table || $0.kind == .view) }
         guard let object = found else {

@@ -25,7 +25,7 @@ extension TableRebuild {
             if name == new.rowIDAlias { isRowIDGiven = true }
             fillings.append(TableCopy.Filling(column: name.quoted, expression: expression))
         }
-        // Other tables may hold row ids, and an INTEGER PRIMARY KEY that comes anew takes them over.
+        // Other tables may hold row ids, and a new INTEGER PRIMARY KEY takes them over.
         if !isRowIDGiven, let target = new.rowIDName, let source = old.rowIDName {
             fillings.insert(TableCopy.Filling(column: target, expression: source), at: 0)
         }

@@ -1,6 +1,6 @@
 public import AppMigrationsSQLite
 
-/// A table made anew with its rows, for what `ALTER TABLE` cannot do.
+/// Rebuilds a table with its rows, for what `ALTER TABLE` cannot do.
 ///
 /// Nothing that belongs to the table is lost on the way: the columns that both tables have are copied with
 /// their row ids; indexes, triggers, the counter of `AUTOINCREMENT` and the statistics of `ANALYZE` are
@@ -17,7 +17,7 @@ public struct TableRebuild: Sendable {
     let createTable: String
     let values: [(column: SQLName, expression: String)]
     let dropping: [SQLName]
-    /// The columns that come anew under the name of an old one, whose values another column keeps.
+    /// The new columns with the name of an old one, whose values another column keeps.
     let fresh: Set<SQLName>
 
     /// Describes what a table is to become; nothing is read or checked before ``run(_:)``.
@@ -56,7 +56,7 @@ public struct TableRebuild: Sendable {
         self.fresh = fresh
     }
 
-    /// Makes the table anew.
+    /// Rebuilds the table.
     ///
     /// Outside of a transaction it turns foreign keys off, begins one, commits, and turns them on again.
     /// In a transaction, such as a migration's, it uses a savepoint, and foreign keys must be off already: a

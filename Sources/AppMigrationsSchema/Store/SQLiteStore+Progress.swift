@@ -35,7 +35,7 @@ extension SQLiteStore {
 
     /// What becomes of a staged migration.
     public enum Answer: Sendable, Hashable {
-        /// It goes on.
+        /// The migration continues.
         case `continue`
         /// It ends here, and the store is as it was.
         case cancel

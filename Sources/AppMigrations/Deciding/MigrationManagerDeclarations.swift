@@ -136,7 +136,7 @@ struct Declarations {
         settle(current)
     }
 
-    /// Begins anew after the mark was set.
+    /// Begins again after the mark was set.
     mutating func reopen(_ marks: StateMarks, current: AppVersion) {
         self.marks = marks
         isFresh = false

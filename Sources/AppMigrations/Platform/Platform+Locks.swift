@@ -10,7 +10,7 @@ import Android
 
 /// The locks between processes and between threads.
 extension Platform {
-    /// Takes the lock of an open file without waiting; `false` when somebody else has it.
+    /// Takes the lock of an open file without waiting; `false` when it is taken.
     package static func tryLock(_ descriptor: Int32, sharing: Bool = false) throws(SystemCallError) -> Bool {
         let kind = sharing ? LOCK_SH : LOCK_EX
         do throws(SystemCallError) {

@@ -10,7 +10,7 @@ extension SQLiteStore {
     ///
     /// **Other writers** wait for as long as it takes, or get SQLite's busy error; nothing that they have
     /// committed is lost. The write lock has to be given back for a moment before the copy is
-    /// written into the store. If another process commits something just then, the copy is made anew, and
+    /// written into the store. If another process commits something just then, the copy is made again, and
     /// **`body` runs once more**, on the new copy.
     ///
     /// Where `body` wrote nothing, nothing is checked or replaced, and a backup from an earlier time stays. Writes

@@ -99,6 +99,7 @@ struct FileSnapshot {
                 if wasElsewhere, !isElsewhere { throw FileTree.Obstacle.unmounted(path) }
                 if isElsewhere, !wasElsewhere { throw FileTree.Obstacle.mounted(path) }
             }
+            let spared = try FileTree.identities(from: base)
             for (index, path) in paths.enumerated() {
                 let saved = "\(folder(index))/item"
                 let isFolder = try FileTree.status(saved)?.kind == .directory
@@ -107,7 +108,8 @@ struct FileSnapshot {
                     path,
                     with: saved,
                     suffixes: suffixes,
-                    models: models(index)
+                    models: models(index),
+                    sparing: spared
                 )
                 try FileTree.synchronizeFolders(from: FilePaths.parent(path), upTo: base)
             }

@@ -4,19 +4,20 @@ extension FileTree {
     /// A file that is equal already isn't touched: it may be immutable, or another process may write to it. What can be
     /// removed is made again. The rest is written in place, since a mounted file can't be removed, nor a file in a folder
     /// that isn't this user's. Folders stay the same folders.
-    /// Folders above that went are made again as `models` has them.
+    /// Folders above that went are made again as `models` has them. A folder that is one of `spared` is refused.
     static func replace(
         _ target: String,
         with source: String,
         suffixes: [String],
-        models: String
+        models: String,
+        sparing spared: Set<FileIdentity>
     ) throws {
         let isWanted = try suffixes.contains { try status(source + $0) != nil }
         let parent = FileParent(of: target, isMaking: isWanted, models: models)
         guard let folder = try parent.open() else { return }
         let result = Result {
             for suffix in suffixes {
-                try replace(target + suffix, in: folder, with: source + suffix)
+                try replace(target + suffix, in: folder, with: source + suffix, sparing: spared)
             }
             try parent.synchronize()
         }
@@ -27,9 +28,13 @@ extension FileTree {
     private static func replace(
         _ target: String,
         in folder: Int32,
-        with source: String
+        with source: String,
+        sparing spared: Set<FileIdentity>
     ) throws {
         let name = FileName(FilePaths.last(target).utf8CString)
+        if let found = try FolderTrail(target, in: folder).find(name), spared.contains(found.identity) {
+            throw ProtectionFailure.unprotectable(target, "the state directory is in it", .restoring)
+        }
         // Removals come first: the files that are put back may need the room.
         let unchanged = try prune(target, name, in: folder, source)
         let copying = FileCopying(

@@ -56,6 +56,22 @@ enum FileTree {
         return false
     }
 
+    /// The identities of a folder and of those above it, by which they are known under other paths: a bind mount gives a
+    /// folder a second path without a link.
+    static func identities(from folder: String) throws -> Set<FileIdentity> {
+        var identities: Set<FileIdentity> = []
+        var path = folder
+        while true {
+            do {
+                if let found = try status(path) { identities.insert(found.identity) }
+            } catch let failure as Failure where failure.cause.isForbidden {
+                // A folder that this process may not look at is none that it could empty.
+            }
+            if path == "/" { return identities }
+            path = FilePaths.parent(path)
+        }
+    }
+
     /// Visits what stands at `path` and in it, as far as it can be copied and put back; nothing where nothing stands.
     ///
     /// `visit` gets the path of each thing as far as it is text.

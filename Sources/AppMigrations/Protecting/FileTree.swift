@@ -128,8 +128,9 @@ enum FileTree {
     /// Syncs something to disk that this user may not open, by syncing all of its file system.
     ///
     /// A closure can leave a file or folder without permissions. If it had to be opened, the record would fail at every start.
+    /// What is mounted there is on another file system than its folder, and can't be reached through it.
     private static func synchronizeUnopened(_ walk: FileWalk, _ failure: Failure) throws {
-        if !failure.cause.isForbidden { throw failure }
+        if !failure.cause.isForbidden || Platform.isMountPoint(failure.path) { throw failure }
         let isSynchronized: Bool
         do throws(SystemCallError) {
             // The top's folder isn't open, since its path leads there.

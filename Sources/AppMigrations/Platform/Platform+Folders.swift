@@ -69,7 +69,7 @@ extension Platform {
         try openName(name, in: folder, nameOnly | O_DIRECTORY)
     }
 
-    /// What opens a folder of which only the names it holds are needed: it may be closed to who wants to list it.
+    /// The flags that open a folder for the names in it only, so that a folder which this user may not list is opened too.
     private static var nameOnly: Int32 {
         #if canImport(Darwin)
         O_RDONLY
@@ -241,7 +241,7 @@ extension SystemCallError {
     /// somebody else's, can't be removed.
     var isKeptName: Bool { [EBUSY, EACCES, EPERM, EROFS].contains(errorNumber) }
 
-    /// What a file system without rights or times says to who sets them, and the system to who may not.
+    /// Whether a file system can't keep the rights or times that were set, or this user may not set them.
     var isUnsettable: Bool { [EPERM, ENOSYS, ENOTSUP, EOPNOTSUPP, EINVAL].contains(errorNumber) }
 
     var isForbidden: Bool { errorNumber == EACCES || errorNumber == EPERM }

@@ -8,9 +8,11 @@ extension SQLiteSession {
     /// the pragma says is asked afterwards.
     package func withoutForeignKeys(_ body: (_ checks: Bool) throws(SQLError) -> Void) throws(SQLError) {
         guard try hasForeignKeys else { return try body(false) }
-        try setForeignKeys(false)
         try SQLError.running(
-            { () throws(SQLError) in try body(true) },
+            { () throws(SQLError) in
+                try setForeignKeys(false)
+                try body(true)
+            },
             undoing: "turning the foreign keys on again"
         ) { () throws(SQLError) in try setForeignKeys(true) }
     }

@@ -19,13 +19,15 @@ extension SQLiteSession {
 
     /// Whether the connection is in a transaction, which its SQL can only tell by trying.
     ///
-    /// A BEGIN takes no lock and fails inside a transaction only.
+    /// A BEGIN takes no lock and fails inside a transaction only, unless the connection takes no statement at all, as that
+    /// of a cancelled task may.
     package var isInTransaction: Bool {
         get throws(SQLError) {
             if let own { return try own.isInTransaction }
             do {
                 _ = try db.query("BEGIN")
             } catch {
+                try db.rows("SELECT 1")
                 return true
             }
             try db.rows("ROLLBACK")

@@ -156,4 +156,19 @@ import Testing
         #expect(try tables(in: db).isEmpty)
         #expect(try db.query("PRAGMA foreign_keys") == [[1]])
     }
+
+    @Test func `they are on again where they could be turned off but not asked about`() throws {
+        let db = try migrated()
+        var asked = 0
+        let connection = OtherConnection(db) { sql in
+            guard sql == "PRAGMA foreign_keys" else { return }
+            asked += 1
+            if asked == 2 { throw OtherConnection.Failure(description: "disk I/O error") }
+        }
+        let error = try sqlError {
+            try SQLMigrator([SQLMigration(version: 2, sql: "CREATE TABLE a(x)")]).migrate(connection)
+        }
+        #expect(error.description == "disk I/O error.")
+        #expect(try db.query("PRAGMA foreign_keys") == [[1]])
+    }
 }

@@ -62,6 +62,17 @@ import Testing
         #expect(error.description == "Migration 1: no connection.")
     }
 
+    @Test func `a connection that takes no statement is not taken for one in a transaction`() throws {
+        var isCancelled = false
+        let db = OtherConnection(try memory()) { sql in
+            if sql == "BEGIN IMMEDIATE" { isCancelled = true }
+            if isCancelled { throw CancellationError() }
+        }
+        let error = try sqlError { try Other([SQLMigration(version: 1, sql: "")]).migrate(db) }
+        #expect(error.code == .cancelled)
+        #expect(!error.message.contains("transaction"))
+    }
+
     @Test func `what a closure says of locks is its own error`() throws {
         let migrator = try Other([
             SQLMigration(version: 1) { _ in throw OtherConnection.Failure(description: "database is locked") }

@@ -82,13 +82,15 @@ public struct TableRebuild: Sendable {
         }
     }
 
-    /// Says in an error which table it is about, and that it is as it was.
+    /// Says in an error which table it is about, and that it is as it was, unless the error says what became of it.
     func located(_ error: SQLError) -> SQLError {
         var error = error
         // They would be places in statements that the caller does not see.
         (error.line, error.column) = (nil, nil)
         error.message = "Rebuilding the table \(table): \(error.message)"
-        if !error.message.contains("Nothing was changed"), error.code != .transactionEnded {
+        if error.outcome == nil, error.code != .transactionEnded,
+            !error.message.contains("Nothing was changed")
+        {
             error.message += ". The table and its rows are as they were"
         }
         return error

@@ -20,12 +20,20 @@ enum SchemaTransaction {
         }
         let session = SQLiteSession(db)
         if try session.isInTransaction { return try inside(session, body) }
-        try session.withoutForeignKeys { checks throws(SQLError) in
-            try withLegacyRenaming(db) { () throws(SQLError) in
-                try session.transaction(wait: .zero) { () throws(SQLError) in
-                    if checks { try session.checkingReferences(body) } else { try body() }
+        var isCommitted = false
+        do throws(SQLError) {
+            try session.withoutForeignKeys { checks throws(SQLError) in
+                try withLegacyRenaming(db) { () throws(SQLError) in
+                    try session.transaction(wait: .zero) { () throws(SQLError) in
+                        if checks { try session.checkingReferences(body) } else { try body() }
+                    }
+                    isCommitted = true
                 }
             }
+        } catch {
+            var error = error
+            if isCommitted { error.outcome = "The change itself is committed" }
+            throw error
         }
     }
 
@@ -42,22 +50,21 @@ enum SchemaTransaction {
             )
         }
         let db = session.db
-        try withLegacyRenaming(db) { () throws(SQLError) in
-            try db.rows("SAVEPOINT app_migrations_schema")
+        try db.rows("SAVEPOINT app_migrations_schema")
+        do throws(SQLError) {
+            try withLegacyRenaming(db, body)
+            try db.rows("RELEASE app_migrations_schema")
+        } catch {
             do throws(SQLError) {
-                try body()
-                try db.rows("RELEASE app_migrations_schema")
-            } catch {
                 // Where SQLite ended the transaction, the savepoint is gone with it.
-                guard try session.isInTransaction else { throw error }
-                do throws(SQLError) {
+                if try session.isInTransaction {
                     try db.rows("ROLLBACK TO app_migrations_schema")
                     try db.rows("RELEASE app_migrations_schema")
-                } catch let failure {
-                    throw error.adding(failure, of: "the rollback")
                 }
-                throw error
+            } catch let failure {
+                throw error.adding(failure, of: "the rollback")
             }
+            throw error
         }
     }
 

@@ -109,6 +109,42 @@ import Testing
         }
         #expect(error.code == .brokenObject)
     }
+
+    @Test func `a pragma that can't be set back doesn't make a committed change one that wasn't`() throws {
+        let db = try database("CREATE TABLE t(a); INSERT INTO t VALUES (1)")
+        let error = try sqlError {
+            try TableRebuild("t", as: "CREATE TABLE t(a, b)").run(
+                failing(db, "PRAGMA legacy_alter_table = OFF")
+            )
+        }
+        #expect(
+            error.description == "Rebuilding the table t: disk I/O error. The change itself is committed."
+        )
+        #expect(try db.query("SELECT a, b FROM t") == [[1, nil]])
+        #expect(try db.query("PRAGMA foreign_keys") == [[1]])
+    }
+
+    @Test func `inside a transaction it undoes the change`() throws {
+        let db = try database("CREATE TABLE t(a); INSERT INTO t VALUES (1)", foreignKeys: false)
+        try db.query("BEGIN")
+        let error = try sqlError {
+            try TableRebuild("t", as: "CREATE TABLE t(a, b)").run(
+                failing(db, "PRAGMA legacy_alter_table = OFF")
+            )
+        }
+        #expect(
+            error.description
+                == "Rebuilding the table t: disk I/O error. The table and its rows are as they were."
+        )
+        try db.query("COMMIT")
+        #expect(try db.query("SELECT * FROM t") == [[1]])
+    }
+
+    private func failing(_ db: SQLiteConnection, _ statement: String) -> OtherConnection {
+        OtherConnection(db) { sql in
+            if sql == statement { throw OtherConnection.Failure(description: "disk I/O error") }
+        }
+    }
 }
 
 /// A connection that has no more than the protocol asks for.

@@ -24,7 +24,13 @@ extension SQLiteSession {
             },
             undoing: "setting the pragmas back"
         ) { () throws(SQLError) in
-            for (pragma, before) in raised { try setOutside(pragma, to: before) }
+            var failure: SQLError?
+            for (pragma, before) in raised {
+                do throws(SQLError) { try setOutside(pragma, to: before) } catch {
+                    failure = failure ?? error
+                }
+            }
+            if let failure { throw failure }
         }
     }
 

@@ -63,7 +63,8 @@ public struct TableRebuild: Sendable {
     /// migrator sees to it.
     ///
     /// - Parameter db: A connection to SQLite, of this library or another.
-    /// - Throws: `SQLError`, after which the table and the connection's settings are as they were:
+    /// - Throws: `SQLError`, after which the table and the connection's settings are as they were, unless it says that
+    ///   the change is committed and only a setting could not be set back:
     ///   `SQLError.Code.refusedSchemaChange` for what cannot be done or would lose something, found
     ///   before a row is copied; `SQLError.Code.brokenObject` for a view or a trigger that would no longer
     ///   compile, `SQLError.Code.foreignKeyViolation` for rows that would refer to none, and what SQLite says

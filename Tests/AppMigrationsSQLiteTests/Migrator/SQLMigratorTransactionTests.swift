@@ -104,4 +104,20 @@ import Testing
         try db.query("ROLLBACK")
         #expect(try tables(in: db).isEmpty)
     }
+
+    @Test func `a pragma of durability that can't be set back keeps no other from it`() throws {
+        let db = try memory()
+        try db.query("PRAGMA synchronous = 1")
+        let connection = OtherConnection(db) { sql in
+            if sql == "PRAGMA synchronous = 1" {
+                throw OtherConnection.Failure(description: "disk I/O error")
+            }
+        }
+        let error = try sqlError {
+            try SQLMigrator([SQLMigration(version: 1, sql: "CREATE TABLE a(x)")]).migrate(connection)
+        }
+        #expect(error.description == "Migration 1: disk I/O error. Applied before it and kept: 1.")
+        #expect(try db.query("PRAGMA fullfsync") == [[0]])
+        #expect(try ledger(of: db) == [1])
+    }
 }

@@ -24,10 +24,12 @@ extension Platform {
         return names
     }
 
-    /// The bytes of a file, also where a link leads to it.
-    static func bytes(ofFile path: String) throws(SystemCallError) -> [UInt8] {
-        let file = try opening { open(path, O_RDONLY | O_CLOEXEC) }
+    /// The bytes of a regular file, also where a link leads to it; `nil` for anything else.
+    static func bytes(ofFile path: String) throws(SystemCallError) -> [UInt8]? {
+        // open(2): without O_NONBLOCK a FIFO would be waited for until a program writes to it.
+        let file = try opening { open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) }
         defer { closeAfterReading(file) }
+        guard try FileStatus(file).kind == .file else { return nil }
         var bytes = [UInt8]()
         var chunk = [UInt8](repeating: 0, count: 16_384)
         while true {

@@ -43,11 +43,14 @@ extension SQLStep {
         case nil: return nil
         case .text(let text): return text
         case .file(let path):
-            let bytes: [UInt8]
+            let content: [UInt8]?
             do {
-                bytes = try Platform.bytes(ofFile: path)
+                content = try Platform.bytes(ofFile: path)
             } catch {
                 throw located(SQLError(.fileFailure, "\(error). Nothing was run"))
+            }
+            guard let bytes = content else {
+                throw located(SQLError(.fileFailure, "It is not a regular file. Nothing was run"))
             }
             if let text = String(validUTF8: bytes) { return text }
             var error = SQLError(

@@ -25,7 +25,7 @@ struct StagingLock: ~Copyable {
             if Task<Never, Never>.isCancelled { throw SQLError(.cancelled, "The task was cancelled") }
             let left = ContinuousClock.now.duration(to: deadline)
             if left <= .zero {
-                var error = SQLError(.busy, "Another starter is migrating this store or setting it aside")
+                var error = SQLError(.busy, "Another process is migrating this store or setting it aside")
                 error.path = files.store
                 throw error
             }

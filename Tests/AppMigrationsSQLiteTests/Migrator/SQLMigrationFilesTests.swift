@@ -80,17 +80,25 @@ import Testing
         }
     }
 
-    @Test func `a file that cannot be read is refused before the first one runs`() throws {
+    @Test(arguments: ["folder", "fifo", "link to a fifo"])
+    func `what is no regular file is refused before the first one runs`(kind: String) throws {
         try withTemporaryFolder { folder in
             try write("CREATE TABLE a(x)", to: folder + "/1.sql")
-            try FileManager.default.createDirectory(
-                atPath: folder + "/2.sql",
-                withIntermediateDirectories: false
-            )
+            let path = folder + "/2.sql"
+            switch kind {
+            case "folder": try #require(mkdir(path, 0o700) == 0)
+            case "fifo": try #require(mkfifo(path, 0o600) == 0)
+            default:
+                try #require(mkfifo(folder + "/fifo", 0o600) == 0)
+                try #require(symlink("fifo", path) == 0)
+            }
             let db = try memory()
             let error = try sqlError { try Migrator(Migration.files(in: folder)).migrate(db) }
             #expect(error.code == .fileFailure)
             #expect(error.version == 2)
+            #expect(
+                error.description == "Migration 2: \(path): It is not a regular file. Nothing was run."
+            )
             #expect(try tables(in: db).isEmpty)
         }
     }

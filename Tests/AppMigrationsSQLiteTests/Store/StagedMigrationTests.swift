@@ -155,7 +155,7 @@ import Testing
                     try store.migrateStaged(lockTimeout: .milliseconds(5)) { _ in Issue.record("run") }
                 }
                 #expect(error.code == .busy)
-                #expect(error.message == "Another starter is migrating this store or setting it aside")
+                #expect(error.message == "Another process is migrating this store or setting it aside")
                 try db.query("DELETE FROM note WHERE id = 1")
             }
             #expect(try Self.rows(of: store.path)[0][0] == 499)

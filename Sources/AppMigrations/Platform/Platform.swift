@@ -200,6 +200,11 @@ package enum Platform {
     static func contents(ofFile path: String, limit: Int) throws(SystemCallError) -> [UInt8]? {
         let descriptor = try openToRead(path)
         defer { closeAfterReading(descriptor) }
+        return try contents(ofOpen: descriptor, limit: limit)
+    }
+
+    /// The same for a file that is open.
+    package static func contents(ofOpen descriptor: Int32, limit: Int) throws(SystemCallError) -> [UInt8]? {
         let status = try FileStatus(descriptor)
         guard status.kind == .file, status.size <= limit else { return nil }
         var content: [UInt8] = []

@@ -29,13 +29,6 @@ extension Platform {
         // open(2): without O_NONBLOCK a FIFO would be waited for until a program writes to it.
         let file = try opening { open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) }
         defer { closeAfterReading(file) }
-        guard try FileStatus(file).kind == .file else { return nil }
-        var bytes = [UInt8]()
-        var chunk = [UInt8](repeating: 0, count: 16_384)
-        while true {
-            let count = try retrying("read") { read(file, &chunk, chunk.count) }
-            if count == 0 { return bytes }
-            bytes.append(contentsOf: chunk[..<count])
-        }
+        return try contents(ofOpen: file, limit: .max)
     }
 }

@@ -58,7 +58,8 @@ extension MigrationErrorTests {
             "protectionFailed",
             .protection(.obstacle(.link("/data/inner"), .restoring), location, AppVersion("1.2")),
             "The files that migration 1.2 protects could not be put back by manager \"Library\": /data/inner is a link that "
-                + "was put there since the copy was made; remove it. Their copy in /d/Library.migrations.snapshot is kept, and "
+                + "was put there since the copy was made; remove it, or put the folder that it leads to "
+                + "in its place. Their copy in /d/Library.migrations.snapshot is kept, and "
                 + "the next start tries again. Don't write to those files before it succeeded. \(wayOut)"
         ),
     ]

@@ -124,7 +124,10 @@ final class ProtectionFailure: Error {
             let reason: Message = "a file system is mounted where \(path) was on another one; unmount it"
             return ProtectionFailure(path, reason, stage)
         case .link(let path):
-            let reason: Message = "\(path) is a link that was put there since the copy was made; remove it"
+            let reason: Message = """
+                \(path) is a link that was put there since the copy was made; remove it, or put the folder that it leads \
+                to in its place
+                """
             return ProtectionFailure(path, reason, stage)
         }
     }

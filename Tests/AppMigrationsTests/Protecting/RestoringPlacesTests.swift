@@ -109,7 +109,8 @@ import Testing
             let link = try scratch.resolved(name)
             #expect(error.path == link)
             let reason =
-                ": \(link) is a link that was put there since the copy was made; remove it. "
+                ": \(link) is a link that was put there since the copy was made; "
+                + "remove it, or put the folder that it leads to in its place. "
             #expect(error.description.contains(reason))
             #expect(throws: MigrationError.self) { try scratch.manager("1.1") }
             #expect(try scratch.read("other/inner/file") == "other")

@@ -19,6 +19,7 @@ extension MigrationManager {
             lastRun: version,
             baseline: version,
             launched: currentVersion,
+            oldestReader: state.marks.oldestReader,
             interrupted: nil
         )
         try locked.save(state, version, else: "The mark was not set.")

@@ -57,7 +57,8 @@ final class MigrationAttempt {
                 stateDirectory: files?.stateFolder,
                 appVersion: current,
                 startedAt: Platform.now,
-                failure: nil
+                failure: nil,
+                checkpoint: before.marks.attempts(at: version)?.checkpoint
             )
         )
         self.intent = intent

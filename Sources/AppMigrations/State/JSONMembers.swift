@@ -3,12 +3,13 @@
 /// Members with other keys are passed over and checked, since a newer release may have written them.
 struct JSONMembers {
     /// How the value of a member is read.
-    enum Kind { case version, count, date, seconds, text, textOrNull, texts }
+    enum Kind { case version, count, date, seconds, fraction, text, textOrNull, texts }
 
     private enum Value {
         case version(AppVersion)
         case number(Int64)
         case duration(Duration)
+        case fraction(Double)
         case text(String?)
         case texts([String])
     }
@@ -74,6 +75,14 @@ struct JSONMembers {
         return text
     }
 
+    /// The checkpoint, where there is one: its text and the version that wrote it belong together.
+    func checkpoint() throws(StateJSONReader.Problem) -> Checkpoint? {
+        guard let text = textIfThere("checkpoint") else { return nil }
+        var checkpoint = Checkpoint(text: text, appVersion: try version("checkpointAppVersion"))
+        if case .fraction(let progress) = self["progress"] { checkpoint.progress = progress }
+        return checkpoint
+    }
+
     private static func value(
         _ kind: Kind,
         _ reader: inout StateJSONReader
@@ -100,6 +109,10 @@ struct JSONMembers {
             guard seconds >= 0, seconds < 1e12 else { throw reader.problem(.positive, at: start) }
             let nanoseconds = (seconds.truncatingRemainder(dividingBy: 1) * 1e9).rounded()
             return .duration(.nanoseconds(Int64(nanoseconds)) + .seconds(Int64(seconds)))
+        case .fraction:
+            let fraction = try reader.double()
+            guard fraction >= 0, fraction <= 1 else { throw reader.problem(.fraction, at: start) }
+            return .fraction(fraction)
         case .text: return .text(try reader.string().decoded)
         case .textOrNull: return .text(try reader.isNull() ? nil : try reader.string().decoded)
         case .texts:
@@ -130,7 +143,8 @@ extension StateJSONReader {
             [
                 ("version", .version), ("attempts", .count), ("deaths", .count), ("protected", .texts),
                 ("stateDirectory", .text), ("appVersion", .version), ("startedAt", .date),
-                ("failure", .textOrNull),
+                ("failure", .textOrNull), ("checkpoint", .text), ("checkpointAppVersion", .version),
+                ("progress", .fraction),
             ]
         )
         return Interruption(
@@ -141,7 +155,8 @@ extension StateJSONReader {
             stateDirectory: members.textIfThere("stateDirectory"),
             appVersion: try members.version("appVersion"),
             startedAt: try members.number("startedAt"),
-            failure: try members.textOrNull("failure")
+            failure: try members.textOrNull("failure"),
+            checkpoint: try members.checkpoint()
         )
     }
 
@@ -150,14 +165,18 @@ extension StateJSONReader {
         let versions = try list { (list: inout [AttemptedMigration], reader) throws(Problem) in
             let members = try JSONMembers(
                 &reader,
-                [("version", .version), ("attempts", .count), ("deaths", .count), ("appVersion", .version)]
+                [
+                    ("version", .version), ("attempts", .count), ("deaths", .count), ("appVersion", .version),
+                    ("checkpoint", .text), ("checkpointAppVersion", .version), ("progress", .fraction),
+                ]
             )
             list.append(
                 AttemptedMigration(
                     version: try members.version("version"),
                     attempts: try members.count("attempts"),
                     deaths: try members.count("deaths"),
-                    appVersion: try members.version("appVersion")
+                    appVersion: try members.version("appVersion"),
+                    checkpoint: try members.checkpoint()
                 )
             )
         }

@@ -27,6 +27,9 @@ extension MigrationState {
         text += "  \"lastRunVersion\" : \"\(marks.lastRun)\",\n"
         text += "  \"baseline\" : \"\(marks.baseline)\",\n"
         text += "  \"launchedVersion\" : \"\(marks.launched)\",\n"
+        if marks.oldestReader != .zero {
+            text += "  \"oldestReader\" : \"\(marks.oldestReader)\",\n"
+        }
         if let interrupted = marks.interrupted {
             text += "  \"interrupted\" : \(Self.text(interrupted)),\n"
         }
@@ -34,13 +37,14 @@ extension MigrationState {
             text += "  \"attempted\" : [ \(marks.attempted.map(Self.text).joined(separator: ", ")) ],\n"
         }
         let history = rows.isEmpty ? "" : "\n    " + rows.joined(separator: Self.separator) + "\n  "
-        text += "  \"history\" : [\(history)]\n}\n"
-        return Array(text.utf8)
+        let end = "  \"history\" : [\(history)]\n}\n"
+        return Array(text.utf8) + unknownMembers + Array(end.utf8)
     }
 
     private static func text(_ attempted: AttemptedMigration) -> String {
         "{ \"version\" : \"\(attempted.version)\", \"attempts\" : \(count(attempted.attempts)), "
-            + "\"deaths\" : \(count(attempted.deaths)), \"appVersion\" : \"\(attempted.appVersion)\" }"
+            + "\"deaths\" : \(count(attempted.deaths)), \"appVersion\" : \"\(attempted.appVersion)\""
+            + text(attempted.checkpoint) + " }"
     }
 
     /// A number of at most eighteen digits, which is what the reader takes.
@@ -53,7 +57,15 @@ extension MigrationState {
         return "{ \"version\" : \"\(interrupted.version)\", \"attempts\" : \(count(interrupted.attempts)), "
             + "\"deaths\" : \(count(interrupted.deaths)), \"protected\" : [\(protected)], "
             + directory + "\"appVersion\" : \"\(interrupted.appVersion)\", "
-            + "\"startedAt\" : \"\(Timestamp.text(interrupted.startedAt))\", \"failure\" : \(failure) }"
+            + "\"startedAt\" : \"\(Timestamp.text(interrupted.startedAt))\", \"failure\" : \(failure)"
+            + text(interrupted.checkpoint) + " }"
+    }
+
+    private static func text(_ checkpoint: Checkpoint?) -> String {
+        guard let checkpoint else { return "" }
+        let progress = checkpoint.progress.map { ", \"progress\" : \($0)" } ?? ""
+        return ", \"checkpoint\" : \(checkpoint.text.quoted), "
+            + "\"checkpointAppVersion\" : \"\(checkpoint.appVersion)\"" + progress
     }
 
     private static func text(_ row: AppliedMigration) -> String {

@@ -7,6 +7,8 @@ struct MigrationState: Equatable {
     var name: String
     var marks: StateMarks
     var history: [AppliedMigration] = []
+    /// The members that this release doesn't know, as they stand in the file: a newer release relies on them.
+    var unknownMembers: [UInt8] = []
 
     /// The state after `row` was applied: the only way in which the mark rises by a migration.
     func recording(_ row: AppliedMigration) -> MigrationState {
@@ -48,6 +50,8 @@ struct Interruption: Equatable, Sendable {
     var startedAt: Int64
     /// The error that ended the attempt; `nil` while the closure runs, or when its process died.
     var failure: String?
+    /// How far the closure came in this attempt or an earlier one.
+    var checkpoint: Checkpoint?
 
     /// Lets go of the snapshot, whose files are put back or stay as they are.
     mutating func release() {
@@ -64,6 +68,7 @@ struct AttemptedMigration: Equatable, Sendable {
     /// How many processes of `appVersion` died in it.
     var deaths: Int
     var appVersion: AppVersion
+    var checkpoint: Checkpoint?
 }
 
 extension AttemptedMigration {
@@ -77,7 +82,8 @@ extension AttemptedMigration {
             version: interrupted.version,
             attempts: min(interrupted.attempts, Self.mostAttempts),
             deaths: deaths,
-            appVersion: interrupted.appVersion
+            appVersion: interrupted.appVersion,
+            checkpoint: interrupted.checkpoint
         )
     }
 }

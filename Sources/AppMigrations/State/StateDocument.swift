@@ -55,7 +55,12 @@ extension MigrationState {
     {
         var document = StateDocument(bytes, name: name)
         try document.read(.read)
-        return MigrationState(name: name, marks: try document.marks(), history: document.history)
+        return MigrationState(
+            name: name,
+            marks: try document.marks(),
+            history: document.history,
+            unknownMembers: document.unknownMembers
+        )
     }
 }
 
@@ -65,15 +70,16 @@ extension MigrationState {
 /// does every conformance of an `OptionSet`, whose symbols are looked up when a program is loaded.
 private struct StateDocument {
     private enum Bit {
-        static var format: UInt8 { 1 }
-        static var name: UInt8 { 2 }
-        static var lastRunVersion: UInt8 { 4 }
-        static var baseline: UInt8 { 8 }
-        static var launchedVersion: UInt8 { 16 }
-        static var interrupted: UInt8 { 32 }
-        static var history: UInt8 { 64 }
-        static var attempted: UInt8 { 128 }
-        static var needed: UInt8 { format | name | lastRunVersion }
+        static var format: UInt16 { 1 }
+        static var name: UInt16 { 2 }
+        static var lastRunVersion: UInt16 { 4 }
+        static var baseline: UInt16 { 8 }
+        static var launchedVersion: UInt16 { 16 }
+        static var interrupted: UInt16 { 32 }
+        static var history: UInt16 { 64 }
+        static var attempted: UInt16 { 128 }
+        static var oldestReader: UInt16 { 256 }
+        static var needed: UInt16 { format | name | lastRunVersion }
     }
 
     /// What becomes of the history: its rows are read, passed over, or cut off with the text.
@@ -81,13 +87,15 @@ private struct StateDocument {
 
     private var reader: StateJSONReader
     private let name: String
-    private var keys: UInt8 = 0
+    private var keys: UInt16 = 0
     private var lastRun = AppVersion.zero
     private var baseline = AppVersion.zero
     private var launched = AppVersion.zero
+    private var oldestReader = AppVersion.zero
     private var interrupted = StateMarks.Interrupted.no
     private var attempted = StateMarks.Attempted.none
     private(set) var history: [AppliedMigration] = []
+    private(set) var unknownMembers: [UInt8] = []
 
     init(_ bytes: UnsafeBufferPointer<UInt8>, name: String) {
         reader = StateJSONReader(bytes)
@@ -107,6 +115,7 @@ private struct StateDocument {
         try reader.expect(0x7B, .object)
         if reader.pass(0x7D) { return try reader.expectEnd() }
         repeat {
+            let start = reader.index
             let key = try reader.key()
             if key.equals("format") {
                 try note(Bit.format, key)
@@ -124,6 +133,9 @@ private struct StateDocument {
             } else if key.equals("launchedVersion") {
                 try note(Bit.launchedVersion, key)
                 try reader.version(into: &launched)
+            } else if key.equals("oldestReader") {
+                try note(Bit.oldestReader, key)
+                try reader.version(into: &oldestReader)
             } else if key.equals("interrupted") {
                 try note(Bit.interrupted, key)
                 if try !reader.isNull() { interrupted = .during(try reader.interruption()) }
@@ -136,6 +148,7 @@ private struct StateDocument {
                 history = try reader.history()
             } else {
                 try reader.skipValue()
+                if way == .read { keep(from: start) }
             }
         } while try reader.continues(until: 0x7D)
         try reader.expectEnd()
@@ -149,9 +162,19 @@ private struct StateDocument {
         guard value == MigrationState.format else { throw reader.problem(.value, at: start) }
     }
 
-    private func has(_ bit: UInt8) -> Bool { keys & bit != 0 }
+    /// Keeps the member that was passed, without the white space behind it, in the form in which it is written again.
+    @inline(never)
+    private mutating func keep(from start: Int) {
+        var end = reader.index
+        while [0x20, 0x0A, 0x0D, 0x09].contains(reader.bytes[end - 1]) { end -= 1 }
+        unknownMembers += "  ".utf8
+        unknownMembers += reader.bytes[start..<end]
+        unknownMembers += ",\n".utf8
+    }
 
-    private mutating func note(_ bit: UInt8, _ text: JSONText) throws(StateJSONReader.Problem) {
+    private func has(_ bit: UInt16) -> Bool { keys & bit != 0 }
+
+    private mutating func note(_ bit: UInt16, _ text: JSONText) throws(StateJSONReader.Problem) {
         if has(bit) { throw reader.problem(.newKey, at: text.offset) }
         keys |= bit
     }
@@ -174,6 +197,7 @@ private struct StateDocument {
             lastRun: lastRun,
             baseline: has(Bit.baseline) ? baseline : lastRun,
             launched: has(Bit.launchedVersion) ? launched : lastRun,
+            oldestReader: oldestReader,
             interrupted,
             attempted
         )

@@ -13,7 +13,7 @@ struct StateJSONReader {
             case character, escape
             case utf8, shallower, version, date
             case newKey, present
-            case ourName, positive
+            case ourName, positive, fraction
 
             var text: String {
                 switch self {
@@ -37,6 +37,7 @@ struct StateJSONReader {
                 case .present: "an object with all its keys"
                 case .ourName: "this manager's name"
                 case .positive: "a number that isn't negative"
+                case .fraction: "a number from 0 to 1"
                 }
             }
         }

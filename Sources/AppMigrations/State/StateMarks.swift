@@ -3,6 +3,8 @@ struct StateMarks: Equatable, Sendable {
     var lastRun: AppVersion
     var baseline: AppVersion
     var launched: AppVersion
+    /// The oldest app that may use the data; zero where every app may.
+    var oldestReader: AppVersion
     private var interruption: Interrupted
     private var attempts: Attempted
 
@@ -21,8 +23,21 @@ struct StateMarks: Equatable, Sendable {
         case versions([AttemptedMigration])
     }
 
-    init(lastRun: AppVersion, baseline: AppVersion, launched: AppVersion, interrupted: Interruption?) {
-        self.init(lastRun: lastRun, baseline: baseline, launched: launched, .no, .none)
+    init(
+        lastRun: AppVersion,
+        baseline: AppVersion,
+        launched: AppVersion,
+        oldestReader: AppVersion = .zero,
+        interrupted: Interruption?
+    ) {
+        self.init(
+            lastRun: lastRun,
+            baseline: baseline,
+            launched: launched,
+            oldestReader: oldestReader,
+            .no,
+            .none
+        )
         self.interrupted = interrupted
     }
 
@@ -30,12 +45,14 @@ struct StateMarks: Equatable, Sendable {
         lastRun: AppVersion,
         baseline: AppVersion,
         launched: AppVersion,
+        oldestReader: AppVersion,
         _ interruption: Interrupted,
         _ attempts: Attempted
     ) {
         self.lastRun = lastRun
         self.baseline = baseline
         self.launched = launched
+        self.oldestReader = oldestReader
         self.interruption = interruption
         self.attempts = attempts
     }

@@ -85,7 +85,7 @@ struct StateCodecTests {
         }
     }
 
-    @Test func `unknown keys of any value are skipped, wherever they stand`() {
+    @Test func `unknown keys of any value are kept byte for byte and in their order, wherever they stand`() {
         var random = RandomState(generator: SeededGenerator(seed: 3))
         let decoder = JSONDecoder()
         for round in 0..<4_000 {
@@ -103,9 +103,15 @@ struct StateCodecTests {
                 text.replace(", \"attempts\"", with: ",\"x\":\(random.value()),\"attempts\"")
             }
             let bytes = Array(text.utf8)
-            guard Self.read(bytes) == state, Self.complaint(bytes, decoder) == nil else {
+            var expected = state
+            let unknown = lines.filter { $0.hasPrefix("\"unknown") }
+            expected.unknownMembers = Array(unknown.map { "  \($0)\n" }.joined().utf8)
+            let ours = Self.read(bytes)
+            guard ours == expected, let written = ours?.document, Self.read(written) == expected,
+                Self.complaint(bytes, decoder) == nil, Self.complaint(written, decoder) == nil
+            else {
                 Issue.record(
-                    "Round \(round): \(Self.complaint(bytes, decoder) ?? "we don't read it") in \(text)"
+                    "Round \(round): \(Self.complaint(bytes, decoder) ?? "we don't keep it") in \(text)"
                 )
                 return
             }

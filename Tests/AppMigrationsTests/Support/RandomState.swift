@@ -30,6 +30,7 @@ struct RandomState {
             lastRun: version(),
             baseline: version(),
             launched: version(),
+            oldestReader: generator.hits(oneIn: 2) ? version() : .zero,
             interrupted: generator.hits(oneIn: 2) ? interruption() : nil
         )
         if generator.hits(oneIn: 2) {
@@ -47,8 +48,15 @@ struct RandomState {
             protected: (0..<Int.random(in: 0...2, using: &generator)).map { _ in text() },
             appVersion: version(),
             startedAt: Int64.random(in: 0...4_000_000_000, using: &generator),
-            failure: generator.hits(oneIn: 2) ? text() : nil
+            failure: generator.hits(oneIn: 2) ? text() : nil,
+            checkpoint: checkpoint()
         )
+    }
+
+    private mutating func checkpoint() -> Checkpoint? {
+        guard generator.hits(oneIn: 2) else { return nil }
+        let progress = generator.hits(oneIn: 2) ? Double.random(in: 0...1, using: &generator) : nil
+        return Checkpoint(text: text(), appVersion: version(), progress: progress)
     }
 
     private mutating func attempted() -> AttemptedMigration {
@@ -56,7 +64,8 @@ struct RandomState {
             version: version(),
             attempts: Int.random(in: 0...99, using: &generator),
             deaths: Int.random(in: 0...99, using: &generator),
-            appVersion: version()
+            appVersion: version(),
+            checkpoint: checkpoint()
         )
     }
 

@@ -12,6 +12,9 @@ struct StateOracle: Codable {
         var appVersion: String
         var startedAt: String
         var failure: String?
+        var checkpoint: String?
+        var checkpointAppVersion: String?
+        var progress: Double?
     }
 
     struct Attempted: Codable {
@@ -19,6 +22,9 @@ struct StateOracle: Codable {
         var attempts: Int
         var deaths: Int
         var appVersion: String
+        var checkpoint: String?
+        var checkpointAppVersion: String?
+        var progress: Double?
     }
 
     struct Row: Codable {
@@ -35,6 +41,7 @@ struct StateOracle: Codable {
     var lastRunVersion: String
     var baseline: String?
     var launchedVersion: String?
+    var oldestReader: String?
     var interrupted: Attempt?
     var attempted: [Attempted]?
     var history: [Row]?
@@ -45,6 +52,7 @@ struct StateOracle: Codable {
         lastRunVersion = state.marks.lastRun.description
         baseline = state.marks.baseline.description
         launchedVersion = state.marks.launched.description
+        oldestReader = state.marks.oldestReader.description
         interrupted = state.marks.interrupted.map {
             Attempt(
                 version: $0.version.description,
@@ -53,7 +61,10 @@ struct StateOracle: Codable {
                 protected: $0.protected,
                 appVersion: $0.appVersion.description,
                 startedAt: Self.text($0.startedAt),
-                failure: $0.failure
+                failure: $0.failure,
+                checkpoint: $0.checkpoint?.text,
+                checkpointAppVersion: $0.checkpoint?.appVersion.description,
+                progress: $0.checkpoint?.progress
             )
         }
         attempted = state.marks.attempted.map {
@@ -61,7 +72,10 @@ struct StateOracle: Codable {
                 version: $0.version.description,
                 attempts: $0.attempts,
                 deaths: $0.deaths,
-                appVersion: $0.appVersion.description
+                appVersion: $0.appVersion.description,
+                checkpoint: $0.checkpoint?.text,
+                checkpointAppVersion: $0.checkpoint?.appVersion.description,
+                progress: $0.checkpoint?.progress
             )
         }
         history = state.history.map {
@@ -84,6 +98,7 @@ struct StateOracle: Codable {
         if !same(lastRunVersion, ours.lastRunVersion) { return "lastRunVersion" }
         if !same(baseline ?? lastRunVersion, ours.baseline) { return "baseline" }
         if !same(launchedVersion ?? lastRunVersion, ours.launchedVersion) { return "launchedVersion" }
+        if !same(oldestReader ?? "0", ours.oldestReader) { return "oldestReader" }
         if (interrupted == nil) != (ours.interrupted == nil) { return "interrupted" }
         if let theirs = interrupted, let ours = ours.interrupted {
             let isSame =
@@ -92,12 +107,20 @@ struct StateOracle: Codable {
                 && theirs.protected.map { Array($0.utf8) } == ours.protected.map { Array($0.utf8) }
                 && same(theirs.appVersion, ours.appVersion) && theirs.startedAt == ours.startedAt
                 && theirs.failure.map { Array($0.utf8) } == ours.failure.map { Array($0.utf8) }
+                && sameCheckpoint(
+                    (theirs.checkpoint, theirs.checkpointAppVersion, theirs.progress),
+                    (ours.checkpoint, ours.checkpointAppVersion, ours.progress)
+                )
             if !isSame { return "interrupted" }
         }
         let (known, pending) = (attempted ?? [], ours.attempted ?? [])
         let isKnown = known.elementsEqual(pending) {
             same($0.version, $1.version) && $0.attempts == $1.attempts && $0.deaths == $1.deaths
                 && same($0.appVersion, $1.appVersion)
+                && sameCheckpoint(
+                    ($0.checkpoint, $0.checkpointAppVersion, $0.progress),
+                    ($1.checkpoint, $1.checkpointAppVersion, $1.progress)
+                )
         }
         if !isKnown { return "attempted" }
         let (theirs, rows) = (history ?? [], ours.history ?? [])
@@ -111,6 +134,16 @@ struct StateOracle: Codable {
             if !isSame { return "row \(index)" }
         }
         return nil
+    }
+
+    private typealias Saved = (text: String?, appVersion: String?, progress: Double?)
+
+    /// Without a text there is no checkpoint, whatever stands beside it.
+    private func sameCheckpoint(_ theirs: Saved, _ ours: Saved) -> Bool {
+        guard let text = theirs.text else { return ours.text == nil }
+        guard let version = theirs.appVersion else { return false }
+        return ours.text.map { Array($0.utf8) } == Array(text.utf8) && same(version, ours.appVersion)
+            && theirs.progress == ours.progress
     }
 
     /// Versions are the same when they read the same: leading zeros don't count.

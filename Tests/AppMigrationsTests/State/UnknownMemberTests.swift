@@ -1,0 +1,144 @@
+import Foundation
+import Testing
+
+@testable import AppMigrations
+
+/// What a newer release wrote into the state, and this one saves around.
+@Suite struct UnknownMemberTests {
+    private static let first = #""hosts" :  { "a" : [ 1.50, -0e1, "]}" ],\#n    "é" : "\u00e9\/" }"#
+    private static let second = #""lease":null"#
+    private static let kept = "  \(first),\n  \(second),\n  \"history\" : ["
+
+    /// A state with a member before, between and behind those of this release.
+    private static func write(_ folder: TemporaryDirectory, lastRun: String, more: String = "") throws {
+        try folder.write(
+            """
+            { \(first), "format": 1, "name": "Library", \(more) "lastRunVersion": "\(lastRun)",
+              "baseline": "1.0", "launchedVersion": "\(lastRun)", "history": [] ,\t\(second) \n }
+            """
+        )
+    }
+
+    @Test func `each save of a migration keeps what a newer release wrote, byte for byte and in its order`()
+        throws
+    {
+        try withTemporaryDirectory { folder in
+            try Self.write(folder, lastRun: "1.1")
+            let manager = try folder.manager("1.4")
+            #expect(try folder.stateText().contains(Self.kept), "the launch")
+            try manager.whenMigrating(toVersion: "1.2") { () throws in
+                #expect(try folder.stateText().contains(Self.kept), "the intent")
+            }
+            #expect(try folder.stateText().contains(Self.kept), "the record")
+            #expect(throws: MigrationError.self) {
+                try manager.whenMigrating(toVersion: "1.3") { throw CancellationError() }
+            }
+            #expect(try folder.stateText().contains(Self.kept), "the failed attempt")
+            try manager.reset(to: "1.1")
+            #expect(try folder.stateText().contains(Self.kept), "the reset")
+            try manager.forgetState()
+            _ = try folder.manager("1.4")
+            #expect(try !folder.stateText().contains("hosts"), "the state was forgotten")
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `putting files back, and giving that up, keep what a newer release wrote`(isAbandoned: Bool)
+        async throws
+    {
+        try await Scratch.with { scratch async throws in
+            try scratch.write("old\n", to: "data")
+            await ProtectedPathTests.die(in: scratch)
+            let state = "state/Library.migrations.json"
+            try scratch.write("{ \(Self.first),\(Self.second)," + scratch.read(state).dropFirst(), to: state)
+            if isAbandoned {
+                _ = try MigrationManager.abandonRestore(named: "Library", stateDirectory: scratch.state)
+            } else {
+                _ = try scratch.manager("1.1")
+                #expect(try scratch.read("data") == "old\n")
+            }
+            #expect(try scratch.read(state).contains(Self.kept))
+            #expect(try scratch.read(state).contains("\"protected\" : []"))
+        }
+    }
+
+    @Test func `a floor and a checkpoint stand where they were written, and before the history`() throws {
+        var state = StateBitFlipTests.state
+        state.marks.oldestReader = version("1.3")
+        state.marks.interrupted?.checkpoint = Checkpoint(
+            text: "row 12",
+            appVersion: version("1.5"),
+            progress: 0.25
+        )
+        let text = String(decoding: state.document, as: UTF8.self)
+        #expect(
+            text.contains(
+                "  \"launchedVersion\" : \"\(state.marks.launched)\",\n  \"oldestReader\" : \"1.3\",\n"
+            )
+        )
+        #expect(
+            text.contains(
+                #", "checkpoint" : "row 12", "checkpointAppVersion" : "1.5", "progress" : 0.25 },"#
+            )
+        )
+    }
+
+    @Test(arguments: [
+        (#""oldestReader":"1","oldestReader":"1""#, "a key that wasn't there before at byte 21"),
+        (#""oldestReader":null"#, "a string at byte 16"),
+        (#""attempted":[{"progress":1.5}]"#, "a number from 0 to 1 at byte 26"),
+        (#""attempted":[{"progress":-0.1}]"#, "a number from 0 to 1 at byte 26"),
+        (#""attempted":[{"checkpoint":7}]"#, "a string at byte 28"),
+        (
+            #""attempted":[{"version":"1","attempts":1,"deaths":0,"appVersion":"1","checkpoint":"x"}]"#,
+            "an object with all its keys at byte 14"
+        ),
+    ])
+    func `a floor or a checkpoint that can't be read is damage, and not none`(
+        members: String,
+        expected: String
+    ) throws {
+        try withTemporaryDirectory { folder in
+            try folder.write("{\(members)}")
+            let error = try #require(throws: MigrationError.self) { try folder.manager() }
+            #expect(error.code == .stateCorrupted)
+            #expect(error.description.contains("expected \(expected)."), "\(error)")
+        }
+    }
+
+    @Test func `what a newer release wrote counts into the limit, and rows of the history don't go for it`()
+        throws
+    {
+        var state = StateBitFlipTests.state
+        state.history = Array(repeating: state.history[0], count: 20)
+        state.unknownMembers = Array("  \"newer\" : \"\(String(repeating: "x", count: 3_000))\",\n".utf8)
+        let size = state.document.count
+        #expect(state.document(limit: size) == state.document)
+        #expect(state.document(limit: size - 1) == nil)
+    }
+
+    @Test func `a checkpoint goes with its version, also where another version is begun first`() throws {
+        var marks = StateMarks(lastRun: .zero, baseline: .zero, launched: .zero, interrupted: nil)
+        func attempt(_ text: String, _ checkpoint: Checkpoint?) -> Interruption {
+            Interruption(
+                version: version(text),
+                attempts: 1,
+                deaths: 0,
+                protected: [],
+                appVersion: version("1.4"),
+                startedAt: 0,
+                failure: nil,
+                checkpoint: checkpoint
+            )
+        }
+        let cursor = Checkpoint(text: "row 12", appVersion: version("1.3"), progress: 0.5)
+        marks.begin(attempt("1.3", cursor))
+        marks.begin(attempt("1.2.5", nil))
+        #expect(marks.attempts(at: version("1.3"))?.checkpoint == cursor)
+        #expect(marks.attempts(at: version("1.2.5"))?.checkpoint == nil)
+        marks.pass(version("1.2.5"))
+        #expect(marks.attempts(at: version("1.3"))?.checkpoint == cursor)
+        marks.pass(version("1.3"))
+        #expect(marks.attempts(at: version("1.3")) == nil)
+    }
+}

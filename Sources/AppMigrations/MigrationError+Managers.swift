@@ -34,6 +34,22 @@ extension MigrationError {
         )
     }
 
+    static func resetBelowFloor(_ floor: AppVersion, current: AppVersion, _ location: StateLocation)
+        -> MigrationError
+    {
+        MigrationError(
+            .overtaken,
+            manager: location.name,
+            version: floor,
+            path: location.state,
+            """
+            The data of manager \(location.name.quoted), \(location.state), is for version \(floor) of the app and later; \
+            this is \(current). The mark was not set. Start version \(floor). Where older data was put back in its place, \
+            call forgetState(), and say with firstRun: at which version that data is.
+            """
+        )
+    }
+
     static func tooNewReset(_ version: AppVersion, current: AppVersion, _ location: StateLocation)
         -> MigrationError
     {

@@ -124,7 +124,8 @@ extension MigrationError {
         /// A version above the app's own was declared or given.
         public static var newerThanCurrentVersion: Code { Code(.newerThanCurrentVersion) }
 
-        /// A version was declared that doesn't lie after the one declared before it.
+        /// A version was declared that doesn't lie after the one declared before it, or an `oldestReader:` above its own
+        /// migration.
         public static var outOfOrder: Code { Code(.outOfOrder) }
 
         /// The manager is closed since an earlier call of it threw.

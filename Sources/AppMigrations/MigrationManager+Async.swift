@@ -1,28 +1,30 @@
 extension MigrationManager {
     /// Runs an asynchronous closure, once in the life of this data, when the app moves past `toVersion`.
     ///
-    /// The same as ``whenMigrating(toVersion:protecting:run:)-(_,_,()->Void)``; the closure runs on the caller's actor,
+    /// The same as ``whenMigrating(toVersion:oldestReader:protecting:run:)-(_,_,_,()->Void)``; the closure runs on the caller's actor,
     /// waiting for another process suspends the task, and cancelling the task ends the wait with the code `cancelled`.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating(
         toVersion: String,
+        oldestReader: String? = nil,
         protecting paths: [String] = [],
         run: nonisolated(nonsending) () async throws -> Void
     ) async throws(MigrationError) -> Bool {
-        guard let admission = try admit(toVersion, isAsynchronous: true) else { return false }
+        guard let admission = try admit(toVersion, oldestReader, isAsynchronous: true) else { return false }
         return try await perform(admission, protecting: paths) { _ in try await run() }
     }
 
     /// Runs an asynchronous closure with its context, once in the life of this data, when the app moves past `toVersion`.
     ///
-    /// The same as ``whenMigrating(toVersion:protecting:run:)-(_,_,(MigrationContext)->Void)``, on the caller's actor.
+    /// The same as ``whenMigrating(toVersion:oldestReader:protecting:run:)-(_,_,_,(MigrationContext)->Void)``, on the caller's actor.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating(
         toVersion: String,
+        oldestReader: String? = nil,
         protecting paths: [String] = [],
         run: nonisolated(nonsending) (MigrationContext) async throws -> Void
     ) async throws(MigrationError) -> Bool {
-        guard let admission = try admit(toVersion, isAsynchronous: true) else { return false }
+        guard let admission = try admit(toVersion, oldestReader, isAsynchronous: true) else { return false }
         return try await perform(admission, protecting: paths, run)
     }
 
@@ -55,7 +57,7 @@ extension MigrationManager {
                 turn: { turn(of: admission) },
                 isWanted: { () throws(MigrationError) in try requireOpen(admission) }
             )
-            guard let attempt = try begin(admission.version, protecting: paths, locked) else { return false }
+            guard let attempt = try begin(admission, protecting: paths, locked) else { return false }
             begun = (attempt.context, locked.identity, nil)
             let failure = await attempt.call(body)
             begun?.duration = attempt.duration

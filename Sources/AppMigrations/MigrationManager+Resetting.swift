@@ -3,10 +3,11 @@ extension MigrationManager {
     ///
     /// Everything after it is pending again, and an interruption is cleared, also one that had reached the limit of
     /// attempts. The version becomes the baseline, the app's version the newest launched. A closed manager is opened and
-    /// its declarations begin again. For recovery and for tests; waits for the lock.
+    /// its declarations begin again. The floor of ``requiredVersion`` stays, since it is only ever raised. For recovery and
+    /// for tests; waits for the lock.
     ///
-    /// - Throws: ``MigrationError`` with the code `invalidVersion`, `newerThanCurrentVersion`, `nested`, `lockTimeout`,
-    ///   `cancelled`, `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed` or
+    /// - Throws: ``MigrationError`` with the code `invalidVersion`, `newerThanCurrentVersion`, `overtaken` (in an app that
+    ///   has a ``requiredVersion``), `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed` or
     ///   `stateNotSaved`.
     public func reset(to version: String) throws(MigrationError) {
         let version = try Self.version(version, name)
@@ -15,11 +16,15 @@ extension MigrationManager {
         }
         let locked = try lock()
         var state = try locked.existing()
+        let floor = state.marks.oldestReader
+        if floor.exceeds(currentVersion) {
+            throw .resetBelowFloor(floor, current: currentVersion, file.location)
+        }
         state.marks = StateMarks(
             lastRun: version,
             baseline: version,
             launched: currentVersion,
-            oldestReader: state.marks.oldestReader,
+            oldestReader: floor,
             interrupted: nil
         )
         try locked.save(state, version, else: "The mark was not set.")

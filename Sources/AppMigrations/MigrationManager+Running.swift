@@ -2,6 +2,8 @@ extension MigrationManager {
     /// A declaration that has something to run, as far as is known without the lock.
     struct Admission {
         let version: AppVersion
+        /// Zero where every app may go on reading.
+        let oldestReader: AppVersion
         let ticket: Declarations.Ticket
     }
 
@@ -25,7 +27,7 @@ extension MigrationManager {
                 turn: { turn(of: admission) },
                 isWanted: { () throws(MigrationError) in try requireOpen(admission) }
             )
-            guard let attempt = try begin(admission.version, protecting: paths, locked) else { return false }
+            guard let attempt = try begin(admission, protecting: paths, locked) else { return false }
             begun = (attempt.context, locked.identity, nil)
             let failure = attempt.call(body)
             begun?.duration = attempt.duration
@@ -56,10 +58,12 @@ extension MigrationManager {
     /// Decides again by the state under the lock, and begins an attempt; `nil` when there is nothing to run any more.
     @inline(never)
     func begin(
-        _ version: AppVersion,
+        _ admission: Admission,
         protecting paths: [String],
         _ locked: LockedState
     ) throws(MigrationError) -> MigrationAttempt? {
+        let version = admission.version
+        let oldestReader = admission.oldestReader
         var state = try locked.existing()
         let decision = declarations.withLock {
             $0.decide(version, state.marks, current: currentVersion, limit: options.attemptLimit)
@@ -75,6 +79,7 @@ extension MigrationManager {
                 attempt,
                 deaths: deaths,
                 current: currentVersion,
+                oldestReader: oldestReader,
                 protecting: paths,
                 locked
             )
@@ -82,8 +87,18 @@ extension MigrationManager {
             return run
         case .joinsBaseline:
             state.marks.baseline = version
+            state.marks.raiseFloor(to: oldestReader)
             state.marks.pass(version)
             try locked.save(state, version, else: "Nothing was run; the next start declares it again.")
+            know(locked)
+            return nil
+        case .alreadyRun where state.marks.lacksFloor(oldestReader, current: currentVersion):
+            state.marks.raiseFloor(to: oldestReader)
+            try locked.save(
+                state,
+                version,
+                else: "Which app may use the data was not noted; the next start does it."
+            )
             know(locked)
             return nil
         default:

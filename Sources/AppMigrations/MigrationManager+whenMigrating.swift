@@ -8,6 +8,10 @@ extension MigrationManager {
     /// - Parameters:
     ///   - toVersion: The version, or the sub-migration of one (`1.1-2`); strictly after the one declared before it, and
     ///     not after the app's. A sub-migration counts by its release.
+    ///   - oldestReader: The oldest app that can still use the data once this migration has begun. It is saved before the
+    ///     closure runs, and apps below it have a ``requiredVersion`` from then on, whatever becomes of the closure. At
+    ///     most `toVersion`. Where the version has run already, or belongs to the baseline, one that isn't in the state yet
+    ///     is saved by itself. `nil` says nothing about older apps.
     ///   - paths: Files and folders that are put back to what they were if the closure throws or its process dies, and
     ///     synced to disk before the closure is recorded.
     ///   - run: What is to be done. It can be run again after a death or a throw, so make it repeatable, or name in
@@ -22,57 +26,72 @@ extension MigrationManager {
     @discardableResult
     public func whenMigrating(
         toVersion: String,
+        oldestReader: String? = nil,
         protecting paths: [String] = [],
         run: () throws -> Void
     ) throws(MigrationError) -> Bool {
-        guard let admission = try admit(toVersion, isAsynchronous: false) else { return false }
+        guard let admission = try admit(toVersion, oldestReader, isAsynchronous: false) else { return false }
         return try perform(admission, protecting: paths) { _ in try run() }
     }
 
     /// Runs `run` with its context, once in the life of this data, when the app moves past `toVersion`.
     ///
-    /// The same as ``whenMigrating(toVersion:protecting:run:)-(_,_,()->Void)``, for a closure that wants to know its
+    /// The same as ``whenMigrating(toVersion:oldestReader:protecting:run:)-(_,_,_,()->Void)``, for a closure that wants to know its
     /// attempt or report progress.
     @discardableResult
     public func whenMigrating(
         toVersion: String,
+        oldestReader: String? = nil,
         protecting paths: [String] = [],
         run: (MigrationContext) throws -> Void
     ) throws(MigrationError) -> Bool {
-        guard let admission = try admit(toVersion, isAsynchronous: false) else { return false }
+        guard let admission = try admit(toVersion, oldestReader, isAsynchronous: false) else { return false }
         return try perform(admission, protecting: paths, run)
     }
 
     /// Decides about a declaration by what is known; `nil` when there is nothing to run.
     @inline(__always)
-    func admit(_ text: String, isAsynchronous: Bool) throws(MigrationError) -> Admission? {
+    func admit(
+        _ text: String,
+        _ oldestReader: String?,
+        isAsynchronous: Bool
+    ) throws(MigrationError) -> Admission? {
         let version = UsualVersion.read(text)
-        if !version.isNone, declarations.withLock({ $0.passes(version) }) { return nil }
-        return try admitClosely(text, isAsynchronous)
+        if let oldestReader {
+            if passes(version, oldestReader) { return nil }
+        } else if !version.isNone, declarations.withLock({ $0.passes(version) }) {
+            return nil
+        }
+        return try admitClosely(text, oldestReader, isAsynchronous)
+    }
+
+    /// Passes a version over that has run already, and whose floor stands in the state.
+    @inline(never)
+    private func passes(_ version: UsualVersion, _ oldestReader: String) -> Bool {
+        let floor = UsualVersion.read(oldestReader)
+        guard !version.isNone, !floor.isNone, floor.key <= version.key else { return false }
+        return declarations.withLock { !$0.marks.oldestReader.precedes(floor) && $0.passes(version) }
     }
 
     @inline(never)
     private func admitClosely(
         _ text: String,
+        _ oldestReader: String?,
         _ isAsynchronous: Bool
     ) throws(MigrationError) -> Admission? {
         let enclosing = try enclosing()
-        let version: AppVersion
-        switch AppVersion.read(text) {
-        case .version(let read): version = read
-        case .problem(let problem):
-            let error = MigrationError.invalidVersion(text, problem, manager: name)
-            throw declarations.withLock { declarations in
-                if observer?.planner == nil { return declarations.closing(error, file.location) }
-                return declarations.firstFailure.map { .blocked(nil, by: $0, file.location) } ?? error
-            }
+        let version = try read(text) { .invalidVersion(text, $0, manager: name) }
+        let floor = try oldestReader.map { text throws(MigrationError) in
+            try read(text) { .invalidFloor(text, $0, of: version, file.location) }
         }
+        let refusal: MigrationError? =
+            if let floor, floor > version { .floorAbove(floor, of: version, file.location) } else { nil }
         if let enclosing, enclosing.isPlan { throw .nested(file.location, version) }
         if let planner = observer?.planner {
             try declarations.withLock { declarations throws(MigrationError) in
                 try declarations.requireOpen(version, file.location)
             }
-            planner.record(version)
+            planner.record(version, refusing: refusal)
             return nil
         }
         guard try isRehearsed(version) else { return nil }
@@ -81,12 +100,28 @@ extension MigrationManager {
             try declarations.admit(
                 version,
                 current: currentVersion,
+                oldestReader: floor ?? .zero,
                 isAsynchronous: isAsynchronous,
                 file.location,
-                refusing: enclosing == nil ? nil : .nested(file.location, version)
+                refusing: enclosing == nil ? refusal : .nested(file.location, version)
             )
         }
-        return ticket.map { Admission(version: version, ticket: $0) }
+        return ticket.map { Admission(version: version, oldestReader: floor ?? .zero, ticket: $0) }
+    }
+
+    private func read(
+        _ text: String,
+        _ explain: (AppVersion.TextProblem) -> MigrationError
+    ) throws(MigrationError) -> AppVersion {
+        switch AppVersion.read(text) {
+        case .version(let read): return read
+        case .problem(let problem):
+            let error = explain(problem)
+            throw declarations.withLock { declarations in
+                if observer?.planner == nil { return declarations.closing(error, file.location) }
+                return declarations.firstFailure.map { .blocked(nil, by: $0, file.location) } ?? error
+            }
+        }
     }
 
     /// The closure or plan of this state inside of which the caller stands; a plan's own manager is meant to be used there.

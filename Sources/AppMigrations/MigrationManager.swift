@@ -11,7 +11,7 @@
 /// try database.migrate()   // at every start: a new install runs no closure, and needs its tables
 /// ```
 ///
-/// After any throw the manager is closed: every later ``whenMigrating(toVersion:protecting:run:)-(_,_,()->Void)``
+/// After any throw the manager is closed: every later ``whenMigrating(toVersion:oldestReader:protecting:run:)-(_,_,_,()->Void)``
 /// throws the code `blocked` and runs nothing, so that no `try?` can jump over a failed migration. A new manager starts
 /// again. A manager is one sequence of declarations, and safe to use from several threads; concurrent callers make a
 /// manager each.
@@ -125,6 +125,15 @@ extension MigrationManager {
 
     /// The version up to which everything has run: the mark that decides what is pending.
     public var lastRunVersion: AppVersion { declarations.withLock { $0.marks.lastRun } }
+
+    /// The oldest version of the app that may use the data, where that lies above this app; `nil` where this app may.
+    ///
+    /// A newer release said so with `oldestReader:`. Ask at each start, before anything is read or written, and show that the
+    /// app has to be updated. ``launch-property`` is `downgrade(from:)` then, and nothing runs.
+    public var requiredVersion: AppVersion? {
+        let floor = declarations.withLock { $0.marks.oldestReader }
+        return floor.exceeds(currentVersion) ? floor : nil
+    }
 
     /// The migrations that ran here, the oldest first, at most the newest 1,000; read from the state file.
     ///

@@ -26,7 +26,7 @@ final class PlanRecorder: Sendable {
 
     var rows: [PlannedMigration] { progress.withLock { $0.rows } }
 
-    func record(_ version: AppVersion) {
+    func record(_ version: AppVersion, refusing floorRefusal: MigrationError? = nil) {
         progress.withLock { progress in
             let decision = known.decide(
                 version,
@@ -35,7 +35,9 @@ final class PlanRecorder: Sendable {
                 current: current,
                 limit: limit
             )
-            var refusal = MigrationError.refusal(of: decision, version, current: current, location)
+            var refusal =
+                floorRefusal
+                ?? MigrationError.refusal(of: decision, version, current: current, location)
             if let first = progress.firstRefusal { refusal = .blocked(version, by: first, location) }
             progress.firstRefusal = progress.firstRefusal ?? refusal
             let kind = refusal == nil ? kind(of: decision, version) : .refused

@@ -50,6 +50,39 @@ extension MigrationError {
         )
     }
 
+    static func invalidFloor(
+        _ text: String,
+        _ problem: AppVersion.TextProblem,
+        of version: AppVersion,
+        _ location: StateLocation
+    ) -> MigrationError {
+        MigrationError(
+            .invalidVersion,
+            manager: location.name,
+            version: version,
+            path: location.state,
+            """
+            \(problem.description(of: text)) It is the oldestReader: of migration \(version) in manager \
+            \(location.name.quoted), \(location.state). The migration was not run.
+            """
+        )
+    }
+
+    static func floorAbove(_ floor: AppVersion, of version: AppVersion, _ location: StateLocation)
+        -> MigrationError
+    {
+        MigrationError(
+            .outOfOrder,
+            manager: location.name,
+            version: version,
+            path: location.state,
+            """
+            The oldestReader: \(floor) of migration \(version) in manager \(location.name.quoted), \(location.state), lies \
+            above the migration: an app of that very version could not use the data. Name at most \(version). It was not run.
+            """
+        )
+    }
+
     static func overtaken(
         _ version: AppVersion,
         by newer: AppVersion,

@@ -48,7 +48,7 @@ struct Declarations {
 
     /// Passes a version over that has run already; `false` where a closer look is needed.
     ///
-    /// This is the whole cost of a version that has run: parse, lock, two comparisons.
+    /// This is the whole cost of a version that has run: parse, lock, two comparisons, and a third where it has a floor.
     @inline(__always)
     mutating func passes(_ version: UsualVersion) -> Bool {
         guard previous.precedes(version), !idleLimit.precedes(version) else { return false }
@@ -69,6 +69,7 @@ struct Declarations {
     mutating func admit(
         _ version: AppVersion,
         current: AppVersion,
+        oldestReader: AppVersion,
         isAsynchronous: Bool,
         _ location: StateLocation,
         refusing refusal: MigrationError?
@@ -81,7 +82,8 @@ struct Declarations {
             throw error
         }
         previous = version
-        if decision == .alreadyRun || decision == .heldByDowngrade { return nil }
+        if decision == .heldByDowngrade { return nil }
+        if decision == .alreadyRun, !marks.lacksFloor(oldestReader, current: current) { return nil }
         let ticket = Ticket(number: nextTicket, isAsynchronous: isAsynchronous)
         nextTicket += 1
         queue.append(ticket)

@@ -27,6 +27,7 @@ final class MigrationAttempt {
         _ attempt: Int,
         deaths: Int,
         current: AppVersion,
+        oldestReader: AppVersion,
         protecting paths: [String],
         _ locked: LockedState
     ) throws(MigrationError) {
@@ -48,6 +49,7 @@ final class MigrationAttempt {
         token = RunToken(locked.location, .closure(lock: locked.identity))
         var intent = before
         intent.marks.launched = max(intent.marks.launched, current)
+        intent.marks.raiseFloor(to: oldestReader)
         intent.marks.begin(
             Interruption(
                 version: version,

@@ -82,14 +82,26 @@ struct StateMarks: Equatable, Sendable {
 }
 
 extension StateMarks {
-    /// Whether a newer release than `current` ran migrations here or was launched.
-    func isDowngrade(to current: AppVersion) -> Bool { lastRun.exceeds(current) || launched.exceeds(current) }
-
-    /// The newest version of what ran and was launched here: the release, where that lies above `current`.
-    func newest(above current: AppVersion) -> AppVersion {
-        let release = max(lastRun.release, launched)
-        return release > current ? release : lastRun
+    /// Whether a newer release than `current` ran migrations here, was launched, or shut `current` out.
+    ///
+    /// The floor counts by itself: it is saved with the intent, and the newer release may have died in its closure before
+    /// anything else of it was saved.
+    func isDowngrade(to current: AppVersion) -> Bool {
+        lastRun.exceeds(current) || launched.exceeds(current) || oldestReader.exceeds(current)
     }
+
+    /// The newest version of what ran, was launched and is asked for here: the release, where that lies above `current`.
+    func newest(above current: AppVersion) -> AppVersion {
+        let release = max(lastRun.release, launched, oldestReader.release)
+        return release > current ? release : max(lastRun, oldestReader)
+    }
+
+    /// Whether the floor is to be raised by an app at `current`, which leaves what a newer release said.
+    func lacksFloor(_ version: AppVersion, current: AppVersion) -> Bool {
+        oldestReader < version && !isDowngrade(to: current)
+    }
+
+    mutating func raiseFloor(to version: AppVersion) { oldestReader = max(oldestReader, version) }
 
     /// The version up to which a declaration has nothing to do; what lies above is looked at closely.
     func idleLimit(of current: AppVersion) -> AppVersion { min(lastRun, current) }

@@ -27,6 +27,7 @@ extension MigrationManager {
     ///
     /// - Parameters:
     ///   - toVersion: The version, as in `whenMigrating(toVersion:run:)`; `1.4` and `1.4.0` are one row.
+    ///   - oldestReader: The oldest app that can still use the data, as in `whenMigrating(toVersion:oldestReader:run:)`.
     ///   - db: A connection that is not in a transaction. The expression is evaluated only when the closure may have to
     ///     run: a start that has nothing to do, and a plan, open no database.
     ///   - lockTimeout: How long to wait for another writer: longer than the longest migration.
@@ -40,28 +41,34 @@ extension MigrationManager {
     @discardableResult
     public func whenMigrating<Connection: SQLConnection>(
         toVersion: String,
+        oldestReader: String? = nil,
         in db: @autoclosure () throws -> Connection,
         lockTimeout: Duration = .seconds(60),
         run: (Connection) throws -> Void
     ) throws(MigrationError) -> Bool {
-        try whenMigrating(toVersion: toVersion, in: try db(), lockTimeout: lockTimeout) { db, _ in try run(db)
-        }
+        try whenMigrating(
+            toVersion: toVersion,
+            oldestReader: oldestReader,
+            in: try db(),
+            lockTimeout: lockTimeout
+        ) { db, _ in try run(db) }
     }
 
     /// Runs `run` with its context in a transaction of a database, exactly once in the life of that database.
     ///
-    /// The same as ``AppMigrations/MigrationManager/whenMigrating(toVersion:in:lockTimeout:run:)-(_,_,_,(Connection)->Void)``,
+    /// The same as ``AppMigrations/MigrationManager/whenMigrating(toVersion:oldestReader:in:lockTimeout:run:)-(_,_,_,_,(Connection)->Void)``,
     /// for a closure that wants to know its attempt or report progress. A second attempt finds nothing of the
     /// first one in the database.
     @discardableResult
     public func whenMigrating<Connection: SQLConnection>(
         toVersion: String,
+        oldestReader: String? = nil,
         in db: @autoclosure () throws -> Connection,
         lockTimeout: Duration = .seconds(60),
         run: (Connection, MigrationContext) throws -> Void
     ) throws(MigrationError) -> Bool {
         var ran = false
-        try whenMigrating(toVersion: toVersion) { context in
+        try whenMigrating(toVersion: toVersion, oldestReader: oldestReader) { context in
             let db = try db()
             let table = AppMigrationsTable(session: Connection.dialect.session(db), manager: name)
             ran = try table.runOnce(context.version, lockTimeout: lockTimeout) { try run(db, context) }
@@ -71,7 +78,7 @@ extension MigrationManager {
 
     /// Sets the mark as `reset(to:)` does, and takes the rows above `version` out of the database.
     ///
-    /// What ``whenMigrating(toVersion:in:lockTimeout:run:)-(_,_,_,(Connection)->Void)`` ran above that version
+    /// What ``whenMigrating(toVersion:oldestReader:in:lockTimeout:run:)-(_,_,_,_,(Connection)->Void)`` ran above that version
     /// runs again then, on a database that has its work already. For recovery and for tests, while no other
     /// process migrates. The rows go first: after a death in between, the call has to be made again.
     ///

@@ -76,7 +76,7 @@ extension MigrationError {
                 blocked
             case nested, migrationFailed, cancelled, attemptLimitReached, lockTimeout, stateUnreadable
             case stateCorrupted, stateFromNewerFormat, stateNotSaved, protectionFailed, firstRunFailed
-            case overtaken
+            case overtaken, checkpointNotSaved
 
             // Not its raw value: the conformance would be looked up when a program is loaded, and is used by nobody.
             var name: String {
@@ -99,6 +99,7 @@ extension MigrationError {
                 case .protectionFailed: "protectionFailed"
                 case .firstRunFailed: "firstRunFailed"
                 case .overtaken: "overtaken"
+                case .checkpointNotSaved: "checkpointNotSaved"
                 }
             }
         }
@@ -142,7 +143,8 @@ extension MigrationError {
         /// The closure threw; ``MigrationError/underlyingError`` is its error.
         public static var migrationFailed: Code { Code(.migrationFailed) }
 
-        /// The closure threw `CancellationError`, or the task was cancelled while it waited for the lock.
+        /// The closure threw `CancellationError` or an error with this code, or the task was cancelled while it waited for the
+        /// lock, or found itself cancelled at a checkpoint.
         public static var cancelled: Code { Code(.cancelled) }
 
         /// As many processes died in this migration as the options allow.
@@ -162,6 +164,9 @@ extension MigrationError {
 
         /// The state, the lock that guards it, or what a closure wrote could not be synced to disk.
         public static var stateNotSaved: Code { Code(.stateNotSaved) }
+
+        /// A checkpoint could not be saved, or none was saved that can be read as the type asked for.
+        public static var checkpointNotSaved: Code { Code(.checkpointNotSaved) }
 
         /// The protected files could not be copied, or not be put back.
         public static var protectionFailed: Code { Code(.protectionFailed) }

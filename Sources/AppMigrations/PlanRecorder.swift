@@ -41,7 +41,11 @@ final class PlanRecorder: Sendable {
             if let first = progress.firstRefusal { refusal = .blocked(version, by: first, location) }
             progress.firstRefusal = progress.firstRefusal ?? refusal
             let kind = refusal == nil ? kind(of: decision, version) : .refused
-            progress.rows.append(PlannedMigration(kind: kind, version: version, error: refusal))
+            let done =
+                version > state.marks.lastRun ? state.marks.attempts(at: version)?.checkpoint?.progress : nil
+            progress.rows.append(
+                PlannedMigration(kind: kind, version: version, progress: done, error: refusal)
+            )
             progress.previous = max(progress.previous, version)
         }
     }

@@ -8,6 +8,9 @@ public struct PlannedMigration: Sendable, CustomStringConvertible {
     /// The version declared.
     public let version: AppVersion
 
+    /// How much an earlier attempt had done at its last checkpoint, from 0 to 1; `nil` where it didn't say.
+    public let progress: Double?
+
     /// Why the version would be refused; with ``Kind/refused``.
     public let error: MigrationError?
 

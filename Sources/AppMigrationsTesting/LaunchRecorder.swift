@@ -66,7 +66,7 @@ final class LaunchRecorder: Sendable {
     }
 
     private func reached(_ moment: RehearsalHook.Moment) {
-        guard kind == .jump else { return }
+        guard kind == .jump, moment.place != .afterCheckpoint else { return }
         state.withLock { record in
             // Before an intent there is something new on the disk only at first, when the state was made, and when files
             // were copied for their protection.

@@ -30,6 +30,7 @@ struct Scenario {
             switch moment.place {
             case .beforeIntent: "killed before the intent of \(moment.version)"
             case .beforeClosure: "killed before the closure of \(moment.version)"
+            case .afterCheckpoint: "killed after a checkpoint of \(moment.version)"
             case .beforeRecord: "killed after the closure of \(moment.version)"
             case .afterRecord: "killed after the record of \(moment.version)"
             }

@@ -13,7 +13,7 @@ final class MigrationAttempt {
 
     /// The state without the intent, and with it.
     let before: MigrationState
-    private let intent: MigrationState
+    private var intent: MigrationState
 
     /// How long the closure took, once it has ended.
     private(set) var duration: Duration?
@@ -39,12 +39,19 @@ final class MigrationAttempt {
         } catch {
             throw .protection(error, locked.location, version)
         }
+        let checkpoint = before.marks.attempts(at: version)?.checkpoint
         context = MigrationContext(
             version: version,
             previousVersion: before.marks.lastRun,
             attempt: attempt,
             location: locked.location,
-            onEvent: locked.reporter.onEvent
+            onEvent: locked.reporter.onEvent,
+            writer: CheckpointWriter(
+                checkpoint,
+                deaths: deaths,
+                current: current,
+                isProtecting: files != nil
+            )
         )
         token = RunToken(locked.location, .closure(lock: locked.identity))
         var intent = before
@@ -60,7 +67,7 @@ final class MigrationAttempt {
                 appVersion: current,
                 startedAt: Platform.now,
                 failure: nil,
-                checkpoint: before.marks.attempts(at: version)?.checkpoint
+                checkpoint: checkpoint
             )
         )
         self.intent = intent
@@ -89,7 +96,7 @@ final class MigrationAttempt {
     ///
     /// Its error is given, not thrown: first it has to be undone what the closure did.
     func call(_ body: (MigrationContext) throws -> Void) -> (any Error)? {
-        let began = Platform.uptime
+        let began = begun()
         defer { ended(since: began) }
         do {
             try RunToken.$current.withValue(token) { try body(context) }
@@ -103,7 +110,7 @@ final class MigrationAttempt {
     nonisolated(nonsending) func call(
         _ body: nonisolated(nonsending) (MigrationContext) async throws -> Void
     ) async -> (any Error)? {
-        let began = Platform.uptime
+        let began = begun()
         defer { ended(since: began) }
         do {
             try await RunToken.$current.withValue(token) { try await body(context) }
@@ -113,8 +120,14 @@ final class MigrationAttempt {
         }
     }
 
+    private func begun() -> Duration {
+        context.writer.begin(intent, locked)
+        return Platform.uptime
+    }
+
     private func ended(since began: Duration) {
         token.end()
+        intent = context.writer.end() ?? intent
         // The clock goes back where a machine was moved to another host.
         duration = max(.zero, Platform.uptime - began)
     }

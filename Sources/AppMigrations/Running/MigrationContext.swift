@@ -1,4 +1,4 @@
-/// What a migration's closure can know of itself, and ways to say how far it is and to make its work durable.
+/// What a migration's closure can know of itself, and ways to say how far it is, to go on there and to make its work durable.
 public struct MigrationContext: Sendable {
     /// The version of this migration.
     public let version: AppVersion
@@ -14,6 +14,7 @@ public struct MigrationContext: Sendable {
 
     let location: StateLocation
     let onEvent: (@Sendable (MigrationEvent) -> Void)?
+    let writer: CheckpointWriter
 
     /// Sends an event of the kind ``MigrationEvent/Kind/progressed``.
     ///
@@ -29,9 +30,11 @@ public struct MigrationContext: Sendable {
                 version: version,
                 previousVersion: previousVersion,
                 attempt: attempt,
-                fraction: fraction.isNaN ? 0 : min(max(fraction, 0), 1),
+                fraction: Self.fraction(fraction),
                 note: note
             )
         )
     }
+
+    static func fraction(_ number: Double) -> Double { number.isNaN ? 0 : min(max(number, 0), 1) }
 }

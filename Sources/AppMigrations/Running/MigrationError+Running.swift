@@ -6,7 +6,7 @@ extension MigrationError {
         _ location: StateLocation,
         consequence: Message
     ) -> MigrationError {
-        let isCancelled = cause is CancellationError
+        let isCancelled = cause is CancellationError || (cause as? MigrationError)?.code == .cancelled
         let verb: Message = isCancelled ? "was cancelled" : "failed"
         return MigrationError(
             isCancelled ? .cancelled : .migrationFailed,
@@ -32,6 +32,7 @@ extension MigrationError {
         _ failure: SaveFailure,
         _ version: AppVersion?,
         _ location: StateLocation,
+        code: Code = .stateNotSaved,
         consequence: Message
     ) -> MigrationError {
         if let loss = failure.lockLoss {
@@ -46,7 +47,7 @@ extension MigrationError {
             ? "\(subject) was saved, but may not survive a power failure: \(failure.cause). The new state stands. "
             : "\(subject) could not be saved: \(failure.cause). The old state stands.\(leftover) "
         return MigrationError(
-            .stateNotSaved,
+            code,
             manager: location.name,
             version: version,
             path: location.state,

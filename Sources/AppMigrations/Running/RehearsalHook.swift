@@ -11,7 +11,9 @@ package final class RehearsalHook: Sendable {
 
     /// A moment before or after a save of the state, at which the process may die.
     package struct Moment: Sendable, Equatable {
-        package enum Place: Sendable { case beforeIntent, beforeClosure, beforeRecord, afterRecord }
+        package enum Place: Sendable {
+            case beforeIntent, beforeClosure, afterCheckpoint, beforeRecord, afterRecord
+        }
 
         package let place: Place
         package let version: AppVersion

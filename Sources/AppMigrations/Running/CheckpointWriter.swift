@@ -1,0 +1,69 @@
+/// The intent of the attempt that is under way, which a checkpoint replaces.
+///
+/// A closure may save from any of its threads and tasks, so the intent is behind a lock of its own. When the closure has ended
+/// nothing is saved any more: a context that outlived it would write over the record.
+final class CheckpointWriter: Sendable {
+    private struct Attempt {
+        var intent: MigrationState
+        let locked: LockedState
+    }
+
+    /// What an earlier attempt saved.
+    let saved: Checkpoint?
+
+    private let deaths: Int
+    private let current: AppVersion
+    private let isProtecting: Bool
+    private let process = Platform.process
+    private let attempt = Guarded<Attempt?>(nil)
+
+    /// `deaths` are those at the checkpoint `saved`.
+    init(_ saved: Checkpoint?, deaths: Int, current: AppVersion, isProtecting: Bool) {
+        self.saved = saved
+        self.deaths = deaths
+        self.current = current
+        self.isProtecting = isProtecting
+    }
+
+    deinit { attempt.destroy() }
+
+    func begin(_ intent: MigrationState, _ locked: LockedState) {
+        attempt.withLock { $0 = Attempt(intent: intent, locked: locked) }
+    }
+
+    /// Ends the saving, and gives the intent as it stands; `nil` where it ended before.
+    func end() -> MigrationState? {
+        attempt.withLock { attempt in
+            defer { attempt = nil }
+            return attempt?.intent
+        }
+    }
+
+    func save(_ text: String, progress: Double?, of context: MigrationContext) throws(MigrationError) {
+        if isProtecting { throw .checkpointOfProtected(context) }
+        let size = text.utf8.count
+        if size > Checkpoint.sizeLimit { throw .checkpointTooLong(size, context) }
+        // A child made by fork may have been given the lock as another thread held it: nobody would ever unlock it.
+        if Platform.process != process { throw .checkpoint(.inChild(of: process), context) }
+        try attempt.withLock { attempt throws(MigrationError) in
+            guard let now = attempt else { throw .checkpointAfterEnd(context) }
+            var next = now.intent
+            next.marks.interrupted?.checkpoint = Checkpoint(
+                text: text,
+                appVersion: current,
+                progress: progress ?? now.intent.marks.interrupted?.checkpoint?.progress
+            )
+            // Compared with where the attempt began: a closure that always begins at the start, passes the same
+            // places and dies is a crash loop.
+            next.marks.interrupted?.deaths = saved.map { $0.isAt(text) } == true ? deaths : 0
+            do throws(SaveFailure) {
+                try now.locked.save(next)
+            } catch {
+                if error.isRenamed { attempt?.intent = next }
+                throw .checkpoint(error, context)
+            }
+            attempt?.intent = next
+            now.locked.reporter.reach(.afterCheckpoint, context.version, isProtecting: false)
+        }
+    }
+}

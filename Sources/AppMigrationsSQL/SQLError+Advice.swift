@@ -28,6 +28,7 @@ extension SQLError.Code {
         case .ledgerUnreadable: "Nothing of this was kept. Rename that table, or mend it by hand."
         case .foreignLedger: "Nothing was run. Give this migrator a ledger of its own (ledger:)."
         case .openQuestions: "Nothing was changed. Answer in the plan's hints."
+        case .invalidCursor: "The batch was rolled back, and those before it stay. Correct the closure."
         case .stopped: "What was not applied runs at the next start."
         case .constraintViolation: "Mend these rows in the migration itself."
         case .cleanupFailed: "The next call tries that again."

@@ -7,7 +7,7 @@ extension SQLError {
             case invalidScript, refusedStatement, invalidQuery, invalidText, unreadableRow, unwritableRow
             case transactionEnded, alreadyInTransaction, notInTransaction
             case invalidVersion, duplicateVersion, invalidFileName, unknownTarget
-            case migrationFailed, foreignKeyViolation, ledgerUnreadable, foreignLedger, stopped
+            case migrationFailed, foreignKeyViolation, ledgerUnreadable, foreignLedger, stopped, invalidCursor
             case damaged, notDamaged, newerSchema, unreachable, fileFailure, constraintViolation,
                 cleanupFailed
         }
@@ -112,6 +112,9 @@ extension SQLError {
 
         /// The progress closure answered that no more should run, and migrations are left.
         public static var stopped: Code { Code(.stopped) }
+
+        /// A cursor is not of the type asked for; or a batch returned the one at which it began, or one that is too long.
+        public static var invalidCursor: Code { Code(.invalidCursor) }
 
         /// A file is not a database or a damaged one, or a check that was asked for found damage.
         public static var damaged: Code { Code(.damaged) }

@@ -39,6 +39,9 @@ package protocol SQLSession {
     /// Takes the migrator's lock in the transaction of a caller.
     func join(wait: Duration) throws(SQLError)
 
+    /// Runs `body`, and throws where the transaction is another one afterwards.
+    func inOneTransaction(_ body: () throws -> Void) throws(SQLError)
+
     /// Rolls back, also where the database has ended the transaction by itself.
     func rollBack() throws(SQLError)
 
@@ -98,6 +101,8 @@ extension SQLSession {
             throw error
         }
     }
+
+    package func inOneTransaction(_ body: () throws -> Void) throws(SQLError) { try behindSavepoint(body) }
 
     /// Runs `body` behind a savepoint, and finds out whether its transaction is still the one it began in: the
     /// savepoint is gone with a transaction that ended.

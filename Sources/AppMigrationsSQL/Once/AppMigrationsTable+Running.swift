@@ -7,32 +7,81 @@ extension AppMigrationsTable {
     /// - Throws: What `body` threw, as it was; ``SQLError`` for everything else; `CancellationError` where
     ///   the task was cancelled.
     func runOnce(_ version: AppVersion, lockTimeout: Duration, _ body: () throws -> Void) throws -> Bool {
-        var failure: (cause: any Error, message: String)?
         var ran = false
-        do throws(SQLError) {
+        try passingErrors { call throws(SQLError) in
             try alone(lockTimeout: lockTimeout) { checks throws(SQLError) in
                 try createIfNeeded()
-                if try has(version) { return }
-                func work() throws(SQLError) {
-                    try session.behindSavepoint {
-                        do {
-                            try body()
-                        } catch {
-                            failure = (error, SQLError.wrapped(error, as: .migrationFailed).message)
-                            throw error
-                        }
-                    }
+                switch try place(of: version) {
+                case .done: return
+                case .begun(let cursor): throw .begunInBatches(version, cursor)
+                case .new: break
                 }
+                func work() throws(SQLError) { try call.run(body) }
                 if checks { try session.checkingReferences(work) } else { try work() }
                 try add(version)
                 ran = true
             }
-        } catch {
-            if let failure, failure.message == error.message { throw failure.cause }
-            if error.code == .cancelled, Task<Never, Never>.isCancelled { throw CancellationError() }
-            throw error
         }
         return ran
+    }
+
+    /// Runs the closure of one batch in a transaction that also writes its cursor, unless the last batch has run.
+    ///
+    /// Foreign keys stay as they are: to look for rows that refer to none takes a look at the whole database.
+    ///
+    /// - Returns: What `body` returned; `nil` where nothing was left to do.
+    /// - Throws: As ``runOnce(_:lockTimeout:_:)``.
+    func runBatch(
+        _ version: AppVersion,
+        lockTimeout: Duration,
+        _ body: (_ cursor: String?) throws -> MigrationBatch.Outcome
+    ) throws -> MigrationBatch.Outcome? {
+        var outcome: MigrationBatch.Outcome?
+        try passingErrors { call throws(SQLError) in
+            try session.waiting(lockTimeout) { () throws(SQLError) in
+                try session.transaction(wait: lockTimeout) { () throws(SQLError) in
+                    try createIfNeeded()
+                    let place = try place(of: version)
+                    if case .done = place { return }
+                    try call.run { outcome = try body(place.cursor) }
+                    guard let outcome else { return }
+                    try outcome.check(after: place, of: version)
+                    if case .new = place {
+                        try add(version, at: outcome.cursor)
+                    } else {
+                        try move(version, to: outcome.cursor)
+                    }
+                }
+            }
+        }
+        return outcome
+    }
+
+    /// Brings the batches of a version to the disk, whose last one has run.
+    ///
+    /// The commit of a batch lasts as the connection's setting has it. This one lasts when the power fails, and with it
+    /// all that were before.
+    func synchronize(_ version: AppVersion, lockTimeout: Duration) throws {
+        try passingErrors { _ throws(SQLError) in
+            try session.waiting(lockTimeout) { () throws(SQLError) in
+                try session.durably { () throws(SQLError) in
+                    try session.transaction(wait: lockTimeout) { () throws(SQLError) in
+                        // SQLite writes no page for an UPDATE that changes nothing.
+                        try remove(version)
+                        try add(version)
+                    }
+                }
+            }
+        }
+    }
+
+    /// What the table says of a version, where there is a table.
+    func find(_ version: AppVersion, lockTimeout: Duration) throws(SQLError) -> Place {
+        var found = Place.new
+        try session.waiting(lockTimeout) { () throws(SQLError) in
+            if try columns().contains("cursor") { found = try place(of: version) }
+        }
+        return found
     }
 
     /// Removes the rows of this manager above a version, where there are any.
@@ -41,21 +90,5 @@ extension AppMigrationsTable {
         try session.waiting(lockTimeout) { () throws(SQLError) in isThere = try exist() }
         guard isThere else { return }
         try alone(lockTimeout: lockTimeout) { (_) throws(SQLError) in try remove(after: version) }
-    }
-
-    /// Runs `body` in a durable transaction with the write lock, and foreign keys off.
-    ///
-    /// One of the caller's is refused: when it is rolled back, a record outside of the database would stay.
-    private func alone(
-        lockTimeout: Duration,
-        _ body: (_ checksReferences: Bool) throws(SQLError) -> Void
-    ) throws(SQLError) {
-        try session.waiting(lockTimeout) { () throws(SQLError) in
-            try session.withoutForeignKeys { checks throws(SQLError) in
-                try session.durably { () throws(SQLError) in
-                    try session.transaction(wait: lockTimeout) { () throws(SQLError) in try body(checks) }
-                }
-            }
-        }
     }
 }

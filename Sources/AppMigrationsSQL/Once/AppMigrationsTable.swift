@@ -1,9 +1,10 @@
 internal import AppMigrations
 
-/// The table `app_migrations` of a database: which versions of which manager have run in it.
+/// The table `app_migrations` of a database: which versions of which manager have run in it, and how far those came that
+/// run in batches.
 ///
 /// A row is written in the transaction of its closure, so that the database itself knows what a state file
-/// outside of it could not be told any more.
+/// outside of it could not be told any more. One whose `cursor` is `NULL` stands for a version that is done.
 struct AppMigrationsTable {
     let session: any SQLSession
     let manager: String
@@ -14,28 +15,36 @@ struct AppMigrationsTable {
         "manager = \(session.placeholder(1)) AND version = \(session.placeholder(2))"
     }
 
-    /// Whether the table is there, with its columns.
-    func exist() throws(SQLError) -> Bool {
-        let rows = try session.columns(of: "app_migrations")
-        if rows.isEmpty { return false }
-        guard rows.contains(where: { $0.first == "manager" }), rows.contains(where: { $0.first == "version" })
-        else {
-            throw SQLError(
-                .ledgerUnreadable,
-                "The table app_migrations has not the columns manager and version"
-            )
-        }
-        return true
+    /// What the table says of a version.
+    enum Place: Equatable {
+        case new, begun(String), done
+
+        var cursor: String? { if case .begun(let cursor) = self { cursor } else { nil } }
+    }
+
+    /// Whether the table is there, with the columns of a row.
+    func exist() throws(SQLError) -> Bool { try !columns().isEmpty }
+
+    func columns() throws(SQLError) -> [SQLValue] {
+        let columns = try session.columns(of: "app_migrations").compactMap(\.first)
+        if columns.isEmpty || columns.contains("manager") && columns.contains("version") { return columns }
+        throw SQLError(
+            .ledgerUnreadable,
+            "The table app_migrations has not the columns manager and version"
+        )
     }
 
     func createIfNeeded() throws(SQLError) {
-        if try exist() { return }
+        let columns = try columns()
+        if columns.contains("cursor") { return }
         try SQLError.wrapping {
-            try db.query(
+            if !columns.isEmpty { return try db.query("ALTER TABLE \(table) ADD COLUMN cursor TEXT") }
+            return try db.query(
                 """
                 CREATE TABLE \(table) (
                     manager TEXT NOT NULL,
                     version TEXT NOT NULL,
+                    cursor TEXT,
                     PRIMARY KEY (manager, version)
                 )
                 """
@@ -43,39 +52,57 @@ struct AppMigrationsTable {
         }
     }
 
-    func has(_ version: AppVersion) throws(SQLError) -> Bool {
-        let rows = try SQLError.wrapping {
-            try db.query("SELECT 1 FROM \(table) WHERE \(isThisRow)", row(of: version))
-        }
-        return !rows.isEmpty
-    }
-
-    func add(_ version: AppVersion) throws(SQLError) {
-        let before = try db.count(of: table)
-        let (first, second) = (session.placeholder(1), session.placeholder(2))
-        try SQLError.wrapping {
-            try db.query(
-                "INSERT INTO \(table) (manager, version) VALUES (\(first), \(second))",
-                row(of: version)
-            )
-        }
-        // A constraint with ON CONFLICT or a trigger can leave the row out without an error, or remove another.
-        guard try db.count(of: table) == before + 1, try has(version) else {
+    func place(of version: AppVersion) throws(SQLError) -> Place {
+        let rows = try db.rows("SELECT cursor FROM \(table) WHERE \(isThisRow)", row(of: version))
+        switch rows.first?.first {
+        case nil: return .new
+        case .null: return .done
+        case .text(let cursor): return .begun(cursor)
+        case let value?:
             throw SQLError(
                 .ledgerUnreadable,
-                "The table app_migrations did not keep the row of version \(version), or lost another"
+                "The table app_migrations has a cursor of version \(version) that can't be read: \(value)"
             )
         }
+    }
+
+    /// Adds the row of a version that is done, or whose batches have come to a cursor.
+    func add(_ version: AppVersion, at cursor: String? = nil) throws(SQLError) {
+        let before = try db.count(of: table)
+        let values = (1...3).map(session.placeholder).joined(separator: ", ")
+        try db.rows(
+            "INSERT INTO \(table) (manager, version, cursor) VALUES (\(values))",
+            row(of: version) + [SQLValue(cursor)]
+        )
+        // A constraint with ON CONFLICT or a trigger can leave the row out without an error, or remove another.
+        guard try db.count(of: table) == before + 1 else { throw .rowNotKept(version) }
+        try require(version, at: cursor)
+    }
+
+    /// Moves the row of a version to another cursor, or to its end.
+    func move(_ version: AppVersion, to cursor: String?) throws(SQLError) {
+        try db.rows(
+            "UPDATE \(table) SET cursor = \(session.placeholder(3)) WHERE \(isThisRow)",
+            row(of: version) + [SQLValue(cursor)]
+        )
+        try require(version, at: cursor)
+    }
+
+    private func require(_ version: AppVersion, at cursor: String?) throws(SQLError) {
+        let expected = cursor.map(Place.begun) ?? .done
+        guard try place(of: version) == expected else { throw .rowNotKept(version) }
+    }
+
+    func remove(_ version: AppVersion) throws(SQLError) {
+        try db.rows("DELETE FROM \(table) WHERE \(isThisRow)", row(of: version))
     }
 
     /// Removes the rows of this manager above a version.
     func remove(after version: AppVersion) throws(SQLError) {
-        let rows = try SQLError.wrapping {
-            try db.query(
-                "SELECT version FROM \(table) WHERE manager = \(session.placeholder(1))",
-                [.text(manager)]
-            )
-        }
+        let rows = try db.rows(
+            "SELECT version FROM \(table) WHERE manager = \(session.placeholder(1))",
+            [.text(manager)]
+        )
         for row in rows {
             guard case .text(let text) = row.first, let marked = AppVersion(text) else {
                 throw SQLError(
@@ -83,10 +110,7 @@ struct AppMigrationsTable {
                     "The table app_migrations has a version that can't be read: \(row)"
                 )
             }
-            guard marked > version else { continue }
-            try SQLError.wrapping {
-                try db.query("DELETE FROM \(table) WHERE \(isThisRow)", [.text(manager), .text(text)])
-            }
+            if marked > version { try remove(marked) }
         }
     }
 
@@ -100,5 +124,21 @@ struct AppMigrationsTable {
         var release = parts[0].split(separator: ".")
         while release.count > 1, release.last == "0" { release.removeLast() }
         return ([release.joined(separator: ".")] + parts.dropFirst().map(String.init)).joined(separator: "-")
+    }
+}
+
+extension SQLError {
+    static func begunInBatches(_ version: AppVersion, _ cursor: String) -> SQLError {
+        SQLError(
+            .ledgerUnreadable,
+            "Version \(version) was begun in batches and stands at \"\(cursor)\": what ends it is batches: again"
+        )
+    }
+
+    fileprivate static func rowNotKept(_ version: AppVersion) -> SQLError {
+        SQLError(
+            .ledgerUnreadable,
+            "The table app_migrations did not keep the row of version \(version), or lost another"
+        )
     }
 }

@@ -35,6 +35,11 @@ extension SQLiteSession {
         }
     }
 
+    package func inOneTransaction(_ body: () throws -> Void) throws(SQLError) {
+        guard let own, !own.isBorrowed else { return try behindSavepoint(body) }
+        try own.keepingTransaction(body)
+    }
+
     package func rollBack() throws(SQLError) {
         if let own {
             // One that SQLite ended is acknowledged by a ROLLBACK, too.

@@ -42,6 +42,22 @@ private func textsAndClosures(folder: String) throws -> SQLMigrator<SQLiteConnec
     return migrator
 }
 
+private func longWork(_ migrations: MigrationManager, _ db: SQLiteConnection, newest: Int64) throws {
+    try migrations.whenMigrating(toVersion: "2.0", in: db) { db, batch, context in
+        let last = try batch.cursor(as: Int64.self) ?? 0
+        let notes = try db.query(
+            "SELECT id, title FROM note WHERE id > ? ORDER BY id LIMIT 500",
+            [SQLValue(last)]
+        )
+        for note in notes {
+            guard case .text(let title) = note[1] else { continue }
+            try db.query("UPDATE note SET folded = ? WHERE id = ?", [SQLValue(title.lowercased()), note[0]])
+        }
+        guard case .integer(let id) = notes.last?[0] else { return .done }
+        return .continue(at: id, progress: Double(id) / Double(newest))
+    }
+}
+
 private func oneLedgerOneOwner(noteScripts: [String], songScripts: [String]) throws -> [SQLiteMigrator] {
     let notes = try SQLiteMigrator(SQLiteMigration.numbered(noteScripts), ledger: "note_migrations")
     let songs = try SQLiteMigrator(SQLiteMigration.numbered(songScripts), ledger: "song_migrations")

@@ -19,7 +19,7 @@ import Testing
             await #expect(processExitsWith: .signal(SIGKILL)) {
                 [folder = library.folder as String, statement = statement as String] in
                 let library = try Library(opening: folder)
-                let db = DyingConnection(db: library.db, statement: statement)
+                let db = DyingConnection(library.db, statement: statement)
                 try library.manager().manager.whenMigrating(toVersion: "1.4", in: db) { db in
                     try db.query("INSERT INTO log VALUES ('1.4')")
                 }
@@ -73,7 +73,7 @@ import Testing
     func `a reset that is refused removes no row`(version: String, code: MigrationError.Code) throws {
         try withLibrary { library throws in
             #expect(try library.manager().add("1.4"))
-            try library.db.query("INSERT INTO app_migrations VALUES ('Library', '1.6')")
+            try library.db.query("INSERT INTO app_migrations (manager, version) VALUES ('Library', '1.6')")
             let error = #expect(throws: MigrationError.self) {
                 try library.manager().manager.reset(to: version, in: library.db)
             }
@@ -88,7 +88,7 @@ import Testing
             try manager.manager.reset(to: "1.0", in: library.db)
             #expect(try tables(in: library.db) == ["log"])
             #expect(try manager.add("1.4"))
-            try library.db.query("INSERT INTO app_migrations VALUES ('Library', 'x')")
+            try library.db.query("INSERT INTO app_migrations (manager, version) VALUES ('Library', 'x')")
             let error = try sqlError { try manager.manager.reset(to: "1.0", in: library.db) }
             #expect(
                 error.description
@@ -134,19 +134,4 @@ import Testing
             #expect(try db.query("PRAGMA synchronous") == [[1]])
         }
     }
-}
-
-/// A connection whose process dies once a statement that begins so is done.
-private struct DyingConnection: SQLConnection {
-    let db: SQLiteConnection
-    let statement: String
-
-    @discardableResult
-    func query(_ sql: String, _ arguments: [SQLValue]) throws -> [[SQLValue]] {
-        let rows = try db.query(sql, arguments)
-        if sql.hasPrefix(statement) { kill(getpid(), SIGKILL) }
-        return rows
-    }
-
-    func execute(script: String) throws { try db.execute(script: script) }
 }

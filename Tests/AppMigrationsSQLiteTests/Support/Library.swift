@@ -27,13 +27,19 @@ struct Library {
     }
 
     /// A manager for data of 1.0.
-    func manager(named name: String = "Library", current: String = "1.4") throws -> LibraryManager {
+    func manager(
+        named name: String = "Library",
+        current: String = "1.4",
+        attemptLimit: Int? = nil,
+        onEvent: (@Sendable (MigrationEvent) -> Void)? = nil
+    ) throws -> LibraryManager {
         LibraryManager(
             manager: try MigrationManager(
                 named: name,
                 currentVersion: current,
                 firstRun: .existingData(at: "1.0"),
-                stateDirectory: folder
+                stateDirectory: folder,
+                options: MigrationManager.Options(attemptLimit: attemptLimit, onEvent: onEvent)
             ),
             db: db
         )

@@ -6,6 +6,7 @@
 // store <command> <database> ...: see StoreCommands.swift.
 // once <database> <count> <state directory>: closures of a runner, each in a transaction of the database.
 // verify-once: the same check for these.
+// batches <database> <count> <state directory>: a closure of a runner in so many batches; verify-batches: the check.
 // make-old <database> 0, rebuild and verify-rebuild: a table rebuilt with all that depends on it.
 // hold <database> <count>: takes the write lock, says so, and keeps it until its input ends.
 //
@@ -61,6 +62,14 @@ do {
         try checkOnce(in: db)
         try runOnce(count, in: db, stateDirectory: folder)
         try checkOnce(in: db)
+        if try db.query("SELECT count(*) FROM once") != [[.integer(count)]] { throw Half(version: .null) }
+        say("whole")
+    case ("batches", let folder?):
+        try runBatches(count, in: db, stateDirectory: folder)
+    case ("verify-batches", let folder?):
+        try checkBatches(count, in: db)
+        try runBatches(count, in: db, stateDirectory: folder)
+        try checkBatches(count, in: db)
         if try db.query("SELECT count(*) FROM once") != [[.integer(count)]] { throw Half(version: .null) }
         say("whole")
     case ("make-old", _):

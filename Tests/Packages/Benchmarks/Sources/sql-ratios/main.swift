@@ -22,6 +22,7 @@ for folder in [scratch, memory] {
 
 try measureIdle()
 try measureFiles()
+try measureBatches()
 
 for folder in Set([scratch, memory]) where FileManager.default.fileExists(atPath: folder) {
     try FileManager.default.removeItem(atPath: folder)

@@ -202,37 +202,4 @@ typealias Migrator = SQLMigrator<PostgresConnection>
             #expect(try db.query("SELECT to_regclass('people')") == [[nil]])
         }
     }
-
-    @Test func `a closure of a runner runs exactly once, whatever the state says`() throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-        defer { #expect(throws: Never.self) { try FileManager.default.removeItem(at: folder) } }
-        try withDatabase { info in
-            let db = try PostgresConnection(info)
-            func manager() throws -> MigrationManager {
-                try MigrationManager(
-                    named: "Library",
-                    currentVersion: "2.0",
-                    firstRun: .everything,
-                    stateDirectory: folder.path(percentEncoded: false)
-                )
-            }
-            let failed = #expect(throws: MigrationError.self) {
-                try manager().whenMigrating(toVersion: "2.0", in: db) { db in
-                    try db.query("CREATE TABLE once(x BIGINT)")
-                    throw Failure()
-                }
-            }
-            #expect(failed?.underlyingError is Failure)
-            for expected in [true, false] {
-                let ran = try manager().whenMigrating(toVersion: "2.0", in: db) { db in
-                    try db.query("CREATE TABLE once(x BIGINT)")
-                }
-                #expect(ran == expected)
-                try manager().reset(to: "1.0")
-            }
-            #expect(try db.query("SELECT manager, version FROM app_migrations") == [["Library", "2"]])
-            try manager().reset(to: "1.0", in: db)
-            #expect(try db.query("SELECT manager, version FROM app_migrations").isEmpty)
-        }
-    }
 }

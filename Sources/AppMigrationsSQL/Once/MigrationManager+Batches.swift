@@ -1,0 +1,65 @@
+public import AppMigrations
+
+extension MigrationManager {
+    /// Runs `batches` again and again, each time in a transaction of its own, until it says that it is done: each batch
+    /// exactly once in the life of the database.
+    ///
+    /// It is for work that takes longer than a launch may. The transaction of a batch also writes the cursor at which the
+    /// batch ended, into the table `app_migrations`. A process that dies loses the batch under way and no other: the next
+    /// start goes on at the cursor.
+    ///
+    /// ```swift
+    /// try migrations.whenMigrating(toVersion: "2.0", in: db) { db, batch, context in
+    ///     let next = try foldTitles(of: 500, after: batch.cursor(as: Int64.self) ?? 0, in: db)
+    ///     return next.map { .continue(at: $0) } ?? .done
+    /// }
+    /// ```
+    ///
+    /// Between two batches other connections can read and write, also another process that runs the same batches from
+    /// a state of its own: a batch begins where the database stands. A cancelled task ends there with `cancelled`, and a
+    /// cancelled statement as well. That is no failure, and the next start goes on.
+    ///
+    /// Foreign keys stay as the connection has them, since looking for rows that refer to none would read the whole
+    /// database after each batch. What rebuilds tables belongs into a migration before it, with `run:`. The last commit
+    /// is on the disk before the record is, and with it all others.
+    ///
+    /// The cursor in the database is the one that counts, for a restored backup too. The state file gets it as a checkpoint
+    /// after the first batch of each attempt and after each twentieth of the progress, so that `attemptLimit` counts deaths
+    /// from there, and a plan knows how far the work is. The closure saves no checkpoints of its own. What
+    /// ``whenMigrating(toVersion:oldestReader:in:lockTimeout:run:)-(_,_,_,_,(Connection)->Void)`` says of the state file, of renamed
+    /// managers and of `reset(to:)` holds here as well.
+    ///
+    /// - Parameters:
+    ///   - toVersion: The version, as in `whenMigrating(toVersion:run:)`; `1.4` and `1.4.0` are one row.
+    ///   - oldestReader: The oldest app that can still use the data once this migration has begun, as in
+    ///     `whenMigrating(toVersion:oldestReader:protecting:run:)`.
+    ///   - db: A connection that is not in a transaction. The expression is evaluated only when there may be batches to
+    ///     run: a start that has nothing to do, and a plan, open no database.
+    ///   - lockTimeout: How long each batch waits for another writer.
+    ///   - batches: Does one batch, with the connection, the cursor of the batch before it, and the migration's context. It
+    ///     must not end the transaction.
+    /// - Returns: Whether a batch ran.
+    /// - Throws: `MigrationError` as `whenMigrating(toVersion:run:)`; its `underlyingError` is what the closure threw, or an
+    ///   ``SQLError``: ``SQLError/Code/invalidCursor`` for a cursor that is the one before it or too long,
+    ///   ``SQLError/Code/busy``, ``SQLError/Code/alreadyInTransaction``, ``SQLError/Code/transactionEnded``,
+    ///   ``SQLError/Code/ledgerUnreadable``, or what the commit failed with. The batches before stay, nothing of this
+    ///   one is in the database then.
+    @discardableResult
+    public func whenMigrating<Connection: SQLConnection>(
+        toVersion: String,
+        oldestReader: String? = nil,
+        in db: @autoclosure () throws -> Connection,
+        lockTimeout: Duration = .seconds(60),
+        batches: (Connection, MigrationBatch, MigrationContext) throws -> MigrationBatch.Outcome
+    ) throws(MigrationError) -> Bool {
+        var ran = false
+        try whenMigrating(toVersion: toVersion, oldestReader: oldestReader) { context in
+            let db = try db()
+            let table = AppMigrationsTable(session: Connection.dialect.session(db), manager: name)
+            var run = BatchRun(table, context, lockTimeout: lockTimeout)
+            defer { ran = run.hasRun }
+            try run.run { try batches(db, $0, context) }
+        }
+        return ran
+    }
+}

@@ -1,0 +1,198 @@
+import AppMigrations
+import Foundation
+import Testing
+
+@testable import AppMigrationsSQL
+@testable import AppMigrationsSQLite
+
+/// Batches after deaths, with other states, and in databases that the state doesn't fit.
+@Suite struct BatchesPlaceTests {
+    @Test(arguments: [
+        ("INSERT INTO log", 1), ("INSERT INTO log", 2), ("INSERT INTO log", 4),
+        ("INSERT INTO main.app_migrations", 1), ("UPDATE main.app_migrations", 1),
+        ("UPDATE main.app_migrations", 3), ("COMMIT", 1), ("COMMIT", 2), ("COMMIT", 4), ("COMMIT", 5),
+        ("DELETE FROM main.app_migrations", 1),
+    ])
+    func `a process killed behind a statement has run each batch once in the end`(
+        statement: String,
+        count: Int
+    ) async throws {
+        try await withLibrary { library async throws in
+            await #expect(processExitsWith: .signal(SIGKILL)) {
+                [folder = library.folder as String, statement = statement as String, count = count as Int] in
+                let library = try Library(opening: folder)
+                let db = DyingConnection(library.db, statement: statement, after: count)
+                try library.count(to: 4, in: db)
+            }
+            let before = try library.log
+            // Where the last batch was committed, only the record was missing.
+            #expect(try library.count(to: 4) == (before.count < 4))
+            #expect(try library.log == [["1"], ["2"], ["3"], ["4"]])
+            #expect(try library.cursors == [[nil]])
+            #expect(try library.manager().manager.history.map(\.attempts) == [2])
+        }
+    }
+
+    @Test func `two states on one database share the batches, each of which runs once`() throws {
+        try withLibrary { library throws in
+            try withTemporaryFolder { elsewhere in
+                let second = try SQLiteConnection(path: library.folder + "/db")
+                let other = try MigrationManager(
+                    named: "Library",
+                    currentVersion: "1.4",
+                    firstRun: .everything,
+                    stateDirectory: elsewhere
+                )
+                let failed = #expect(throws: MigrationError.self) {
+                    try library.count(to: 5) { if $0 == 3 { throw Failure() } }
+                }
+                #expect(failed?.underlyingError is Failure)
+                let shared = try library.manager { event in
+                    // After the third batch the other state takes over.
+                    guard event.kind == .progressed, event.fraction == 0.5 else { return }
+                    #expect(throws: Never.self) {
+                        try library.count(
+                            to: 5,
+                            in: second,
+                            manager: LibraryManager(manager: other, db: second)
+                        )
+                    }
+                }
+                #expect(try library.count(to: 5, in: library.db, manager: shared))
+                #expect(other.lastRunVersion == AppVersion("1.4"))
+                #expect(shared.manager.lastRunVersion == AppVersion("1.4"))
+                #expect(try library.log == [["1"], ["2"], ["3"], ["4"], ["5"]])
+            }
+        }
+    }
+
+    @Test func `a restored backup goes on at its own cursor`() throws {
+        try withLibrary { library throws in
+            let backup = library.folder + "/backup"
+            _ = #expect(throws: MigrationError.self) {
+                try library.count(to: 6) {
+                    if $0 == 3 { throw Failure() }
+                }
+            }
+            try library.db.query("VACUUM INTO ?", [.text(backup)])
+            _ = #expect(throws: MigrationError.self) {
+                try library.count(to: 6) { if $0 == 5 { throw Failure() } }
+            }
+            let restored = try SQLiteConnection(path: backup)
+            #expect(try library.count(to: 6, in: restored))
+            #expect(try restored.query("SELECT count(*), count(DISTINCT version) FROM log") == [[6, 6]])
+        }
+    }
+
+    @Test func `a reset in the database begins anew, and one of the state alone goes on`() throws {
+        try withLibrary { library throws in
+            let stop = { (number: Int) throws in if number == 3 { throw Failure() } }
+            _ = #expect(throws: MigrationError.self) { try library.count(to: 4, stop) }
+            try library.manager().manager.reset(to: "1.0")
+            #expect(try library.cursors == [["2"]])
+            try library.manager().manager.reset(to: "1.0", in: library.db)
+            #expect(try library.cursors == [])
+            try library.count(to: 4)
+            #expect(try library.log.count == 6)
+        }
+    }
+
+    @Test func `what was begun in batches is not run as a whole, and what has run as a whole not in batches`()
+        throws
+    {
+        try withLibrary { library throws in
+            _ = #expect(throws: MigrationError.self) {
+                try library.count(to: 4) { if $0 == 2 { throw Failure() } }
+            }
+            let error = #expect(throws: MigrationError.self) { try library.manager().add("1.4") }
+            #expect(
+                (error?.underlyingError as? SQLError)?.message
+                    == "Version 1.4 was begun in batches and stands at \"1\": what ends it is batches: again"
+            )
+            try library.manager().manager.reset(to: "1.0", in: library.db)
+            #expect(try library.manager().add("1.4"))
+            try library.manager().manager.reset(to: "1.0")
+            #expect(try !library.count(to: 4))
+        }
+    }
+
+    @Test func `a table without the cursor gets it, and its rows stand for versions that are done`() throws {
+        try withLibrary { library throws in
+            try library.db.execute(
+                script: """
+                    CREATE TABLE app_migrations(manager TEXT NOT NULL, version TEXT NOT NULL, PRIMARY KEY(manager, version));
+                    INSERT INTO app_migrations VALUES ('Library', '1.4'), ('Other', '1.4');
+                    """
+            )
+            #expect(try !library.count(to: 4))
+            try library.manager().manager.reset(to: "1.0", in: library.db)
+            #expect(try library.count(to: 4))
+            #expect(try library.rows == [["Library", "1.4"], ["Other", "1.4"]])
+        }
+    }
+
+    @Test(arguments: [
+        (
+            "CREATE TRIGGER t BEFORE UPDATE ON app_migrations BEGIN SELECT RAISE(IGNORE); END",
+            "The table app_migrations did not keep the row of version 1.4, or lost another"
+        ),
+        (
+            "UPDATE app_migrations SET cursor = x'00'",
+            "The table app_migrations has a cursor of version 1.4 that can't be read: x'00'"
+        ),
+    ])
+    func `a cursor that is not kept or can't be read is an error`(statement: String, message: String) throws {
+        try withLibrary { library throws in
+            _ = #expect(throws: MigrationError.self) {
+                try library.count(to: 4) { if $0 == 2 { throw Failure() } }
+            }
+            try library.db.query(statement)
+            let error = #expect(throws: MigrationError.self) { try library.count(to: 4) }
+            let cause = error?.underlyingError as? SQLError
+            #expect(cause?.code == .ledgerUnreadable)
+            #expect(cause?.message == message)
+            #expect(try library.log == [["1"]])
+        }
+    }
+
+    @Test func `a lock that another writer holds is waited for by each batch`() throws {
+        try withLibrary { library throws in
+            let holder = try SQLiteConnection(path: library.folder + "/db")
+            let manager = try library.manager { event in
+                guard event.kind == .progressed else { return }
+                #expect(throws: Never.self) { try holder.query("BEGIN IMMEDIATE") }
+            }
+            let error = #expect(throws: MigrationError.self) {
+                try manager.manager.whenMigrating(
+                    toVersion: "1.4",
+                    in: library.db,
+                    lockTimeout: .milliseconds(20)
+                ) { _, _, _ in .continue(at: 1, progress: 0.5) }
+            }
+            #expect((error?.underlyingError as? SQLError)?.code == .busy)
+            try holder.query("COMMIT")
+            #expect(try library.cursors == [["1"]])
+        }
+    }
+
+    @Test(arguments: ["delete", "wal"])
+    func `the last commit is durable and writes, those before it are as the connection has them`(
+        journal: String
+    ) throws {
+        try withLibrary { library throws in
+            try library.db.query("PRAGMA journal_mode = \(journal)")
+            try library.db.query("PRAGMA synchronous = 1")
+            var synchronous = [[[SQLValue]]]()
+            var changes = [[[SQLValue]]]()
+            let db = OtherConnection(library.db) { statement in
+                guard statement == "COMMIT" else { return }
+                synchronous.append(try library.db.query("PRAGMA synchronous"))
+                changes.append(try library.db.query("SELECT total_changes()"))
+            }
+            try library.count(to: 3, in: db)
+            #expect(synchronous == [[[1]], [[1]], [[1]], [[3]]])
+            #expect(try library.db.query("PRAGMA synchronous") == [[1]])
+            #expect(changes.count == 4 && changes[2] != changes[3])
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import AppMigrations
+import AppMigrationsSQLite
+
+struct Failure: Error {}
+
+extension LibraryManager {
+    /// Runs batches up to 1.4.
+    @discardableResult
+    func batches(
+        _ batches: (SQLiteConnection, MigrationBatch, MigrationContext) throws -> MigrationBatch.Outcome
+    ) throws -> Bool {
+        try manager.whenMigrating(toVersion: "1.4", in: db, batches: batches)
+    }
+}
+
+extension Library {
+    /// Logs the numbers from 1 on, one a batch.
+    @discardableResult
+    func count(to last: Int, _ body: (Int) throws -> Void = { _ in }) throws -> Bool {
+        try count(to: last, in: db, body)
+    }
+
+    @discardableResult
+    func count<Connection: SQLConnection>(
+        to last: Int,
+        in db: Connection,
+        manager: LibraryManager? = nil,
+        _ body: (Int) throws -> Void = { _ in }
+    ) throws -> Bool {
+        let manager = try manager ?? self.manager()
+        return try manager.manager.whenMigrating(toVersion: "1.4", in: db) { db, batch, _ in
+            let number = try (batch.cursor(as: Int.self) ?? 0) + 1
+            try db.query("INSERT INTO log VALUES (?)", [.text("\(number)")])
+            try body(number)
+            if number == last { return .done }
+            return .continue(at: number, progress: Double(number) / Double(last + 1))
+        }
+    }
+
+    var cursors: [[SQLValue]] {
+        get throws { try db.query("SELECT cursor FROM app_migrations") }
+    }
+}

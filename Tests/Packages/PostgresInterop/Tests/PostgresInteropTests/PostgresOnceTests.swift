@@ -1,0 +1,87 @@
+import AppMigrations
+import AppMigrationsSQL
+import Foundation
+import PostgresConnection
+import Testing
+
+/// Closures and batches of a runner, each exactly once in the life of the database.
+@Suite struct PostgresOnceTests {
+    private struct Failure: Error {}
+
+    /// Hands over the connection's text and what makes a manager of a host, which has its state in a folder of its own.
+    private func withHosts(_ body: (String, (_ host: String) throws -> MigrationManager) throws -> Void)
+        throws
+    {
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        defer { #expect(throws: Never.self) { try FileManager.default.removeItem(at: folder) } }
+        try withDatabase { info in
+            try body(info) { host in
+                try MigrationManager(
+                    named: "Library",
+                    currentVersion: "2.0",
+                    firstRun: .everything,
+                    stateDirectory: folder.appending(path: host).path(percentEncoded: false)
+                )
+            }
+        }
+    }
+
+    @Test func `a closure of a runner runs exactly once, whatever the state says`() throws {
+        try withHosts { info, manager in
+            let db = try PostgresConnection(info)
+            let failed = #expect(throws: MigrationError.self) {
+                try manager("a").whenMigrating(toVersion: "2.0", in: db) { db in
+                    try db.query("CREATE TABLE once(x BIGINT)")
+                    throw Failure()
+                }
+            }
+            #expect(failed?.underlyingError is Failure)
+            for expected in [true, false] {
+                let ran = try manager("a").whenMigrating(toVersion: "2.0", in: db) { db in
+                    try db.query("CREATE TABLE once(x BIGINT)")
+                }
+                #expect(ran == expected)
+                try manager("a").reset(to: "1.0")
+            }
+            #expect(try db.query("SELECT manager, version FROM app_migrations") == [["Library", "2"]])
+            try manager("a").reset(to: "1.0", in: db)
+            #expect(try db.query("SELECT manager, version FROM app_migrations").isEmpty)
+        }
+    }
+
+    private func add(to last: Int, _ manager: MigrationManager, _ db: PostgresConnection) throws -> Bool {
+        try manager.whenMigrating(toVersion: "2.0", in: db) { db, batch, _ in
+            let number = try (batch.cursor(as: Int.self) ?? 0) + 1
+            try db.query("INSERT INTO log VALUES ($1)", [SQLValue(number)])
+            // A statement that fails ends the transaction of its batch.
+            if number == last { try db.query("SELECT 1 / 0") }
+            return number == 40 ? .done : .continue(at: number)
+        }
+    }
+
+    @Test func `a batch that fails is rolled back, and the next start goes on behind those before it`() throws
+    {
+        try withHosts { info, manager in
+            let db = try PostgresConnection(info)
+            try db.query("CREATE TABLE log(x BIGINT)")
+            #expect(throws: MigrationError.self) { try add(to: 3, manager("a"), db) }
+            #expect(try db.query("SELECT cursor FROM app_migrations") == [["2"]])
+            #expect(try add(to: 0, manager("a"), db))
+            #expect(try db.query("SELECT version, cursor FROM app_migrations") == [["2", nil]])
+            #expect(try db.query("SELECT x FROM log ORDER BY x") == (1...40).map { [.integer($0)] })
+        }
+    }
+
+    @Test func `four hosts at once share the batches, each of which runs once`() throws {
+        try withHosts { info, manager in
+            try PostgresConnection(info).query("CREATE TABLE log(x BIGINT)")
+            let managers = try (0..<4).map { try manager("\($0)") }
+            DispatchQueue.concurrentPerform(iterations: managers.count) { host in
+                #expect(throws: Never.self) { try add(to: 0, managers[host], PostgresConnection(info)) }
+            }
+            let db = try PostgresConnection(info)
+            #expect(try db.query("SELECT x FROM log ORDER BY x") == (1...40).map { [.integer($0)] })
+            #expect(managers.allSatisfy { $0.lastRunVersion == AppVersion("2.0") })
+        }
+    }
+}

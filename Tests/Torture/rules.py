@@ -43,19 +43,27 @@ class State:
         self.last_run = self.baseline = mark
         self.launched = app
         self.history = []
+        self.floor = ZERO
+        # For each version whose closure saved one: the text and the app that saved it.
+        self.cursors = {}
         # For each version that was begun and isn't recorded: starts of its closure, deaths of one app version.
         self.counts = {}
 
     def is_newer_than(self, app):
-        return is_above(self.last_run, app) or is_above(self.launched, app)
+        return any(is_above(known, app) for known in (self.last_run, self.launched, self.floor))
 
     def newest(self, app):
-        release = max((self.last_run[0], -1), self.launched)
-        return release if release > app else self.last_run
+        release = max((self.last_run[0], -1), self.launched, (self.floor[0], -1))
+        return release if release > app else max(self.last_run, self.floor)
 
     def pass_mark(self, mark):
         self.last_run = max(self.last_run, mark)
         self.counts = {key: count for key, count in self.counts.items() if key > self.last_run}
+        self.cursors = {key: cursor for key, cursor in self.cursors.items() if key > self.last_run}
+
+    def raise_floor(self, floor, app):
+        if not self.is_newer_than(app):
+            self.floor = max(self.floor, floor)
 
 
 class World:
@@ -110,6 +118,7 @@ class Manager:
     def look(self):
         state = self.world.state
         self.known = state.last_run
+        self.known_floor = state.floor
         self.is_held = state.is_newer_than(self.app)
 
     def raise_launch(self):
@@ -147,46 +156,69 @@ class Manager:
         if self.limit is not None and app == self.app and deaths >= max(1, self.limit):
             raise Problem("attemptLimitReached")
 
-    def admit(self, text):
+    def admit(self, text, floor_text="0", cursor=None):
         """Whether the migration runs; a closed manager runs nothing, whatever it is asked."""
-        migration = version(text)
-        if migration is not None:
+        migration, floor = version(text), version(floor_text)
+        self.cursor = cursor
+        if migration is not None and floor is not None:
             self.raise_launch()
         if self.closed:
             raise Problem("blocked")
         try:
-            if migration is None:
+            if migration is None or floor is None:
                 raise Problem("invalidVersion")
+            if floor > migration:
+                raise Problem("outOfOrder")
             self.refuse(migration, self.previous)
             self.previous = migration
-            if migration <= self.known or self.is_held:
+            if self.is_held:
+                return None
+            if migration <= self.known:
+                if floor > self.known_floor:
+                    self.world.lock()
+                    self.existing().raise_floor(floor, self.app)
+                    self.look()
                 return None
             self.world.lock()
             state = self.existing()
             self.refuse_changed(state)
-            self.begin(state, migration)
+            self.begin(state, migration, floor)
         except Problem as problem:
             self.close(problem)
         return self.attempt
 
-    def begin(self, state, migration):
+    def begin(self, state, migration, floor):
         self.attempt = None
+        if migration <= state.last_run:
+            state.raise_floor(floor, self.app)
         if migration > state.last_run:
             if self.is_fresh and migration not in state.counts:
                 state.pass_mark(migration)
                 state.baseline = migration
+                state.raise_floor(floor, self.app)
             else:
                 self.refuse_deaths(state, migration)
                 starts, deaths, app = state.counts.get(migration, (0, 0, None))
                 state.counts[migration] = (starts + 1, deaths if app == self.app else 0, self.app)
                 state.launched = max(state.launched, self.app)
-                self.attempt = (migration, starts + 1, state.last_run)
+                state.raise_floor(floor, self.app)
+                self.attempt = (migration, starts + 1, state.last_run, state.cursors.get(migration))
+                self.save(state, migration)
                 self.world.holder = self
         self.look()
 
+    def save(self, state, migration):
+        """Deaths count from the last checkpoint on that says something else than where the attempt began."""
+        if self.cursor is None:
+            return
+        if state.cursors.get(migration, (None,))[0] != self.cursor:
+            starts, _, app = state.counts[migration]
+            state.counts[migration] = (starts, 0, app)
+        state.cursors[migration] = (self.cursor, self.app)
+
     def end(self, action):
         """The closure's end; gives what the declaration answers."""
-        migration, attempt, before = self.attempt
+        migration, attempt, before, _ = self.attempt
         state = self.world.state
         self.world.holder = None
         if action == "ok":
@@ -244,9 +276,12 @@ class Manager:
             raise Problem("newerThanCurrentVersion")
         self.world.lock()
         state = self.existing()
+        if is_above(state.floor, self.app):
+            raise Problem("overtaken")
         state.last_run = state.baseline = mark
         state.launched = self.app
         state.counts = {}
+        state.cursors = {}
         self.look()
         self.previous, self.closed = ZERO, None
         self.is_fresh = self.owes_launch = False

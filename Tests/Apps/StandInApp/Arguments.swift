@@ -8,6 +8,10 @@ struct Arguments {
     var protecting: Set<String> = []
     /// The versions whose closures synchronize what they wrote.
     var synchronizing: Set<String> = []
+    /// The versions that older apps can't use the data after.
+    var floors: Set<String> = []
+    /// How many steps each closure takes, with a checkpoint after each.
+    var steps = 0
     var trace: String?
     /// The folder whose files the closures change.
     var data: String?
@@ -27,7 +31,7 @@ struct Arguments {
 
     static let usage = """
         StandInApp --state DIR [--name NAME] [--current 1.4] [--first fresh|everything|1.0] [--declare 1.1,1.2]
-            [--protect 1.1,1.2] [--synchronize 1.1,1.2] [--trace FILE] [--data DIR] [--timeout MILLISECONDS] [--limit N]
+            [--protect 1.1,1.2] [--synchronize 1.1,1.2] [--floors 1.1,1.2] [--steps N] [--trace FILE] [--data DIR] [--timeout MILLISECONDS] [--limit N]
             [--die begin|middle|end|EVENT:VERSION] [--throw VERSION] [--throw-once VERSION] [--hold VERSION]
             [--work LINE] [--abandon restore]
         StandInApp --serve
@@ -46,6 +50,8 @@ struct Arguments {
             case "--declare": declared = Self.list(value)
             case "--protect": protecting = Set(Self.list(value))
             case "--synchronize": synchronizing = Set(Self.list(value))
+            case "--floors": floors = Set(Self.list(value))
+            case "--steps": steps = Int(value) ?? 0
             case "--trace": trace = value
             case "--data": data = value
             case "--timeout": timeout = Int(value)

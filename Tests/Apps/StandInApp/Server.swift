@@ -6,7 +6,7 @@ import AppMigrations
 /// what came of it:
 /// - `folder PATH`: the state directory of the managers that are made from here on
 /// - `new SLOT VERSION FIRST LIMIT`: a manager; FIRST is `fresh`, `everything`, `throw` or a version, LIMIT a number or `-`
-/// - `declare SLOT sync|async VERSION ACTION`: ACTION is `ok`, `throw`, `cancel`, `die`, or `hold`, which reads the next line
+/// - `declare SLOT sync|async VERSION ACTION FLOOR CURSOR`: FLOOR and CURSOR can be `-`; ACTION is `ok`, `throw`, `cancel`, `die`, or `hold`, which reads the next line
 ///   inside the closure: `go ACTION`
 /// - `plan SLOT sync|async VERSION,…` · `reset SLOT VERSION` · `forget SLOT` · `last SLOT` · `history SLOT`
 final class Server {
@@ -33,12 +33,12 @@ final class Server {
         switch (words.first, words.count) {
         case ("folder", 2): (folder, managers) = (words[1], [:])
         case ("new", 5): try make(words[1], words[2], first: words[3], limit: Int(words[4]))
-        case ("declare", 5):
+        case ("declare", 7):
             let manager = try manager(words[1])
             let ran =
                 words[2] == "async"
-                ? try await declareAsynchronously(manager, words[3], words[4])
-                : try declare(manager, words[3], words[4])
+                ? try await declareAsynchronously(manager, words)
+                : try declare(manager, words)
             System.say("returned \(ran)")
         case ("plan", 4):
             let manager = try manager(words[1])
@@ -51,7 +51,10 @@ final class Server {
             }
         case ("reset", 3): try manager(words[1]).reset(to: words[2])
         case ("forget", 2): try manager(words[1]).forgetState()
-        case ("last", 2): System.say("last \(try manager(words[1]).lastRunVersion)")
+        case ("last", 2):
+            let manager = try manager(words[1])
+            let required = manager.requiredVersion.map { "\($0)" } ?? "-"
+            System.say("last \(manager.lastRunVersion) \(required)")
         case ("history", 2):
             for row in try manager(words[1]).history {
                 System.say("row \(row.version) \(row.previousVersion) \(row.appVersion) \(row.attempts)")
@@ -99,18 +102,21 @@ final class Server {
 }
 
 extension Server {
-    private func declare(_ manager: MigrationManager, _ version: String, _ action: String) throws -> Bool {
-        try manager.whenMigrating(toVersion: version) { context in try act(context, action) }
+    private func declare(_ manager: MigrationManager, _ words: [String]) throws -> Bool {
+        try manager.whenMigrating(toVersion: words[3], oldestReader: Self.given(words[5])) { context in
+            try act(context, words)
+        }
     }
+
+    private static func given(_ word: String) -> String? { word == "-" ? nil : word }
 
     private func declareAsynchronously(
         _ manager: MigrationManager,
-        _ version: String,
-        _ action: String
+        _ words: [String]
     ) async throws -> Bool {
-        try await manager.whenMigrating(toVersion: version) { context in
+        try await manager.whenMigrating(toVersion: words[3], oldestReader: Self.given(words[5])) { context in
             await Task.yield()
-            try act(context, action)
+            try act(context, words)
         }
     }
 
@@ -136,9 +142,12 @@ extension Server {
         }
     }
 
-    private func act(_ context: MigrationContext, _ action: String) throws {
-        System.say("run \(context.version) \(context.attempt) \(context.isRetry) \(context.previousVersion)")
-        try act(action)
+    private func act(_ context: MigrationContext, _ words: [String]) throws {
+        let app = context.checkpointAppVersion.map { "\($0)" } ?? "-"
+        let known = "\(context.version) \(context.attempt) \(context.isRetry) \(context.previousVersion)"
+        System.say("run \(known) \(context.checkpoint ?? "-") \(app)")
+        if let cursor = Self.given(words[6]) { try context.saveCheckpoint(cursor) }
+        try act(words[4])
     }
 
     private func act(_ action: String) throws {

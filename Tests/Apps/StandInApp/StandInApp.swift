@@ -67,12 +67,15 @@ struct StandInApp {
         var ran: [String] = []
         for version in arguments.declared {
             let paths = arguments.protecting.contains(version) ? protectedPaths(version) : []
-            let didRun = try migrations.whenMigrating(toVersion: version, protecting: paths) { context in
-                try migrate(version, context)
-            }
+            let didRun = try migrations.whenMigrating(
+                toVersion: version,
+                oldestReader: arguments.floors.contains(version) ? version : nil,
+                protecting: paths
+            ) { context in try migrate(version, context) }
             if didRun { ran.append(version) }
         }
         return "\(migrations.launch) ran \(ran.joined(separator: " ")), last run \(migrations.lastRunVersion)"
+            + (migrations.requiredVersion.map { ", required \($0)" } ?? "")
     }
 
     private var firstRun: MigrationManager.FirstRun {
@@ -90,6 +93,7 @@ struct StandInApp {
     private func migrate(_ version: String, _ context: MigrationContext) throws {
         dieIfTold("begin", version)
         if let trace = arguments.trace { try System.append("\(version) \(context.attempt)\n", to: trace) }
+        if arguments.steps > 0 { return try takeSteps(version, context) }
         if let data = arguments.data { try changeFirstHalf(data, version) }
         dieIfTold("middle", version)
         if arguments.holding == version { System.waitForEndOfInput() }
@@ -101,6 +105,24 @@ struct StandInApp {
             if arguments.synchronizing.contains(version) { try context.synchronize(data) }
         }
         dieIfTold("end", version)
+    }
+}
+
+extension StandInApp {
+    /// Does what no attempt has done yet by its checkpoint, and saves how far it came.
+    private func takeSteps(_ version: String, _ context: MigrationContext) throws {
+        guard let data = arguments.data else { return }
+        let done = try context.checkpoint(as: Int.self) ?? 0
+        for step in done + 1..<arguments.steps + 1 {
+            let file = "\(data)/step-\(version)-\(step)"
+            // A death can leave a file without its line.
+            if System.exists(file) { try System.remove(file) }
+            try System.append("\(step)\n", to: file, exclusively: true)
+            try context.synchronize(file)
+            if let trace = arguments.trace { try System.append("\(version) \(step)\n", to: trace + "-steps") }
+            try context.saveCheckpoint(step, progress: Double(step) / Double(arguments.steps))
+            dieIfTold("step-\(step)", version)
+        }
     }
 }
 

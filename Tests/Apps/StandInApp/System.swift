@@ -26,6 +26,8 @@ enum System {
         if count != bytes.count { throw failure(path) }
     }
 
+    static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
     static func remove(_ path: String) throws(Failure) {
         if unlink(path) != 0 { throw failure(path) }
     }

@@ -76,7 +76,7 @@ extension MigrationError {
                 blocked
             case nested, migrationFailed, cancelled, attemptLimitReached, lockTimeout, stateUnreadable
             case stateCorrupted, stateFromNewerFormat, stateNotSaved, protectionFailed, firstRunFailed
-            case overtaken, checkpointNotSaved
+            case overtaken, checkpointNotSaved, tooOld
 
             // Not its raw value: the conformance would be looked up when a program is loaded, and is used by nobody.
             var name: String {
@@ -100,6 +100,7 @@ extension MigrationError {
                 case .firstRunFailed: "firstRunFailed"
                 case .overtaken: "overtaken"
                 case .checkpointNotSaved: "checkpointNotSaved"
+                case .tooOld: "tooOld"
                 }
             }
         }
@@ -136,6 +137,11 @@ extension MigrationError {
         ///
         /// The data is that version's: a new manager's ``MigrationManager/launch-property`` is `downgrade(from:)`.
         public static var overtaken: Code { Code(.overtaken) }
+
+        /// The data is older than `upgradesFrom`: this app no longer has all the migrations that it needs.
+        ///
+        /// Nothing was changed. A release that still has them upgrades it first.
+        public static var tooOld: Code { Code(.tooOld) }
 
         /// A closure of a manager used a manager with the same state.
         public static var nested: Code { Code(.nested) }

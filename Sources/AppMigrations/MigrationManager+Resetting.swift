@@ -6,13 +6,17 @@ extension MigrationManager {
     /// its declarations begin again. The floor of ``requiredVersion`` stays, since it is only ever raised. For recovery and
     /// for tests; waits for the lock.
     ///
-    /// - Throws: ``MigrationError`` with the code `invalidVersion`, `newerThanCurrentVersion`, `overtaken` (in an app that
+    /// - Throws: ``MigrationError`` with the code `invalidVersion`, `newerThanCurrentVersion`, `tooOld`, `overtaken` (in an app that
     ///   has a ``requiredVersion``), `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed` or
     ///   `stateNotSaved`.
     public func reset(to version: String) throws(MigrationError) {
         let version = try Self.version(version, name)
         if version.exceeds(currentVersion) {
             throw .tooNewReset(version, current: currentVersion, file.location)
+        }
+        let earliest = try options.earliestUpgrade(to: currentVersion, file.location)
+        if version < earliest, version != .zero {
+            throw .tooOld(version, earliest, current: currentVersion, file.location, "The mark was not set.")
         }
         let locked = try lock()
         var state = try locked.existing()

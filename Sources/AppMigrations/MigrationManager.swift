@@ -44,11 +44,11 @@ public final class MigrationManager: Sendable {
     ///     application data, `<app>/Migrations` in it. On tvOS pass one: an app may write to its caches only there. Of
     ///     a `URL` take `path(percentEncoded: false)`: a path that isn't there and has escapes is refused, and so is one
     ///     that begins with `~`.
-    ///   - options: Time-out of the lock, limit of attempts, events.
+    ///   - options: Time-out of the lock, limit of attempts, the oldest version to upgrade from, events.
     /// - Throws: ``MigrationError`` with the code `invalidName`, `invalidVersion`, `unknownCurrentVersion`,
     ///   `stateUnreadable` (try again later: a locked device before its first unlock, for instance), `stateCorrupted`,
-    ///   `stateFromNewerFormat`, `protectionFailed`, `lockTimeout` and `cancelled` (on the first run, and while another
-    ///   process puts files back), and on the first run `firstRunFailed`, `newerThanCurrentVersion`, `stateNotSaved` and
+    ///   `stateFromNewerFormat`, `tooOld`, `newerThanCurrentVersion`, `protectionFailed`, `lockTimeout` and `cancelled` (on the first run, and while another
+    ///   process puts files back), and on the first run `firstRunFailed`, `stateNotSaved` and
     ///   `nested`. Nothing was run then.
     public init(
         named name: String = "default",
@@ -76,6 +76,10 @@ public final class MigrationManager: Sendable {
         switch consume found {
         case .marks(let found):
             marks = consume found
+            if options.isParticular {
+                let earliest = try options.earliestUpgrade(to: current, file.location)
+                try marks.requireUpgradable(from: earliest, to: current, file.location)
+            }
             if marks.isInterrupted || marks.launched < current {
                 let start = try marks.catchUp(file, current: current, options: options)
                 (marks, launch, owesLaunch) = (start.marks, start.launch, start.owesLaunch)

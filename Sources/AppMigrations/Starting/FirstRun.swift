@@ -21,9 +21,17 @@ extension StartOutcome {
         options: MigrationManager.Options,
         _ firstRun: () throws -> MigrationManager.FirstRun
     ) throws(MigrationError) -> StartOutcome {
+        let earliest = try options.earliestUpgrade(to: current, file.location)
         try DefaultLocation.refuseEncoded(file.location)
         let reporter = Reporter(location: file.location, onEvent: options.onEvent)
-        let outcome = try first(file, reporter, current: current, timeout: options.lockTimeout, firstRun)
+        let outcome = try first(
+            file,
+            reporter,
+            current: current,
+            earliest: earliest,
+            timeout: options.lockTimeout,
+            firstRun
+        )
         outcome.report(reporter, current)
         return outcome
     }
@@ -32,6 +40,7 @@ extension StartOutcome {
         _ file: StateFile,
         _ reporter: Reporter,
         current: AppVersion,
+        earliest: AppVersion,
         timeout: Duration?,
         _ firstRun: () throws -> MigrationManager.FirstRun
     ) throws(MigrationError) -> StartOutcome {
@@ -41,14 +50,22 @@ extension StartOutcome {
         } catch {
             // A task of this process made the state since it was missed, and is migrating: there is nothing to wait for.
             if error.code == .nested, case .marks(let marks) = try file.readMarks() {
+                try marks.requireUpgradable(from: earliest, to: current, file.location)
                 return held(marks, file, current)
             }
             throw error
         }
         // Another process made the state meanwhile; it may have died in a migration already.
-        if locked.state != nil { return try found(locked, current) }
+        if let state = locked.state {
+            try state.marks.requireUpgradable(from: earliest, to: current, file.location)
+            return try found(locked, current)
+        }
         let answer = try ask(firstRun, locked)
         let baseline = try baseline(answer, current, file.location)
+        if case .existingData = answer, baseline < earliest {
+            let end: Message = "No state was written and nothing was run."
+            throw .tooOld(baseline, earliest, current: current, file.location, end)
+        }
         let isFresh = if case .freshInstall = answer { true } else { false }
         let marks = StateMarks(lastRun: baseline, baseline: baseline, launched: current, interrupted: nil)
         let state = MigrationState(name: file.location.name, marks: marks)

@@ -55,6 +55,8 @@ final class LaunchRecorder: Sendable {
             record.declared.append(version)
             if kind == .listing { return .passOver }
             guard let limit, version > limit else { return .continue }
+            // What follows the declarations is what an older release should not come to.
+            if case .older = kind { return .passOver }
             record.isStopped = true
             return .stop
         }
@@ -66,7 +68,7 @@ final class LaunchRecorder: Sendable {
     }
 
     private func reached(_ moment: RehearsalHook.Moment) {
-        guard kind == .jump, moment.place != .afterCheckpoint else { return }
+        guard kind == .jump else { return }
         state.withLock { record in
             // Before an intent there is something new on the disk only at first, when the state was made, and when files
             // were copied for their protection.
@@ -75,9 +77,10 @@ final class LaunchRecorder: Sendable {
             let began = ContinuousClock.now
             defer { record.copying += ContinuousClock.now - began }
             do {
-                let path = folders.image(of: moment)
+                let number = record.images.count { $0.moment == moment } + 1
+                let path = folders.image(of: moment, number)
                 try FolderFiles.copy(folders.run, to: path)
-                record.images.append(RunImage(path: path, moment: moment, ran: record.ran))
+                record.images.append(RunImage(path: path, moment: moment, number: number, ran: record.ran))
             } catch {
                 record.problem = error
             }

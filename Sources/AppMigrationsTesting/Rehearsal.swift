@@ -3,7 +3,8 @@ public import AppMigrations
 /// Runs an app's migrations from every version that its users come from, before its users do.
 ///
 /// It goes from each starting point to the current version: in one jump, release by release, with a process that dies
-/// between any two saves, and with each closure throwing once. Every run has its data in a fresh folder, and has to end with
+/// between any two saves and at each checkpoint, and with each closure throwing once. Releases below an `oldestReader:` are
+/// started on what they must not touch any more. Every run has its data in a fresh folder, and has to end with
 /// the same data. A rehearsal asserts nothing itself: its outcome is a ``RehearsalReport``, whose
 /// ``RehearsalReport/requireClean()`` fails a test.
 ///
@@ -26,6 +27,7 @@ public import AppMigrations
 public struct Rehearsal: Sendable {
     let name: String
     let currentVersion: String
+    let upgradesFrom: String?
     let startingPoints: [StartingPoint]
     let comparison: FolderComparison
     let recordFile: String?
@@ -36,6 +38,8 @@ public struct Rehearsal: Sendable {
     /// - Parameters:
     ///   - name: The manager's name, for declarations that ask for it.
     ///   - currentVersion: The version of the app that is about to be released.
+    ///   - upgradesFrom: The oldest version whose data the app still upgrades, as in `MigrationManager.Options`. A version up
+    ///     to it may have disappeared; a starting point below it is a finding.
     ///   - startingPoints: Where users come from. The other ends are compared with the end of the newest version's jump,
     ///     because the fewest migrations made it.
     ///   - rules: What may differ. Where several rules match a path, the first counts.
@@ -48,6 +52,7 @@ public struct Rehearsal: Sendable {
     public init(
         named name: String = "default",
         currentVersion: String,
+        upgradesFrom: String? = nil,
         from startingPoints: [StartingPoint],
         comparing rules: [ComparisonRule] = [],
         recordingVersionsIn file: String? = nil,
@@ -55,6 +60,7 @@ public struct Rehearsal: Sendable {
     ) {
         self.name = name
         self.currentVersion = currentVersion
+        self.upgradesFrom = upgradesFrom
         self.startingPoints = startingPoints
         comparison = FolderComparison(rules: rules)
         recordFile = file

@@ -29,7 +29,7 @@ public struct RehearsalFinding: Error, Sendable, CustomStringConvertible {
         private enum Name: String {
             case failed, stepsDiffer, startsDiffer, freshInstallDiffers, notRepeatable, notCompleted
             case invalidVersion, outOfOrder, declaredTwice, newerThanCurrentVersion, disappeared, missed
-            case notRehearsed
+            case notRehearsed, notContinued, olderReleaseWrites
         }
 
         private let name: Name
@@ -53,6 +53,12 @@ public struct RehearsalFinding: Error, Sendable, CustomStringConvertible {
 
         /// A closure that ran a second time, after it had returned, failed or changed what the data becomes.
         public static var notRepeatable: Kind { Kind(.notRepeatable) }
+
+        /// A closure that was begun again at a checkpoint failed, or changed what the data becomes.
+        public static var notContinued: Kind { Kind(.notContinued) }
+
+        /// A release below the `oldestReader:` of a migration changed the data after it.
+        public static var olderReleaseWrites: Kind { Kind(.olderReleaseWrites) }
 
         /// After a death outside a closure the next start failed or ended with other data.
         public static var notCompleted: Kind { Kind(.notCompleted) }

@@ -19,8 +19,10 @@ struct RehearsalFolders: Sendable {
 
     func start(_ point: Int) -> String { root + "/Start \(point)" }
     func end(_ point: Int) -> String { root + "/End \(point)" }
-    func image(of moment: RehearsalHook.Moment) -> String {
-        root + "/Image \(moment.version) \(moment.place)"
+    /// The state at the end of the same run.
+    func endState(_ point: Int) -> String { root + "/End State \(point)" }
+    func image(of moment: RehearsalHook.Moment, _ number: Int) -> String {
+        root + "/Image \(moment.version) \(moment.place) \(number)"
     }
 
     /// The text without the paths of folders that are gone afterwards.

@@ -4,12 +4,14 @@ import AppMigrations
 ///
 /// The rehearsal calls the declarations, since it is synchronous or asynchronous. All the rest is here.
 final class RehearsalStage {
-    private let rehearsal: Rehearsal
-    private let current: AppVersion
+    let rehearsal: Rehearsal
+    let current: AppVersion
+    /// The oldest version whose data is still upgraded.
+    let oldest: AppVersion?
     /// The versions that the starting points are at; `nil` where everything runs.
-    private let startVersions: [AppVersion?]
-    private let folders: RehearsalFolders
-    private var report: RehearsalReport
+    let startVersions: [AppVersion?]
+    let folders: RehearsalFolders
+    private(set) var report: RehearsalReport
     /// The rows of the report by their starting points.
     private var rows: [Int: [RehearsedRun]] = [:]
     private var waiting: [Scenario] = []
@@ -24,6 +26,7 @@ final class RehearsalStage {
         self.rehearsal = rehearsal
         let current = try AppVersion(parsing: rehearsal.currentVersion)
         self.current = current
+        oldest = try rehearsal.upgradesFrom.map { try AppVersion(parsing: $0) }
         folders = RehearsalFolders(in: rehearsal.workingDirectory)
         startVersions = try rehearsal.startingPoints.map { try $0.version(current: current) }
         report = RehearsalReport(name: rehearsal.name, currentVersion: current)
@@ -93,6 +96,8 @@ final class RehearsalStage {
         guard var under = run else { return }
         var failure: (any Error)? = launch.manager.firstFailure ?? error
         let first = launch.manager.firstFailure
+        // Whether it stops by an error or leaves the data alone is the app's to choose.
+        if case .older = under.scenario.kind { failure = nil }
         if record.isStopped, first?.code == .newerThanCurrentVersion { failure = nil }
         if launch.recorder.failing != nil, first?.underlyingError is LaunchRecorder.RehearsedFailure {
             failure = nil
@@ -113,7 +118,7 @@ final class RehearsalStage {
         guard let file = rehearsal.recordFile else { return }
         let record = try VersionRecord(path: file)
         report.versionFindings = VersionMistakes(declared: report.declaredVersions, current: current)
-            .changes(since: record)
+            .changes(since: record, upgradesFrom: oldest)
         if report.versionFindings.isEmpty { try record.append(report.declaredVersions) }
     }
 
@@ -170,7 +175,11 @@ final class RehearsalStage {
             named: rehearsal.name,
             currentVersion: version.description,
             firstRun: isListing ? .everything : rehearsal.startingPoints[scenario.point].firstRun,
-            stateDirectory: folders.state
+            stateDirectory: folders.state,
+            // An older release upgraded from older data.
+            options: MigrationManager.Options(
+                upgradesFrom: oldest.map { version < $0 } == true ? nil : rehearsal.upgradesFrom
+            )
         )
         let recorder = LaunchRecorder(
             scenario.kind,
@@ -191,6 +200,10 @@ final class RehearsalStage {
         if let image = scenario.image { return try FolderFiles.move(image.path, to: folders.run) }
         try FolderFiles.makeFolder(folders.run)
         let point = scenario.point
+        if case .older = scenario.kind {
+            try FolderFiles.copy(folders.endState(point), to: folders.state)
+            return try FolderFiles.copy(folders.end(point), to: folders.data)
+        }
         if madePoints.contains(point) { return try FolderFiles.copy(folders.start(point), to: folders.data) }
         try FolderFiles.makeFolder(folders.data)
         guard rehearsal.startingPoints.indices.contains(point) else { return }
@@ -207,36 +220,9 @@ final class RehearsalStage {
         if run.failure == nil {
             try FolderFiles.move(folders.data, to: folders.end(point))
             if rehearsal.startingPoints[point].kind != .freshInstall { reference = reference ?? point }
-            waiting = followUps(of: run) + waiting
+            waiting = try followUps(of: run) + waiting
         } else {
             for image in run.images { try FolderFiles.remove(image.path) }
         }
-    }
-
-    /// What is to be compared with a jump: the way release by release, deaths, throws.
-    private func followUps(of jump: RunUnderWay) -> [Scenario] {
-        let point = jump.scenario.point
-        var scenarios: [Scenario] = []
-        let steps = steps(from: startVersions[point])
-        if steps.count > 1 { scenarios.append(Scenario(kind: .steps, point: point, launches: steps)) }
-        for version in jump.ran {
-            scenarios += jump.images.filter { $0.moment.version == version }.map {
-                Scenario(kind: .death($0.moment), point: point, launches: [current], image: $0)
-            }
-            scenarios.append(
-                Scenario(kind: .failure(version), point: point, launches: [current, current])
-            )
-        }
-        return scenarios
-    }
-
-    /// The releases after `start`: each declared version, each starting point's, and the current one.
-    private func steps(from start: AppVersion?) -> [AppVersion] {
-        var releases: [AppVersion] = []
-        for version in (report.declaredVersions + startVersions.compactMap(\.self)).sorted()
-        where releases.last != version && version < current {
-            if start.map({ $0 < version }) ?? true { releases.append(version) }
-        }
-        return releases + [current]
     }
 }

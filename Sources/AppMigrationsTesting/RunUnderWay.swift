@@ -20,7 +20,7 @@ struct RunUnderWay {
     ) {
         self.scenario = scenario
         launches = scenario.launches[...]
-        ran = scenario.image?.ran ?? []
+        ran = scenario.ranBefore
         self.rehearsal = rehearsal
         self.current = current
         self.folders = folders
@@ -35,11 +35,12 @@ struct RunUnderWay {
         } else if let expected = scenario.kind == .jump ? reference : scenario.point {
             findings = try differences(comparedWith: expected)
         }
-        let died: [AppVersion] = scenario.image == nil ? [] : [current]
+        let before: [AppVersion] =
+            if case .older = scenario.kind { [current] } else { scenario.image == nil ? [] : [current] }
         return RehearsedRun(
             start: rehearsal.startingPoints[scenario.point].title,
             title: scenario.title,
-            appVersions: died + scenario.launches,
+            appVersions: before + scenario.launches,
             ran: ran,
             duration: duration,
             findings: findings
@@ -50,12 +51,12 @@ struct RunUnderWay {
         let error = failure as? MigrationError
         let kind: RehearsalFinding.Kind =
             switch scenario.kind {
-            case .listing, .jump, .steps: .failed
-            case .death, .failure: scenario.repeated == nil ? .notCompleted : .notRepeatable
+            case .listing, .jump, .steps, .older: .failed
+            case .death, .failure: kindOfDisturbed
             }
         return RehearsalFinding(
             kind,
-            version: scenario.repeated ?? error?.version,
+            version: scenario.repeated ?? scenario.continued ?? error?.version,
             "\(sentence): \(folders.words(of: failure))\(advice(kind))"
         )
     }
@@ -91,14 +92,20 @@ struct RunUnderWay {
             let start = rehearsal.startingPoints[expected].origin
             other += start.replacing("From ", with: " from ", maxReplacements: 1)
         case .steps: kind = .stepsDiffer
-        case .death, .failure: kind = scenario.repeated == nil ? .notCompleted : .notRepeatable
+        case .older: kind = .olderReleaseWrites
+        case .death, .failure: kind = kindOfDisturbed
         }
         return RehearsalFinding(
             kind,
-            version: scenario.repeated,
+            version: scenario.repeated ?? scenario.continued,
             path: difference.path,
             "\(sentence): compared with \(other), \(difference.text).\(advice(kind))"
         )
+    }
+
+    private var kindOfDisturbed: RehearsalFinding.Kind {
+        if scenario.continued != nil { return .notContinued }
+        return scenario.repeated == nil ? .notCompleted : .notRepeatable
     }
 
     private var sentence: String {
@@ -109,6 +116,7 @@ struct RunUnderWay {
             case .steps:
                 "step by step (\(scenario.launches.map(\.description).joined(separator: ", ")))"
             case .death, .failure: "\(scenario.title), and started again"
+            case .older(let version): "then \(version) started on data that is not for it any more"
             case .listing, .jump: scenario.title
             }
         return "\(point.origin) to \(current), \(title)"
@@ -120,6 +128,14 @@ struct RunUnderWay {
             guard let version = scenario.repeated else { return "" }
             return " Migration \(version) is not repeatable: let it find out what is done already, "
                 + "or name what it changes in protecting:."
+        case .notContinued:
+            guard let version = scenario.continued else { return "" }
+            return
+                " Migration \(version) doesn't go on at its checkpoint: begin behind it, save it after the work that it "
+                + "stands for, and let the work behind it be done twice."
+        case .olderReleaseWrites:
+            return
+                " Ask for requiredVersion at each start, before anything is read or written, and stop there."
         default: return ""
         }
     }

@@ -7,9 +7,12 @@ struct Scenario {
         case listing
         case jump
         case steps
-        case death(RehearsalHook.Moment)
+        /// `number` counts the moments of the same kind, of which a closure with checkpoints has many.
+        case death(RehearsalHook.Moment, number: Int)
         /// The closure throws once, after all that it does.
         case failure(AppVersion)
+        /// An older release starts on the data of this one, which is not for it any more.
+        case older(AppVersion)
     }
 
     let kind: Kind
@@ -19,6 +22,8 @@ struct Scenario {
     let launches: [AppVersion]
     /// What a death left, for the next start to find.
     var image: RunImage?
+    /// What had run before the first of these starts.
+    var ranBefore: [AppVersion] = []
 
     var title: String {
         switch kind {
@@ -26,11 +31,13 @@ struct Scenario {
         case .jump: "in one jump"
         case .steps: "step by step"
         case .failure(let version): "after \(version) threw at its end"
-        case .death(let moment):
+        case .older(let version): "\(version) started after it"
+        case .death(let moment, let number):
             switch moment.place {
             case .beforeIntent: "killed before the intent of \(moment.version)"
             case .beforeClosure: "killed before the closure of \(moment.version)"
-            case .afterCheckpoint: "killed after a checkpoint of \(moment.version)"
+            case .beforeCheckpoint: "killed before checkpoint \(number) of \(moment.version)"
+            case .afterCheckpoint: "killed after checkpoint \(number) of \(moment.version)"
             case .beforeRecord: "killed after the closure of \(moment.version)"
             case .afterRecord: "killed after the record of \(moment.version)"
             }
@@ -41,9 +48,15 @@ struct Scenario {
     var repeated: AppVersion? {
         switch kind {
         case .failure(let version): version
-        case .death(let moment): moment.place == .beforeRecord ? moment.version : nil
+        case .death(let moment, _): moment.place == .beforeRecord ? moment.version : nil
         default: nil
         }
+    }
+
+    /// The migration whose closure has to go on at its checkpoint for this run.
+    var continued: AppVersion? {
+        guard case .death(let moment, _) = kind else { return nil }
+        return moment.place == .beforeCheckpoint || moment.place == .afterCheckpoint ? moment.version : nil
     }
 }
 
@@ -51,6 +64,7 @@ struct Scenario {
 struct RunImage {
     let path: String
     let moment: RehearsalHook.Moment
+    let number: Int
     /// What had run by then.
     let ran: [AppVersion]
 }

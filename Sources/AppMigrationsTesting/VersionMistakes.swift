@@ -47,13 +47,19 @@ struct VersionMistakes {
     }
 
     /// What an earlier rehearsal wrote down and this one doesn't fit.
-    func changes(since record: VersionRecord) -> [RehearsalFinding] {
-        let disappeared = record.versions.filter { !declared.contains($0) }.map { version in
+    ///
+    /// What is declared no more up to `oldest` is told to users below it by the manager itself.
+    func changes(since record: VersionRecord, upgradesFrom oldest: AppVersion?) -> [RehearsalFinding] {
+        let gone = record.versions.filter { version in
+            !declared.contains(version) && oldest.map { version > $0 } ?? true
+        }
+        let disappeared = gone.map { version in
             RehearsalFinding(
                 .disappeared,
                 version: version,
                 "Migration \(version) was declared in an earlier rehearsal and isn't any more: users below it would "
-                    + "skip it. Put it back, or delete its line in the record when there are no such users."
+                    + "skip it. Put it back, pass upgradesFrom: with a version from it on, or delete its line in the record if it was "
+                    + "never released."
             )
         }
         guard let newest = record.versions.max() else { return disappeared }

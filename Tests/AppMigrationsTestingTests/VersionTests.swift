@@ -62,6 +62,46 @@ struct VersionTests {
         }
     }
 
+    @Test(arguments: [("1.0", false), ("1.1", true), ("1.2", true)])
+    func `a version that is gone is covered by an upgradesFrom from it on`(oldest: String, isCovered: Bool)
+        throws
+    {
+        try withTemporaryFolder { folder throws in
+            let file = path("versions.txt", in: folder)
+            try write("1.1\n1.2\n", to: "versions.txt", in: folder)
+            let report = try Rehearsal(
+                currentVersion: "2.0",
+                upgradesFrom: oldest,
+                from: [list("1.0\n1.1\n1.2\n", at: "1.2")],
+                recordingVersionsIn: file
+            ).run { migrations, folder in
+                for version in ["1.2", "2.0"] {
+                    try migrations.whenMigrating(toVersion: version) { try addLine(version, in: folder) }
+                }
+            }
+            #expect(report.findings.map(\.kind) == (isCovered ? [] : [.disappeared]))
+        }
+    }
+
+    @Test func `a starting point below upgradesFrom is found, and older releases upgraded from older data`()
+        throws
+    {
+        let points = [list(), list("1.0\n1.1\n", at: "1.1")]
+        let report = try Rehearsal(currentVersion: "2.0", upgradesFrom: "1.1", from: points + [.everything])
+            .run {
+                migrations,
+                folder in
+                for version in ["1.1", "2.0"] {
+                    try migrations.whenMigrating(toVersion: version) {
+                        if !exists("list.txt", in: folder) { try write("1.0\n", to: "list.txt", in: folder) }
+                        try addLine(version, in: folder)
+                    }
+                }
+            }
+        #expect(report.findings.map(\.kind) == [.failed])
+        #expect(report.texts.first?.contains("upgrades from 1.1 at the earliest") == true)
+    }
+
     @Test func `a version that was declared before and is gone is found, and the record stays`() throws {
         try withTemporaryFolder { folder throws in
             let file = path("versions.txt", in: folder)
@@ -70,7 +110,8 @@ struct VersionTests {
             #expect(
                 report.texts == [
                     "Migration 1.1 was declared in an earlier rehearsal and isn't any more: users below it would skip "
-                        + "it. Put it back, or delete its line in the record when there are no such users."
+                        + "it. Put it back, pass upgradesFrom: with a version from it on, or delete its line in the record if it "
+                        + "was never released."
                 ]
             )
             #expect(report.findings.map(\.kind) == [.disappeared])

@@ -56,6 +56,7 @@ final class CheckpointWriter: Sendable {
             // Compared with where the attempt began: a closure that always begins at the start, passes the same
             // places and dies is a crash loop.
             next.marks.interrupted?.deaths = saved.map { $0.isAt(text) } == true ? deaths : 0
+            now.locked.reporter.reach(.beforeCheckpoint, context.version, isProtecting: false)
             do throws(SaveFailure) {
                 try now.locked.save(next)
             } catch {

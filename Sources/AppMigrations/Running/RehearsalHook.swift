@@ -12,7 +12,7 @@ package final class RehearsalHook: Sendable {
     /// A moment before or after a save of the state, at which the process may die.
     package struct Moment: Sendable, Equatable {
         package enum Place: Sendable {
-            case beforeIntent, beforeClosure, afterCheckpoint, beforeRecord, afterRecord
+            case beforeIntent, beforeClosure, beforeCheckpoint, afterCheckpoint, beforeRecord, afterRecord
         }
 
         package let place: Place

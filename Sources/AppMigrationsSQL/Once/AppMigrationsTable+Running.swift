@@ -33,6 +33,7 @@ extension AppMigrationsTable {
     /// - Throws: As ``runOnce(_:lockTimeout:_:)``.
     func runBatch(
         _ version: AppVersion,
+        isFirst: Bool,
         lockTimeout: Duration,
         _ body: (_ cursor: String?) throws -> MigrationBatch.Outcome
     ) throws -> MigrationBatch.Outcome? {
@@ -40,7 +41,7 @@ extension AppMigrationsTable {
         try passingErrors { call throws(SQLError) in
             try session.waiting(lockTimeout) { () throws(SQLError) in
                 try session.transaction(wait: lockTimeout) { () throws(SQLError) in
-                    try createIfNeeded()
+                    if isFirst { try createIfNeeded() }
                     let place = try place(of: version)
                     if case .done = place { return }
                     try call.run { outcome = try body(place.cursor) }

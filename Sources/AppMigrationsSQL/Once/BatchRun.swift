@@ -30,7 +30,11 @@ struct BatchRun {
         }
         while true {
             try Task<Never, Never>.checkCancellation()
-            let outcome = try table.runBatch(context.version, lockTimeout: lockTimeout) { cursor in
+            let outcome = try table.runBatch(
+                context.version,
+                isFirst: !hasRun,
+                lockTimeout: lockTimeout
+            ) { cursor in
                 try batch(MigrationBatch(cursor: cursor, version: context.version))
             }
             guard let outcome else { break }
@@ -41,9 +45,9 @@ struct BatchRun {
         try table.synchronize(context.version, lockTimeout: lockTimeout)
     }
 
-    /// Saves the first cursor of an attempt, then one for each twentieth of the work: a save takes as long as a commit.
+    /// Saves the first cursor of an attempt, then one for each tenth of the work: a save takes as long as a commit.
     private mutating func tell(_ cursor: String, _ progress: Double?) throws(MigrationError) {
-        if let saved, progress ?? 0 < saved + 0.05 {
+        if let saved, progress ?? 0 < saved + 0.1 {
             if let progress { context.reportProgress(progress) }
         } else {
             saved = progress ?? 0

@@ -24,7 +24,7 @@ extension MigrationManager {
     /// is on the disk before the record is, and with it all others.
     ///
     /// The cursor in the database is the one that counts, for a restored backup too. The state file gets it as a checkpoint
-    /// after the first batch of each attempt and after each twentieth of the progress, so that `attemptLimit` counts deaths
+    /// after the first batch of each attempt and after each tenth of the progress, so that `attemptLimit` counts deaths
     /// from there, and a plan knows how far the work is. The closure saves no checkpoints of its own. What
     /// ``whenMigrating(toVersion:oldestReader:in:lockTimeout:run:)-(_,_,_,_,(Connection)->Void)`` says of the state file, of renamed
     /// managers and of `reset(to:)` holds here as well.

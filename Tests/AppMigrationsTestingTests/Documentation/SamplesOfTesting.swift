@@ -18,6 +18,19 @@ struct Library {
     }
 }
 
+extension Library {
+    func start(_ migrations: MigrationManager) throws {
+        if let required = migrations.requiredVersion { throw UpdateTheApp(to: required) }
+        try declare(migrations)
+    }
+}
+
+private struct UpdateTheApp: Error {
+    let version: AppVersion
+
+    init(to version: AppVersion) { self.version = version }
+}
+
 struct UpgradeTests {
     @Test func `every user of the library gets to 1.4`() throws {
         let fixtures = try #require(Bundle.module.resourcePath) + "/Fixtures"

@@ -37,11 +37,16 @@ struct ManyRows {
         return time
     }
 
+    /// As in the guide: rows are read, changed in Swift and written one by one.
     private func fold(_ db: Connection, after last: Int64) throws {
-        try db.query(
-            "UPDATE note SET folded = lower(title) WHERE id > ? AND id <= ?",
-            [SQLValue(last), SQLValue(last + batch)]
+        let notes = try db.query(
+            "SELECT id, title FROM note WHERE id > ? ORDER BY id LIMIT ?",
+            [SQLValue(last), SQLValue(batch)]
         )
+        for note in notes {
+            guard case .text(let title) = note[1] else { throw IdleError.wrongCount }
+            try db.query("UPDATE note SET folded = ? WHERE id = ?", [SQLValue(title.lowercased()), note[0]])
+        }
     }
 
     func withCursor() throws -> Double {
@@ -71,15 +76,11 @@ struct ManyRows {
 }
 
 @MainActor func measureBatches() throws {
-    for (name, place) in [("disk", scratch), ("memory", memory)] {
-        for journal in ["delete", "wal"] {
-            let rows = ManyRows(folder: place + "/batches", journal: journal)
-            let ratio = try pairedRatio(7, { try rows.withCursor() }, { try rows.without() })
-            report.ratio(
-                "300,000 rows in batches of 500, \(journal), \(name): time with cursors",
-                ratio,
-                atMost: 1.1
-            )
-        }
+    for (name, place, journal) in [
+        ("disk", scratch, "delete"), ("disk", scratch, "wal"), ("memory", memory, "wal"),
+    ] {
+        let rows = ManyRows(folder: place + "/batches", journal: journal)
+        let ratio = try pairedRatio(3, { try rows.withCursor() }, { try rows.without() })
+        report.ratio("300,000 rows in batches of 500, \(journal), \(name): with cursors", ratio, atMost: 1.1)
     }
 }

@@ -1,0 +1,57 @@
+import AppMigrations
+
+/// The runs that follow a jump, to be compared with it.
+extension RehearsalStage {
+    /// What is to be compared with a jump: the way release by release, deaths, throws.
+    func followUps(of jump: RunUnderWay) throws -> [Scenario] {
+        let point = jump.scenario.point
+        var scenarios: [Scenario] = []
+        let steps = steps(from: startVersions[point]).filter { version in
+            // What a release before it began is not upgraded any more.
+            oldest.map { version >= $0 } ?? true
+        }
+        if steps.count > 1 { scenarios.append(Scenario(kind: .steps, point: point, launches: steps)) }
+        for version in jump.ran {
+            scenarios += jump.images.filter { $0.moment.version == version }.map {
+                Scenario(
+                    kind: .death($0.moment, number: $0.number),
+                    point: point,
+                    launches: [current],
+                    image: $0,
+                    ranBefore: $0.ran
+                )
+            }
+            scenarios.append(
+                Scenario(kind: .failure(version), point: point, launches: [current, current])
+            )
+        }
+        return scenarios + (try olderReleases(after: jump))
+    }
+
+    /// The releases for which the data is not any more, once this one has migrated it.
+    private func olderReleases(after jump: RunUnderWay) throws -> [Scenario] {
+        let point = jump.scenario.point
+        let releases = steps(from: nil).dropLast()
+        guard let oldest = releases.first else { return [] }
+        let manager = try MigrationManager(
+            named: rehearsal.name,
+            currentVersion: oldest.description,
+            stateDirectory: folders.state
+        )
+        guard let floor = manager.requiredVersion else { return [] }
+        try FolderFiles.copy(folders.state, to: folders.endState(point))
+        return releases.filter { $0 < floor }.map {
+            Scenario(kind: .older($0), point: point, launches: [$0], ranBefore: jump.ran)
+        }
+    }
+
+    /// The releases after `start`: each declared version, each starting point's, and the current one.
+    private func steps(from start: AppVersion?) -> [AppVersion] {
+        var releases: [AppVersion] = []
+        for version in (report.declaredVersions + startVersions.compactMap(\.self)).sorted()
+        where releases.last != version && version < current {
+            if start.map({ $0 < version }) ?? true { releases.append(version) }
+        }
+        return releases + [current]
+    }
+}

@@ -1,0 +1,62 @@
+import AppMigrations
+import AppMigrationsTesting
+import Foundation
+import Testing
+
+/// Releases that start on data which a newer one made, and which is not for them any more.
+struct OlderReleaseTests {
+    private struct Outdated: Error {}
+
+    private func rehearse(
+        floor: String?,
+        _ start: (MigrationManager, _ folder: String) throws -> Void
+    ) throws -> RehearsalReport {
+        let rehearsal = Rehearsal(currentVersion: "1.3", from: [list(), list("1.0\n1.1\n", at: "1.1")])
+        return try rehearsal.run { migrations, folder in
+            try start(migrations, folder)
+            try migrations.whenMigrating(toVersion: "1.1") { try addLine("1.1", in: folder) }
+            try migrations.whenMigrating(toVersion: "1.2", oldestReader: floor) {
+                try addLine("1.2", in: folder)
+            }
+            try migrations.whenMigrating(toVersion: "1.3") { try addLine("1.3", in: folder) }
+        }
+    }
+
+    @Test func `a release below the oldest reader that stops is clean`() throws {
+        let report = try rehearse(floor: "1.2") { migrations, folder in
+            if migrations.requiredVersion != nil { throw Outdated() }
+            try write("opened", to: "opened", in: folder)
+        }
+        try report.requireClean()
+        let rows = report.runs.filter { $0.title.hasSuffix("started after it") }
+        #expect(
+            rows.map(\.title) == [
+                "1.0 started after it", "1.1 started after it", "1.0 started after it",
+                "1.1 started after it",
+            ]
+        )
+        #expect(rows.first?.appVersions.map(\.description) == ["1.3", "1.0"])
+        #expect(rows.first?.ran.map(\.description) == ["1.1", "1.2", "1.3"])
+    }
+
+    @Test func `a release below the oldest reader that writes all the same is found`() throws {
+        let report = try rehearse(floor: "1.2") { migrations, folder in
+            try write("\(migrations.currentVersion)", to: "opened", in: folder)
+        }
+        let found = report.findings.filter { $0.kind == .olderReleaseWrites }
+        #expect(found.count == 4)
+        #expect(
+            found.first?.description
+                == "From 1.0 to 1.3, then 1.0 started on data that is not for it any more: compared "
+                + #"with one jump, line 1 of `opened` is "1.0" and not "1.3". Ask for requiredVersion at each start, before "#
+                + "anything is read or written, and stop there."
+        )
+        #expect(found.first?.path == "opened")
+    }
+
+    @Test func `without an oldest reader no older release is started`() throws {
+        let report = try rehearse(floor: nil) { _, _ in }
+        try report.requireClean()
+        #expect(!report.runs.contains { $0.title.hasSuffix("started after it") })
+    }
+}

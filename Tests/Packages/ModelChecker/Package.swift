@@ -1,0 +1,31 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+let package = Package(
+    name: "ModelChecker",
+    targets: [
+        .target(name: "CSimulatedTypes"),
+        .target(name: "SimulatedSystem", dependencies: ["CSimulatedTypes"], swiftSettings: settings),
+        .target(name: "CAppMigrationsLinux", dependencies: ["SimulatedSystem"], swiftSettings: settings),
+        .target(
+            name: "AppMigrations",
+            dependencies: ["CAppMigrationsLinux", "SimulatedSystem"],
+            exclude: ["AppMigrations.docc"],
+            swiftSettings: settings + [.unsafeFlags(["-module-alias", "Glibc=SimulatedSystem"])]
+        ),
+        .executableTarget(
+            name: "ModelChecker",
+            dependencies: ["AppMigrations", "SimulatedSystem"],
+            swiftSettings: settings,
+            // The module of the C library that the core doesn't import here would bring it.
+            linkerSettings: [.linkedLibrary("m")]
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,147 @@
+import AppMigrations
+import SimulatedSystem
+
+/// What an all-seeing observer of the processes knows, and what has to hold in every state.
+final class Ghost {
+    static let folder = "/app/state"
+    static let stateFile = folder + "/Library.migrations.json"
+
+    struct Knowledge {
+        /// The closure that each process is in.
+        var running: [String?] = []
+        /// How often each closure began, since its migration was recorded last.
+        var begins: [String: Int] = [:]
+        /// The closures that returned.
+        var returned: Set<String> = []
+        /// The newest version that a call has returned for: it may not be forgotten any more.
+        var acknowledged: String?
+        /// What the scenario itself keeps in mind.
+        var notes: [String: Int] = [:]
+        /// Whether the scenario has removed the state, or lowered its mark.
+        var isLowered = false
+        /// Whether one closure at a time is promised: not once the lock's file was removed.
+        var isExclusive = true
+    }
+
+    var knowledge = Knowledge()
+    /// Whether something went wrong that the processes can notice: then they may end with errors.
+    var isTroubled = false
+    var isLast = false
+    private(set) var violation: String?
+    private var mark: AppVersion?
+    private var seen: (node: Int, hash: UInt64)?
+
+    func reset(_ processes: Int) {
+        knowledge = Knowledge(running: Array(repeating: nil, count: processes))
+        (isTroubled, isLast, violation, mark, seen) = (false, false, nil, nil, nil)
+    }
+
+    func fail(_ sentence: String) {
+        if violation == nil { violation = sentence }
+    }
+
+    var hash: UInt64 {
+        var hash: UInt64 = isTroubled ? 1 : 0
+        for version in knowledge.running { hash = Machine.mix(hash, Self.hash(version ?? "")) }
+        for (version, count) in knowledge.begins { hash &+= Machine.mix(Self.hash(version), UInt64(count)) }
+        for version in knowledge.returned { hash &+= Machine.mix(Self.hash(version), 1 << 40) }
+        for (note, count) in knowledge.notes {
+            hash &+= Machine.mix(Self.hash(note), UInt64(count) | 1 << 41)
+        }
+        hash = Machine.mix(hash, Self.hash(knowledge.acknowledged ?? ""))
+        return Machine.mix(hash, (knowledge.isLowered ? 2 : 3) | (knowledge.isExclusive ? 8 : 4))
+    }
+
+    private static func hash(_ text: String) -> UInt64 { UInt64(Names.number(text)) }
+
+    var facts: StateFacts? { Machine.system.disk.content(Self.stateFile).flatMap(StateFacts.of) }
+
+    /// Looks at the state file after every change.
+    func look() {
+        guard let number = Machine.system.disk.find(Self.stateFile),
+            let content = Machine.system.disk.content(Self.stateFile)
+        else {
+            if mark != nil, !knowledge.isLowered {
+                fail("Once there is a state it is there at every moment.")
+            }
+            seen = nil
+            return
+        }
+        if let seen, seen == (number, content.hash) { return }
+        seen = (number, content.hash)
+        guard let facts = StateFacts.of(content) else {
+            return fail("The state file is a whole state at every moment.")
+        }
+        if let mark, facts.lastRun < mark, !knowledge.isLowered {
+            fail("The mark of what has run never falls: it was \(mark) and is \(facts.lastRun).")
+        }
+        mark = facts.lastRun
+        for version in versions where AppVersion(version).map({ $0 <= facts.lastRun }) ?? false {
+            if knowledge.returned.contains(version) { continue }
+            fail(
+                "A migration is recorded only after it returned, and none is skipped: \(version) did not return."
+            )
+        }
+        for version in facts.history { knowledge.begins[version] = nil }
+    }
+
+    /// The versions that some app of the scenario declares, all of which are to run.
+    let versions: [String]
+
+    init(_ versions: [String]) { self.versions = versions }
+
+    /// Whether a live process has the lock of the state.
+    var isAnyAtWork: Bool {
+        Machine.system.disk.find(Self.folder + "/Library.migrations.lock").map(Machine.system.isHeld) ?? false
+    }
+}
+
+/// What happens to the processes.
+extension Ghost {
+    func begins(_ version: String, attempt: Int) {
+        let process = Machine.current
+        if let other = knowledge.running.indices.first(where: {
+            knowledge.running[$0] != nil && $0 != process
+        }),
+            knowledge.isExclusive
+        {
+            fail(
+                "One closure of a manager runs at a time: processes \(other + 1) and \(process + 1) are in one."
+            )
+        }
+        knowledge.running[process] = version
+        let count = (knowledge.begins[version] ?? 0) + 1
+        knowledge.begins[version] = count
+        if knowledge.isLowered { return }
+        if attempt < count || (!isTroubled && attempt != count) {
+            fail(
+                "Each start of a closure is counted: this is start \(count) of \(version), and it is told \(attempt)."
+            )
+        }
+        if knowledge.returned.contains(version), !isTroubled {
+            fail("A migration that returned and was recorded runs no second time: \(version).")
+        }
+    }
+
+    func ends(returning: Bool) {
+        let process = Machine.current
+        if let version = knowledge.running[process], returning { knowledge.returned.insert(version) }
+        knowledge.running[process] = nil
+    }
+
+    /// A call for this version came back: whatever happens, it is recorded.
+    func acknowledge(_ version: String) { knowledge.acknowledged = version }
+
+    func died(_ process: Int) {
+        if process < knowledge.running.count { knowledge.running[process] = nil }
+    }
+
+    func lostPower() {
+        mark = nil
+        look()
+        guard let acknowledged = knowledge.acknowledged.flatMap({ AppVersion($0) }) else { return }
+        if let facts, facts.lastRun >= acknowledged { return }
+        if knowledge.isLowered { return }
+        fail("What a call has said to be recorded survives a power loss: \(acknowledged).")
+    }
+}

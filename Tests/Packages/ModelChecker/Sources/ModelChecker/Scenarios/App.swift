@@ -1,0 +1,66 @@
+import AppMigrations
+import SimulatedSystem
+
+/// One declaration of a simulated app.
+struct Declaration: Sendable {
+    let version: String
+    var oldestReader: String?
+    var protecting: [String] = []
+    /// What the closure does; by itself nothing but to begin and to return.
+    var work: @Sendable (Ghost, MigrationContext) throws -> Void = { _, _ in }
+}
+
+struct WorkFailure: Error {}
+
+/// The process died in the middle of a closure, whose rest is refused.
+struct Died: Error {}
+
+/// A start of a simulated app.
+func app(
+    _ current: String,
+    _ declarations: [Declaration],
+    named name: String = "app",
+    firstRun: MigrationManager.FirstRun = .existingData(at: "1.0"),
+    timeout: Duration? = nil,
+    opened: @escaping @Sendable (Ghost) -> Void = { _ in },
+    finally: @escaping @Sendable (Ghost, MigrationManager) throws -> Void = { _, _ in }
+) -> Scenario.Program {
+    Scenario.Program(name: "\(name) \(current)") { ghost in
+        do {
+            let migrations = try MigrationManager(
+                named: "Library",
+                currentVersion: current,
+                firstRun: firstRun,
+                stateDirectory: Ghost.folder,
+                options: MigrationManager.Options(lockTimeout: timeout)
+            )
+            opened(ghost)
+            if !Machine.isAlive { throw Died() }
+            for declaration in declarations {
+                try migrations.whenMigrating(
+                    toVersion: declaration.version,
+                    oldestReader: declaration.oldestReader,
+                    protecting: declaration.protecting
+                ) { context in
+                    if !mark("the closure of \(declaration.version) begins") { throw Died() }
+                    ghost.begins(declaration.version, attempt: context.attempt)
+                    do {
+                        try declaration.work(ghost, context)
+                    } catch {
+                        ghost.ends(returning: false)
+                        throw error
+                    }
+                    if !mark("the closure of \(declaration.version) returns") { throw Died() }
+                    ghost.ends(returning: true)
+                }
+                if Machine.isAlive { ghost.acknowledge(declaration.version) }
+            }
+            try finally(ghost, migrations)
+            return "done"
+        } catch let error as MigrationError {
+            return "\(error.code)"
+        } catch {
+            return "\(error)"
+        }
+    }
+}

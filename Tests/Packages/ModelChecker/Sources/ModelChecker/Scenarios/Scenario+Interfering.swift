@@ -1,0 +1,98 @@
+import AppMigrations
+import SimulatedSystem
+
+extension Scenario {
+    static let interfering = [resetting, forgetting, removedLock, removedFolder]
+
+    /// The mark is set back while a closure may run.
+    static let resetting = Scenario(
+        name: "reset against a running closure",
+        versions: ["1.1"],
+        setUp: started("1.0"),
+        programs: [
+            app("1.1", [one]),
+            app(
+                "1.1",
+                [],
+                named: "resetting app",
+                finally: { ghost, migrations in
+                    ghost.knowledge.isLowered = true
+                    try migrations.reset(to: "1.0")
+                }
+            ),
+        ],
+        restart: app("1.1", [one]),
+        last: app("1.1", [one]),
+        atEnd: recorded(["1.1"])
+    )
+
+    /// The state is removed while a closure may run.
+    static let forgetting = Scenario(
+        name: "forgetState against a running closure",
+        versions: ["1.1"],
+        setUp: started("1.0"),
+        programs: [
+            app("1.1", [one]),
+            app(
+                "1.1",
+                [],
+                named: "forgetting app",
+                finally: { ghost, migrations in
+                    ghost.knowledge.isLowered = true
+                    try migrations.forgetState()
+                }
+            ),
+        ],
+        restart: app("1.1", [one]),
+        last: app("1.1", [one]),
+        endings: ["done", "stateUnreadable"],
+        atEnd: recorded(["1.1"])
+    )
+
+    /// Somebody removes the lock's file, as tools that tidy up do: while a closure runs, or while nobody has the lock.
+    ///
+    /// A save looks at the lock's file first. Between that look and the rename nothing could keep a removal away.
+    static let removedLock = Scenario(
+        name: "a removed lock file",
+        versions: ["1.1"],
+        setUp: started("1.0"),
+        programs: [
+            app("1.1", [one]),
+            Program(name: "a removal of the lock's file") { ghost in
+                if !mark("the lock's file is to be removed") { return "" }
+                if ghost.isAnyAtWork, !ghost.knowledge.running.contains(where: { $0 != nil }) {
+                    return "done"
+                }
+                ghost.knowledge.isExclusive = false
+                ghost.isTroubled = true
+                Machine.atOnce { _ = unlink(Ghost.folder + "/Library.migrations.lock") }
+                return "done"
+            },
+            app("1.1", [one]),
+        ],
+        restart: app("1.1", [one]),
+        last: app("1.1", [one]),
+        atEnd: recorded(["1.1"])
+    )
+
+    /// The closure itself removes the folder of the state.
+    static let removedFolder = Scenario(
+        name: "a removed state folder",
+        versions: ["1.1"],
+        setUp: started("1.0"),
+        programs: [app("1.1", [removing]), app("1.1", [removing])],
+        restart: app("1.1", [one]),
+        last: app("1.1", [one]),
+        atEnd: recorded(["1.1"])
+    )
+
+    private static let removing = Declaration(version: "1.1") { ghost, context in
+        ghost.knowledge.isLowered = true
+        ghost.knowledge.isExclusive = false
+        ghost.isTroubled = true
+        Machine.atOnce {
+            for name in Machine.system.disk.names(in: Ghost.folder) { _ = unlink(Ghost.folder + "/" + name) }
+            _ = rmdir(Ghost.folder)
+        }
+    }
+}

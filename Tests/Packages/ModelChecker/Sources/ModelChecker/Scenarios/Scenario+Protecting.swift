@@ -1,0 +1,114 @@
+import AppMigrations
+import SimulatedSystem
+
+extension Scenario {
+    static let protecting = [protectedFile, protectedFolder, protectedThrow]
+
+    private static let old = "old notes"
+    private static let new = "NEW NOTES, LONGER"
+
+    private static let file = Declaration(version: "1.1", protecting: [Files.notes]) { _, _ in
+        try Files.rewrite(Files.notes, new)
+    }
+
+    /// A file is rewritten in place, while an app that doesn't know the migration starts and reads.
+    static let protectedFile = Scenario(
+        name: "protecting a file, with a reader",
+        versions: ["1.1"],
+        setUp: { ghost in
+            started("1.0")(ghost)
+            Files.make(Files.notes, old)
+        },
+        programs: [app("1.1", [file]), reader(requireWholeFile)],
+        restart: app("1.1", [file], opened: requireWholeFile),
+        last: app("1.1", [file], opened: requireWholeFile),
+        atEnd: { ghost in
+            recorded(["1.1"])(ghost)
+            if Files.text(Files.notes) != new {
+                ghost.fail("What is recorded is done: \(Files.text(Files.notes) ?? "gone").")
+            }
+        }
+    )
+
+    /// A folder loses a file, gets one, and has one changed.
+    static let protectedFolder = Scenario(
+        name: "protecting a folder, with a reader",
+        versions: ["1.1"],
+        setUp: { ghost in
+            started("1.0")(ghost)
+            _ = mkdir(Files.library, 0o700)
+            Files.make(Files.library + "/a", "old a")
+            Files.make(Files.library + "/b", "old b")
+        },
+        programs: [app("1.1", [folder]), reader(requireWholeFolder)],
+        restart: app("1.1", [folder], opened: requireWholeFolder),
+        last: app("1.1", [folder], opened: requireWholeFolder),
+        atEnd: { ghost in
+            recorded(["1.1"])(ghost)
+            if listing() != "b=NEW B c=NEW C" { ghost.fail("What is recorded is done: \(listing()).") }
+        }
+    )
+
+    private static let folder = Declaration(version: "1.1", protecting: [Files.library]) { _, _ in
+        try Files.remove(Files.library + "/a")
+        try Files.rewrite(Files.library + "/b", "NEW B")
+        try Files.rewrite(Files.library + "/c", "NEW C")
+    }
+
+    /// The closure throws once, after it has changed the file.
+    static let protectedThrow = Scenario(
+        name: "protecting a file, with a throw",
+        versions: ["1.1"],
+        setUp: { ghost in
+            started("1.0")(ghost)
+            Files.make(Files.notes, old)
+        },
+        programs: [app("1.1", [failing]), app("1.1", [failing], opened: requireWholeFile)],
+        restart: app("1.1", [failing], opened: requireWholeFile),
+        last: app("1.1", [file], opened: requireWholeFile),
+        endings: ["done", "migrationFailed"],
+        atEnd: { ghost in
+            recorded(["1.1"])(ghost)
+            if Files.text(Files.notes) != new { ghost.fail("What is recorded is done.") }
+        }
+    )
+
+    private static let failing = Declaration(version: "1.1", protecting: [Files.notes]) { _, context in
+        try Files.rewrite(Files.notes, new)
+        if context.attempt == 1 { throw WorkFailure() }
+    }
+
+    /// An app of the older release: it declares nothing, and reads its data once it has its manager.
+    private static func reader(_ look: @escaping @Sendable (Ghost) -> Void) -> Program {
+        app("1.0", [], named: "reading app", opened: look)
+    }
+
+    /// A start that came back with a manager finds whole data, but where a live process is in its closure.
+    private static func requireWholeFile(_ ghost: Ghost) {
+        require(Files.text(Files.notes) ?? "gone", [old, new], ghost)
+    }
+
+    private static func requireWholeFolder(_ ghost: Ghost) {
+        require(listing(), ["a=old a b=old b", "b=NEW B c=NEW C"], ghost)
+    }
+
+    private static func require(_ found: String, _ whole: [String], _ ghost: Ghost) {
+        if !Machine.isAlive { return }
+        let isClosureRunning = ghost.knowledge.running.contains { $0 != nil }
+        // From the closure's end to the record, or until everything is back, the live process is still at work.
+        if isClosureRunning || ghost.isAnyAtWork { return }
+        if !whole.contains(found) {
+            ghost.fail("Protected bytes are the old or the new ones: a start finds \(found).")
+        }
+        if let facts = ghost.facts, facts.lastRun >= AppVersion("1.1") ?? facts.lastRun, found != whole[1] {
+            ghost.fail("What is recorded is done: a start finds \(found).")
+        }
+    }
+
+    private static func listing() -> String {
+        Machine.system.disk.names(in: Files.library).map {
+            "\($0)=\(Files.text(Files.library + "/" + $0) ?? "")"
+        }
+        .joined(separator: " ")
+    }
+}

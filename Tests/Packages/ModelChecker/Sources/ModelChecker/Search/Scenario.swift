@@ -1,0 +1,34 @@
+import SimulatedSystem
+
+/// What is searched: programs that run at once on a disk that was prepared, and what may go wrong meanwhile.
+struct Scenario: Sendable {
+    /// What one process does; the text that it gives back says how it ended.
+    struct Program: Sendable {
+        let name: String
+        let run: @Sendable (Ghost) -> String
+    }
+
+    /// How often each may happen in one execution.
+    struct Budget: Equatable {
+        var deaths = 0
+        var powerLosses = 0
+        var faults = 0
+        /// Waits that go on polling until they give up.
+        var stalls = 0
+    }
+
+    let name: String
+    /// The versions that are to run, each declared by some app.
+    let versions: [String]
+    var setUp: @Sendable (Ghost) -> Void = { _ in }
+    let programs: [Program]
+    /// Started when the program of that place has died, and after a power loss.
+    var restart: Program?
+    /// The last start, which nothing disturbs.
+    let last: Program
+    /// How a program may end where nothing failed.
+    var endings: Set<String> = ["done"]
+    var budget = Budget()
+    /// What must hold at the end, after the last start.
+    let atEnd: @Sendable (Ghost) -> Void
+}

@@ -1,0 +1,183 @@
+// The calls on names, by their names in the C library.
+
+public func rename(_ old: UnsafePointer<CChar>, _ new: UnsafePointer<CChar>) -> Int32 {
+    renameat(AT_FDCWD, old, AT_FDCWD, new)
+}
+
+public func renameat(
+    _ folder: Int32,
+    _ old: UnsafePointer<CChar>,
+    _ newFolder: Int32,
+    _ new: UnsafePointer<CChar>
+) -> Int32 {
+    let (old, new) = (text(old), text(new))
+    let call = Machine.call(.rename, "rename \(Machine.name(folder, old)) to \(Machine.name(newFolder, new))")
+    { () throws(Refusal) in
+        let disk = Machine.system.disk
+        let source = try disk.place(old, from: try Machine.folder(folder), following: false)
+        let target = try disk.place(new, from: try Machine.folder(newFolder), following: false)
+        guard let number = source.node else { throw Refusal(ENOENT) }
+        if let found = target.node {
+            if found == number { return 0 }
+            let (moved, replaced) = (try disk.node(number), try disk.node(found))
+            if moved.kind == .folder, replaced.kind != .folder { throw Refusal(ENOTDIR) }
+            if moved.kind != .folder, replaced.kind == .folder { throw Refusal(EISDIR) }
+            if !replaced.entries.isEmpty { throw Refusal(ENOTEMPTY) }
+        }
+        Machine.system.disk.move(
+            source.name,
+            from: source.folder,
+            to: target.name,
+            in: target.folder,
+            number
+        )
+        return 0
+    }
+    return Int32(call)
+}
+
+public func unlink(_ path: UnsafePointer<CChar>) -> Int32 { unlinkat(AT_FDCWD, path, 0) }
+
+public func rmdir(_ path: UnsafePointer<CChar>) -> Int32 { unlinkat(AT_FDCWD, path, AT_REMOVEDIR) }
+
+public func unlinkat(_ folder: Int32, _ path: UnsafePointer<CChar>, _ flags: Int32) -> Int32 {
+    let path = text(path)
+    let kind: Call.Kind = flags & AT_REMOVEDIR != 0 ? .removeFolder : .unlink
+    let call = Machine.call(kind, "remove \(Machine.name(folder, path))") { () throws(Refusal) in
+        let place = try Machine.system.disk.place(path, from: try Machine.folder(folder), following: false)
+        guard let number = place.node else { throw Refusal(ENOENT) }
+        let node = try Machine.system.disk.node(number)
+        if kind == .removeFolder {
+            if node.kind != .folder { throw Refusal(ENOTDIR) }
+            if !node.entries.isEmpty { throw Refusal(ENOTEMPTY) }
+        } else if node.kind == .folder {
+            throw Refusal(EISDIR)
+        }
+        Machine.system.disk.remove(place.name, from: place.folder)
+        return 0
+    }
+    return Int32(call)
+}
+
+public func mkdir(_ path: UnsafePointer<CChar>, _ mode: mode_t) -> Int32 { mkdirat(AT_FDCWD, path, mode) }
+
+public func mkdirat(_ folder: Int32, _ path: UnsafePointer<CChar>, _ mode: mode_t) -> Int32 {
+    Machine.make(.folder, .makeFolder, folder, text(path), mode)
+}
+
+public func symlinkat(
+    _ target: UnsafePointer<CChar>,
+    _ folder: Int32,
+    _ path: UnsafePointer<CChar>
+) -> Int32 {
+    Machine.make(.link, .makeLink, folder, text(path), 0o777, Content(Array(text(target).utf8)))
+}
+
+extension Machine {
+    fileprivate static func make(
+        _ node: Node.Kind,
+        _ kind: Call.Kind,
+        _ folder: Int32,
+        _ path: String,
+        _ mode: mode_t,
+        _ content: Content = .empty
+    ) -> Int32 {
+        let call = Machine.call(kind, "make the \(node) \(name(folder, path))") { () throws(Refusal) in
+            let place = try system.disk.place(path, from: try self.folder(folder), following: false)
+            if place.node != nil { throw Refusal(EEXIST) }
+            let made = system.disk.make(node, mode: mode, place.name, in: place.folder)
+            system.disk.setContent(made, content)
+            return 0
+        }
+        return Int32(call)
+    }
+}
+
+public func readlinkat(
+    _ folder: Int32,
+    _ path: UnsafePointer<CChar>,
+    _ buffer: UnsafeMutablePointer<CChar>,
+    _ size: Int
+) -> Int {
+    let path = text(path)
+    return Machine.call(.readLink, path: path, "read the link \(Machine.name(folder, path))") {
+        () throws(Refusal) in
+        let place = try Machine.system.disk.place(path, from: try Machine.folder(folder), following: false)
+        guard let number = place.node else { throw Refusal(ENOENT) }
+        let node = try Machine.system.disk.node(number)
+        if node.kind != .link { throw Refusal(EINVAL) }
+        Machine.observe(node.content.hash)
+        for (index, byte) in node.content.bytes.prefix(size).enumerated() {
+            buffer[index] = CChar(bitPattern: byte)
+        }
+        return min(size, node.content.bytes.count)
+    }
+}
+
+/// What `realpath` gives: the simulated folders that a program names have no links above them.
+public func realpath(
+    _ path: UnsafePointer<CChar>,
+    _ buffer: UnsafeMutablePointer<CChar>?
+) -> UnsafeMutablePointer<CChar>? {
+    var resolved: String?
+    let path = text(path)
+    _ = Machine.call(.lookUp, path: path, "resolve \(path)") { () throws(Refusal) in
+        guard let node = try Machine.system.disk.place(path, from: Disk.root, following: true).node else {
+            throw Refusal(ENOENT)
+        }
+        resolved = Machine.system.disk.path(node)
+        Machine.observe(UInt64(node))
+        return 0
+    }
+    return resolved.map(copied)
+}
+
+func copied(_ text: String) -> UnsafeMutablePointer<CChar> {
+    let bytes = Array(text.utf8CString)
+    let block = malloc(bytes.count).assumingMemoryBound(to: CChar.self)
+    for (index, byte) in bytes.enumerated() { block[index] = byte }
+    return block
+}
+
+/// An open folder that is being listed.
+public final class FolderStream {
+    let file: Int32
+    var names: [Name]
+    let entry = UnsafeMutablePointer<dirent>.allocate(capacity: 1)
+
+    init(_ file: Int32, _ names: [Name]) {
+        self.file = file
+        self.names = names
+    }
+
+    deinit { entry.deallocate() }
+}
+
+public func fdopendir(_ file: Int32) -> FolderStream? { FolderStream(file, []) }
+
+/// Lists the folder: all its names at once, as a folder that fits one block is.
+public func rewinddir(_ stream: FolderStream) {
+    let file = stream.file
+    _ = Machine.call(.list, node: Machine.system.nodeNumber(file), "list \(Machine.path(file))") {
+        () throws(Refusal) in
+        let number = try Machine.system.file(file).node
+        let node = try Machine.system.disk.node(number)
+        Machine.touch(.bytes(number), node.hash)
+        stream.names = node.entries.map(\.name)
+        for name in stream.names { Machine.observe(UInt64(name) | 1 << 45) }
+        return stream.names.count
+    }
+}
+
+public func readdir(_ stream: FolderStream) -> UnsafeMutablePointer<dirent>? {
+    guard let name = stream.names.popLast() else { return nil }
+    withUnsafeMutablePointer(to: &stream.entry.pointee.d_name) { field in
+        field.withMemoryRebound(to: CChar.self, capacity: 256) { bytes in
+            for (index, byte) in Names.text(name).utf8CString.enumerated() { bytes[index] = byte }
+        }
+    }
+    return stream.entry
+}
+
+@discardableResult
+public func closedir(_ stream: FolderStream) -> Int32 { close(stream.file) }

@@ -1,0 +1,54 @@
+// The locks between processes, by the calls' names in the C library.
+
+@discardableResult
+public func flock(_ file: Int32, _ operation: Int32) -> Int32 {
+    let kind: Call.Kind = operation & LOCK_UN != 0 ? .unlock : .lock
+    let node = Machine.system.nodeNumber(file)
+    let call = Machine.call(kind, node: node, "\(kind) \(Machine.path(file))") { () throws(Refusal) in
+        let index = try Machine.system.index(file)
+        if try Machine.system.file(file).isNameOnly { throw Refusal(EBADF) }
+        if kind == .unlock {
+            Machine.system.files[index]?.lock = .none
+            return 0
+        }
+        let isSharing = operation & LOCK_SH != 0
+        Machine.touch(.lock(node), Machine.system.lockOfOthers(node, Machine.current))
+        if Machine.system.isLocked(node, besides: index, sharing: isSharing) { throw Refusal(EWOULDBLOCK) }
+        Machine.system.files[index]?.lock = isSharing ? .shared : .exclusive
+        return 0
+    }
+    return Int32(call)
+}
+
+public func fcntl(_ file: Int32, _ command: Int32, _ argument: Int32) -> Int32 {
+    do throws(Refusal) {
+        let index = try Machine.system.index(file)
+        if command != F_DUPFD_CLOEXEC { throw Refusal(EINVAL) }
+        Machine.system.files[index]?.copies += 1
+        return Int32(Machine.system.describe(index))
+    } catch {
+        errno = error.number
+        return -1
+    }
+}
+
+@discardableResult
+public func fcntl(_ file: Int32, _ command: Int32, _ record: UnsafeMutablePointer<flock>) -> Int32 {
+    let node = Machine.system.nodeNumber(file)
+    let verb = command == F_SETLK ? "sign" : "ask for the signature of"
+    let call = Machine.call(.sign, node: node, "\(verb) \(Machine.path(file))") { () throws(Refusal) in
+        _ = try Machine.system.index(file)
+        let signature = Machine.system.signatures.first { $0.node == node && $0.process != Machine.current }
+        if command == F_SETLK {
+            if signature != nil { throw Refusal(EAGAIN) }
+            Machine.system.signatures.removeAll { $0.node == node }
+            Machine.system.signatures.append((node, Machine.current))
+        } else {
+            record.pointee.l_type = Int16(signature == nil ? F_UNLCK : F_WRLCK)
+            record.pointee.l_pid = signature.map { Machine.system.processes[$0.process].number } ?? 0
+            Machine.observe(UInt64(record.pointee.l_pid))
+        }
+        return 0
+    }
+    return Int32(call)
+}

@@ -76,10 +76,7 @@ public final class MigrationManager: Sendable {
         switch consume found {
         case .marks(let found):
             marks = consume found
-            if options.isParticular {
-                let earliest = try options.earliestUpgrade(to: current, file.location)
-                try marks.requireUpgradable(from: earliest, to: current, file.location)
-            }
+            if options.isParticular { try options.requireUpgradable(file, to: current) }
             if marks.isInterrupted || marks.launched < current {
                 let start = try marks.catchUp(file, current: current, options: options)
                 (marks, launch, owesLaunch) = (start.marks, start.launch, start.owesLaunch)

@@ -16,6 +16,19 @@ extension MigrationManager.Options {
     }
 }
 
+extension MigrationManager.Options {
+    /// Throws where the state is too old.
+    ///
+    /// It reads the state again: to be handed what was read would cost every start the code for it, and few apps ask.
+    @inline(never)
+    func requireUpgradable(_ file: StateFile, to current: AppVersion) throws(MigrationError) {
+        guard upgradesFrom != nil else { return }
+        let earliest = try earliestUpgrade(to: current, file.location)
+        guard case .marks(let marks) = try file.readMarks() else { return }
+        try marks.requireUpgradable(from: earliest, to: current, file.location)
+    }
+}
+
 extension StateMarks {
     /// Throws where an app that upgrades from `upgradesFrom` at the earliest lacks migrations that the data needs.
     @inline(never)

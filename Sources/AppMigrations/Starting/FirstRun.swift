@@ -15,6 +15,7 @@ extension MigrationManager {
 
 extension StartOutcome {
     /// The first run: under the lock, and only where no other process made the state meanwhile.
+    @inline(never)
     static func first(
         _ file: StateFile,
         current: AppVersion,

@@ -91,7 +91,7 @@ private struct StateDocument {
     private var lastRun = AppVersion.zero
     private var baseline = AppVersion.zero
     private var launched = AppVersion.zero
-    private var oldestReader = AppVersion.zero
+    private var floor = StateMarks.Floor.none
     private var interrupted = StateMarks.Interrupted.no
     private var attempted = StateMarks.Attempted.none
     private(set) var history: [AppliedMigration] = []
@@ -135,7 +135,7 @@ private struct StateDocument {
                 try reader.version(into: &launched)
             } else if key.equals("oldestReader") {
                 try note(Bit.oldestReader, key)
-                try reader.version(into: &oldestReader)
+                try readFloor()
             } else if key.equals("interrupted") {
                 try note(Bit.interrupted, key)
                 if try !reader.isNull() { interrupted = .during(try reader.interruption()) }
@@ -154,6 +154,13 @@ private struct StateDocument {
         try reader.expectEnd()
         // Whole by itself, it isn't the beginning of what follows.
         if way == .cut { throw reader.problem(.end) }
+    }
+
+    @inline(never)
+    private mutating func readFloor() throws(StateJSONReader.Problem) {
+        var version = AppVersion.zero
+        try reader.version(into: &version)
+        floor = version == .zero ? .none : .version(version)
     }
 
     private mutating func readFormat() throws(StateJSONReader.Problem) {
@@ -197,7 +204,7 @@ private struct StateDocument {
             lastRun: lastRun,
             baseline: has(Bit.baseline) ? baseline : lastRun,
             launched: has(Bit.launchedVersion) ? launched : lastRun,
-            oldestReader: oldestReader,
+            floor,
             interrupted,
             attempted
         )

@@ -3,8 +3,7 @@ struct StateMarks: Equatable, Sendable {
     var lastRun: AppVersion
     var baseline: AppVersion
     var launched: AppVersion
-    /// The oldest app that may use the data; zero where every app may.
-    var oldestReader: AppVersion
+    private var floor: Floor
     private var interruption: Interrupted
     private var attempts: Attempted
 
@@ -23,6 +22,12 @@ struct StateMarks: Equatable, Sendable {
         case versions([AttemptedMigration])
     }
 
+    /// The oldest app that may use the data; boxed like the others, since few states have one.
+    indirect enum Floor: Equatable {
+        case none
+        case version(AppVersion)
+    }
+
     init(
         lastRun: AppVersion,
         baseline: AppVersion,
@@ -34,10 +39,11 @@ struct StateMarks: Equatable, Sendable {
             lastRun: lastRun,
             baseline: baseline,
             launched: launched,
-            oldestReader: oldestReader,
+            .none,
             .no,
             .none
         )
+        self.oldestReader = oldestReader
         self.interrupted = interrupted
     }
 
@@ -45,16 +51,28 @@ struct StateMarks: Equatable, Sendable {
         lastRun: AppVersion,
         baseline: AppVersion,
         launched: AppVersion,
-        oldestReader: AppVersion,
+        _ floor: Floor,
         _ interruption: Interrupted,
         _ attempts: Attempted
     ) {
         self.lastRun = lastRun
         self.baseline = baseline
         self.launched = launched
-        self.oldestReader = oldestReader
+        self.floor = floor
         self.interruption = interruption
         self.attempts = attempts
+    }
+
+    /// The oldest app that may use the data; zero where every app may.
+    var oldestReader: AppVersion {
+        @inline(never)
+        get { if case .version(let version) = floor { version } else { .zero } }
+        set { floor = newValue == .zero ? .none : .version(newValue) }
+    }
+
+    /// Whether a newer release shut `current` out.
+    private func isBelowFloor(_ current: AppVersion) -> Bool {
+        if case .none = floor { false } else { oldestReader.exceeds(current) }
     }
 
     var interrupted: Interruption? {
@@ -87,7 +105,7 @@ extension StateMarks {
     /// The floor counts by itself: it is saved with the intent, and the newer release may have died in its closure before
     /// anything else of it was saved.
     func isDowngrade(to current: AppVersion) -> Bool {
-        lastRun.exceeds(current) || launched.exceeds(current) || oldestReader.exceeds(current)
+        lastRun.exceeds(current) || launched.exceeds(current) || isBelowFloor(current)
     }
 
     /// The newest version of what ran, was launched and is asked for here: the release, where that lies above `current`.
@@ -105,33 +123,4 @@ extension StateMarks {
 
     /// The version up to which a declaration has nothing to do; what lies above is looked at closely.
     func idleLimit(of current: AppVersion) -> AppVersion { min(lastRun, current) }
-}
-
-extension StateMarks {
-    /// What is known of the attempts at a pending version; the process that was interrupted in it counts as dead.
-    func attempts(at version: AppVersion) -> AttemptedMigration? {
-        if let interrupted, interrupted.version == version { return AttemptedMigration(interrupted) }
-        return attempted.first { $0.version == version }
-    }
-
-    /// Notes a new attempt.
-    ///
-    /// The version interrupted before is still pending, so what is known of it is kept.
-    mutating func begin(_ attempt: Interruption) {
-        var known = attempted.filter { $0.version != attempt.version }
-        if let interrupted, interrupted.version != attempt.version, !hasSpentSnapshot {
-            known.removeAll { $0.version == interrupted.version }
-            known.append(AttemptedMigration(interrupted))
-        }
-        attempted = known
-        interrupted = attempt
-    }
-
-    /// Raises the mark to `version`; what is known of attempts at versions up to the mark goes.
-    mutating func pass(_ version: AppVersion) {
-        lastRun = max(lastRun, version)
-        if let interrupted, interrupted.version <= lastRun { self.interrupted = nil }
-        let mark = lastRun
-        attempted = attempted.filter { $0.version > mark }
-    }
 }

@@ -49,6 +49,7 @@ setenv("HOME", scratch.appending(path: "home").path(percentEncoded: false), 1)
 try measureProcess()
 try measureColdStart()
 try measureMigration()
+try measureCheckpoint()
 try measureVersions()
 try measureAsynchronous()
 

@@ -1,0 +1,52 @@
+/// A migration whose closure was begun and isn't recorded.
+struct Interruption: Equatable, Sendable {
+    var version: AppVersion
+    /// How often the closure was begun, this time included.
+    var attempts: Int
+    /// How many processes of `appVersion` died in it before this one.
+    var deaths: Int
+    /// The paths that a snapshot holds, and which are to be put back.
+    var protected: [String]
+    /// Where the state was then, without links: `protected` counts its paths from there.
+    var stateDirectory: String?
+    var appVersion: AppVersion
+    var startedAt: Int64
+    /// The error that ended the attempt; `nil` while the closure runs, or when its process died.
+    var failure: String?
+    /// How far the closure came in this attempt or an earlier one.
+    var checkpoint: Checkpoint?
+
+    /// Lets go of the snapshot, whose files are put back or stay as they are.
+    mutating func release() {
+        protected = []
+        stateDirectory = nil
+    }
+}
+
+/// A pending version that was begun before, and isn't the interrupted one.
+struct AttemptedMigration: Equatable, Sendable {
+    var version: AppVersion
+    /// How often its closure was begun.
+    var attempts: Int
+    /// How many processes of `appVersion` died in it.
+    var deaths: Int
+    var appVersion: AppVersion
+    var checkpoint: Checkpoint?
+}
+
+extension AttemptedMigration {
+    // A state edited by hand may hold a number that has no next one.
+    private static var mostAttempts: Int { 999_999_999 }
+
+    /// What an attempt that ended comes to: without a failure its process died.
+    init(_ interrupted: Interruption) {
+        let deaths = min(interrupted.deaths, Self.mostAttempts) + (interrupted.failure == nil ? 1 : 0)
+        self.init(
+            version: interrupted.version,
+            attempts: min(interrupted.attempts, Self.mostAttempts),
+            deaths: deaths,
+            appVersion: interrupted.appVersion,
+            checkpoint: interrupted.checkpoint
+        )
+    }
+}

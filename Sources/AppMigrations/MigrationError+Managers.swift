@@ -22,6 +22,21 @@ extension MigrationError {
         )
     }
 
+    static func readOnly(_ location: StateLocation, _ version: AppVersion? = nil) -> MigrationError {
+        let reason: Message =
+            version.map { "Migration \($0) is pending and was not run" } ?? "Nothing was changed"
+        return MigrationError(
+            .readOnly,
+            manager: location.name,
+            version: version,
+            path: location.state,
+            """
+            \(reason): this manager of \(location.name.quoted), \(location.state), was made with isReadOnly, and only looks. \
+            Nothing was written. Make a manager without isReadOnly for it; plan and status show it without one.
+            """
+        )
+    }
+
     static func planEnded(_ location: StateLocation) -> MigrationError {
         MigrationError(
             .blocked,

@@ -76,7 +76,7 @@ extension MigrationError {
                 blocked
             case nested, migrationFailed, cancelled, attemptLimitReached, lockTimeout, stateUnreadable
             case stateCorrupted, stateFromNewerFormat, stateNotSaved, protectionFailed, firstRunFailed
-            case overtaken, checkpointNotSaved, tooOld
+            case overtaken, checkpointNotSaved, tooOld, readOnly
 
             // Not its raw value: the conformance would be looked up when a program is loaded, and is used by nobody.
             var name: String {
@@ -101,6 +101,7 @@ extension MigrationError {
                 case .overtaken: "overtaken"
                 case .checkpointNotSaved: "checkpointNotSaved"
                 case .tooOld: "tooOld"
+                case .readOnly: "readOnly"
                 }
             }
         }
@@ -142,6 +143,11 @@ extension MigrationError {
         ///
         /// Nothing was changed. A release that still has them upgrades it first.
         public static var tooOld: Code { Code(.tooOld) }
+
+        /// Something is pending, or was to be changed, through a manager that only looks.
+        ///
+        /// Nothing was changed. A manager without `isReadOnly` does it.
+        public static var readOnly: Code { Code(.readOnly) }
 
         /// A closure of a manager used a manager with the same state.
         public static var nested: Code { Code(.nested) }

@@ -15,7 +15,8 @@ extension MigrationManager {
     }
 
     func beginPlan() throws(MigrationError) -> (PlanRecorder, MigrationManager, RunToken) {
-        guard var state = try file.readState() else { throw .gone(file.location) }
+        let found = try file.readState()
+        var state = try known(found)
         // Only the lock tells an attempt that is under way from an attempt whose process died.
         if options.attemptLimit != nil, let interrupted = state.marks.interrupted, interrupted.failure == nil,
             try isUnderWay()
@@ -30,7 +31,9 @@ extension MigrationManager {
         }
         let known = declarations.withLock { declarations in
             declarations.beginPlan(current: currentVersion)
-            return declarations
+            // What this manager took for its first state is no knowledge, once there is a state.
+            return found != nil && isPresuming
+                ? Declarations(observed: state.marks, isFresh: false) : declarations
         }
         let recorder = PlanRecorder(state, known, of: self)
         let manager = MigrationManager(
@@ -50,7 +53,8 @@ extension MigrationManager {
 
     private func isUnderWay() throws(MigrationError) -> Bool {
         do throws(LockFailure) {
-            return try FileLock.isTaken(file.location)
+            return try options.isReadOnly
+                ? FileLock.isSigned(file.location) : FileLock.isTaken(file.location)
         } catch {
             throw .lock(error, file.location)
         }

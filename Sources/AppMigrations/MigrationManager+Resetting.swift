@@ -6,10 +6,11 @@ extension MigrationManager {
     /// its declarations begin again. The floor of ``requiredVersion`` stays, since it is only ever raised. For recovery and
     /// for tests; waits for the lock.
     ///
-    /// - Throws: ``MigrationError`` with the code `invalidVersion`, `newerThanCurrentVersion`, `tooOld`, `overtaken` (in an app that
-    ///   has a ``requiredVersion``), `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed` or
-    ///   `stateNotSaved`.
+    /// - Throws: ``MigrationError`` with the code `readOnly`, `invalidVersion`, `newerThanCurrentVersion`, `tooOld`,
+    ///   `overtaken` (in an app that has a ``requiredVersion``), `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
+    ///   `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed` or `stateNotSaved`.
     public func reset(to version: String) throws(MigrationError) {
+        try requireWritable()
         let version = try Self.version(version, name)
         if version.exceeds(currentVersion) {
             throw .tooNewReset(version, current: currentVersion, file.location)
@@ -39,9 +40,10 @@ extension MigrationManager {
     ///
     /// Waits for the lock.
     ///
-    /// - Throws: ``MigrationError`` with the code `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
+    /// - Throws: ``MigrationError`` with the code `readOnly`, `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
     ///   `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed` or `stateNotSaved`.
     public func forgetState() throws(MigrationError) {
+        try requireWritable()
         try lock().remove()
         declarations.withLock { $0.forget(.forgotten(file.location)) }
     }

@@ -20,8 +20,8 @@ extension MigrationManager {
     /// - Returns: Whether the closure ran. `false` means that the version has run already, or belongs to the baseline; in a start
     ///   whose ``launch-property`` is `downgrade(from:)`, that nothing runs.
     /// - Throws: ``MigrationError`` with the code `invalidVersion`, `newerThanCurrentVersion`, `outOfOrder`, `blocked`,
-    ///   `nested`, `overtaken`, `attemptLimitReached`, `lockTimeout`, `cancelled`, `stateUnreadable`, `stateCorrupted`,
-    ///   `stateFromNewerFormat`, `protectionFailed`, `stateNotSaved`, or `migrationFailed` with the closure's error as
+    ///   `nested`, `overtaken`, `readOnly`, `attemptLimitReached`, `lockTimeout`, `cancelled`, `stateUnreadable`,
+    ///   `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed`, `stateNotSaved`, or `migrationFailed` with the closure's error as
     ///   ``MigrationError/underlyingError``. The manager is closed then.
     @discardableResult
     public func whenMigrating(
@@ -106,7 +106,11 @@ extension MigrationManager {
                 refusing: enclosing == nil ? refusal : .nested(file.location, version)
             )
         }
-        return ticket.map { Admission(version: version, oldestReader: floor ?? .zero, ticket: $0) }
+        guard let ticket else { return nil }
+        let admission = Admission(version: version, oldestReader: floor ?? .zero, ticket: ticket)
+        if !options.isReadOnly { return admission }
+        try look(at: admission)
+        return nil
     }
 
     private func read(

@@ -44,7 +44,7 @@ public final class MigrationManager: Sendable {
     ///     application data, `<app>/Migrations` in it. On tvOS pass one: an app may write to its caches only there. Of
     ///     a `URL` take `path(percentEncoded: false)`: a path that isn't there and has escapes is refused, and so is one
     ///     that begins with `~`.
-    ///   - options: Time-out of the lock, limit of attempts, the oldest version to upgrade from, events.
+    ///   - options: Time-out of the lock, limit of attempts, the oldest version to upgrade from, whether only to look, events.
     /// - Throws: ``MigrationError`` with the code `invalidName`, `invalidVersion`, `unknownCurrentVersion`,
     ///   `stateUnreadable` (try again later: a locked device before its first unlock, for instance), `stateCorrupted`,
     ///   `stateFromNewerFormat`, `tooOld`, `newerThanCurrentVersion`, `protectionFailed`, `lockTimeout` and `cancelled` (on the first run, and while another
@@ -138,12 +138,11 @@ extension MigrationManager {
 
     /// The migrations that ran here, the oldest first, at most the newest 1,000; read from the state file.
     ///
+    /// A manager that only looks has none where there is no state.
+    ///
     /// - Throws: ``MigrationError`` with the code `stateUnreadable`, `stateCorrupted` or `stateFromNewerFormat`.
     public var history: [AppliedMigration] {
-        get throws(MigrationError) {
-            guard let state = try file.readState() else { throw .gone(file.location) }
-            return state.history
-        }
+        get throws(MigrationError) { try readState().history }
     }
 
     var reporter: Reporter {

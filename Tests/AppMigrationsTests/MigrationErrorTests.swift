@@ -191,7 +191,7 @@ struct MigrationErrorTests {
         ),
     ]
 
-    @Test(arguments: declaring + running + saving + reading + places)
+    @Test(arguments: declaring + running + saving + reading + places + looking)
     func `each error says what happened, where, what was not changed and what to do`(row: Row) {
         #expect(row.error.description == row.text)
         #expect(row.error.code == row.code)
@@ -200,8 +200,10 @@ struct MigrationErrorTests {
     }
 
     @Test func `codes are equal to themselves only, and protectionFailed has its name too`() {
-        let codes = Set((Self.declaring + Self.running + Self.saving + Self.reading).map(\.code))
-        #expect(codes.count == 17)
+        let codes = Set(
+            (Self.declaring + Self.running + Self.saving + Self.reading + Self.looking).map(\.code)
+        )
+        #expect(codes.count == 18)
         #expect(!codes.contains(.protectionFailed))
         #expect(MigrationError.Code.protectionFailed.description == "protectionFailed")
     }

@@ -80,6 +80,24 @@ extension FileLock {
         return nil
     }
 
+    /// Whether a process has the lock, as far as that can be told without taking any: the sign of a lock is asked for.
+    ///
+    /// A descriptor of the lock's file isn't opened where this process has the lock, since closing it would drop the sign.
+    static func isSigned(_ location: StateLocation) throws(LockFailure) -> Bool {
+        do throws(SystemCallError) {
+            let identity = try FileStatus(ofEntry: location.lock).identity
+            if LockDescriptor.use(of: identity) != nil { return true }
+            let descriptor = try Platform.openToRead(location.lock)
+            defer { Platform.closeAfterReading(descriptor) }
+            return try Platform.isSigned(descriptor)
+        } catch {
+            if error.errorNumber == Platform.noEntry || error.errorNumber == Platform.notADirectory {
+                return false
+            }
+            throw .unreadable(error)
+        }
+    }
+
     /// Whether a process has the lock; makes no file, and waits for no process.
     ///
     /// A shared lock is asked for, since NFS gives an exclusive lock only to a descriptor that may write (flock(2)).

@@ -54,11 +54,21 @@ extension Platform {
     /// Linux gives 0 for a process outside of the caller's PID namespace, as in another container (pid_namespaces(7)); of a
     /// client of a network file system no process is known.
     static func signer(_ descriptor: Int32) throws(SystemCallError) -> Int32? {
+        let record = try record(descriptor)
+        return record.l_type == Int16(F_UNLCK) ? nil : namable(record.l_pid)
+    }
+
+    /// Whether another process signed the lock, or on Apple's systems has it; takes no lock.
+    static func isSigned(_ descriptor: Int32) throws(SystemCallError) -> Bool {
+        try record(descriptor).l_type != Int16(F_UNLCK)
+    }
+
+    private static func record(_ descriptor: Int32) throws(SystemCallError) -> flock {
         var record = flock()
         record.l_type = Int16(F_WRLCK)
         record.l_whence = Int16(SEEK_SET)
         _ = try retrying("fcntl") { fcntl(descriptor, F_GETLK, &record) }
-        return record.l_type == Int16(F_UNLCK) ? nil : namable(record.l_pid)
+        return record
     }
 
     static func namable(_ process: Int32) -> Int32? { process > 0 ? process : nil }

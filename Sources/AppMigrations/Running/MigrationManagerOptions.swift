@@ -1,5 +1,5 @@
 extension MigrationManager {
-    /// How long to wait, how often to try, how old data may be, and the handler of events.
+    /// How long to wait, how often to try, how old data may be, whether only to look, and the handler of events.
     public struct Options: Sendable {
         /// How long to wait for another process that is migrating, while the machine is awake; `nil` waits as long as it
         /// takes.
@@ -19,6 +19,14 @@ extension MigrationManager {
             get { rarities?.upgradesFrom }
             set { rarities = Rarities(onEvent, newValue) }
         }
+
+        /// Whether the manager only looks: it reads, and makes, locks, saves and puts back nothing.
+        ///
+        /// So it needs no right to write, and never waits. ``MigrationManager/plan(_:)-((MigrationManager)->Void)``,
+        /// ``MigrationManager/history`` and what else only tells work as ever; a declaration that has something to run throws
+        /// the code `readOnly`. Where there is no state the first run is asked for, and its answer is kept by this manager
+        /// alone: a manager that may write asks again.
+        public var isReadOnly: Bool
 
         /// Called on the thread of the caller for everything that a log or a progress display wants to know.
         ///
@@ -47,15 +55,18 @@ extension MigrationManager {
             }
         }
 
-        /// Without arguments: waits as long as it takes, tries without limit, upgrades from every version, and has no handler.
+        /// Without arguments: waits as long as it takes, tries without limit, upgrades from every version, may write, and has no
+        /// handler.
         public init(
             lockTimeout: Duration? = nil,
             attemptLimit: Int? = nil,
             upgradesFrom: String? = nil,
+            isReadOnly: Bool = false,
             onEvent: (@Sendable (MigrationEvent) -> Void)? = nil
         ) {
             self.lockTimeout = lockTimeout
             self.attemptLimit = attemptLimit
+            self.isReadOnly = isReadOnly
             if onEvent != nil || upgradesFrom != nil { rarities = Rarities(onEvent, upgradesFrom) }
         }
     }

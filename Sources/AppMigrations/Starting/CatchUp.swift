@@ -9,7 +9,7 @@ extension StateMarks {
         options: MigrationManager.Options
     ) throws(MigrationError) -> StartOutcome {
         let location = file.location
-        guard hasLeftover || hasSpentSnapshot || launched < current else {
+        guard !options.isReadOnly, hasLeftover || hasSpentSnapshot || launched < current else {
             return StartOutcome(marks: self, launch: launch(of: current))
         }
         // A handler that is told of a save which failed, and makes a manager, would be told of the next failure.

@@ -24,6 +24,7 @@ extension StartOutcome {
     ) throws(MigrationError) -> StartOutcome {
         let earliest = try options.earliestUpgrade(to: current, file.location)
         try DefaultLocation.refuseEncoded(file.location)
+        if options.isReadOnly { return try look(file, current: current, earliest: earliest, firstRun) }
         let reporter = Reporter(location: file.location, onEvent: options.onEvent)
         let outcome = try first(
             file,
@@ -61,37 +62,61 @@ extension StartOutcome {
             try state.marks.requireUpgradable(from: earliest, to: current, file.location)
             return try found(locked, current)
         }
-        let answer = try ask(firstRun, locked)
-        let baseline = try baseline(answer, current, file.location)
-        if case .existingData = answer, baseline < earliest {
-            let end: Message = "No state was written and nothing was run."
-            throw .tooOld(baseline, earliest, current: current, file.location, end)
-        }
-        let isFresh = if case .freshInstall = answer { true } else { false }
-        let marks = StateMarks(lastRun: baseline, baseline: baseline, launched: current, interrupted: nil)
-        let state = MigrationState(name: file.location.name, marks: marks)
-        try locked.save(state, nil, else: "Nothing was run.")
-        return StartOutcome(marks: marks, launch: .first, isFresh: isFresh)
-    }
-
-    private static func ask(
-        _ firstRun: () throws -> MigrationManager.FirstRun,
-        _ locked: LockedState
-    ) throws(MigrationError) -> MigrationManager.FirstRun {
-        let token = RunToken(locked.location, .closure(lock: locked.identity))
-        defer { token.end() }
-        let answer: MigrationManager.FirstRun
-        do {
-            answer = try RunToken.$current.withValue(token) { try firstRun() }
-        } catch {
-            throw .firstRunFailed(error, locked.location)
-        }
+        let answer = try ask(firstRun, file.location, lock: locked.identity)
         do throws(LockLoss) {
             try locked.takeAgain()
         } catch {
             throw .lockLost(error, nil, locked.location, consequence: "Nothing was run.")
         }
-        return answer
+        let outcome = try made(of: answer, current, earliest: earliest, file.location)
+        let state = MigrationState(name: file.location.name, marks: outcome.marks)
+        try locked.save(state, nil, else: "Nothing was run.")
+        return outcome
+    }
+
+    /// The first run of a manager that only looks: the state that another manager would make is its own alone.
+    private static func look(
+        _ file: StateFile,
+        current: AppVersion,
+        earliest: AppVersion,
+        _ firstRun: () throws -> MigrationManager.FirstRun
+    ) throws(MigrationError) -> StartOutcome {
+        let answer = try ask(firstRun, file.location, lock: nil)
+        let outcome = try made(of: answer, current, earliest: earliest, file.location)
+        // Without the lock another process may have made the state while the app looked at its data, and changed them.
+        guard case .marks(let marks) = try file.readMarks() else { return outcome }
+        try marks.requireUpgradable(from: earliest, to: current, file.location)
+        return StartOutcome(marks: marks, launch: marks.launch(of: current))
+    }
+
+    private static func made(
+        of answer: MigrationManager.FirstRun,
+        _ current: AppVersion,
+        earliest: AppVersion,
+        _ location: StateLocation
+    ) throws(MigrationError) -> StartOutcome {
+        let baseline = try baseline(answer, current, location)
+        if case .existingData = answer, baseline < earliest {
+            let end: Message = "No state was written and nothing was run."
+            throw .tooOld(baseline, earliest, current: current, location, end)
+        }
+        let isFresh = if case .freshInstall = answer { true } else { false }
+        let marks = StateMarks(lastRun: baseline, baseline: baseline, launched: current, interrupted: nil)
+        return StartOutcome(marks: marks, launch: .first, isFresh: isFresh)
+    }
+
+    private static func ask(
+        _ firstRun: () throws -> MigrationManager.FirstRun,
+        _ location: StateLocation,
+        lock: FileIdentity?
+    ) throws(MigrationError) -> MigrationManager.FirstRun {
+        let token = RunToken(location, .closure(lock: lock))
+        defer { token.end() }
+        do {
+            return try RunToken.$current.withValue(token) { try firstRun() }
+        } catch {
+            throw .firstRunFailed(error, location)
+        }
     }
 
     private static func baseline(

@@ -92,6 +92,7 @@ extension MigrationManager {
         in db: Connection,
         lockTimeout: Duration = .seconds(60)
     ) throws {
+        try requireWritable()
         let limit = try AppVersion(parsing: version)
         // What reset(to:) would refuse must not have removed anything.
         if !limit.exceeds(currentVersion) {

@@ -26,6 +26,8 @@ struct Arguments {
     var holding: String?
     /// A line that the app writes to a file of its data once its manager is made, as a user's work would be.
     var work: String?
+    /// Whether the manager only looks: the app tells its launch, plan and status, and declares nothing.
+    var isLooking = false
     /// Whether the start gives up the restore of this manager instead of making it.
     var isAbandoning = false
 
@@ -33,7 +35,7 @@ struct Arguments {
         StandInApp --state DIR [--name NAME] [--current 1.4] [--first fresh|everything|1.0] [--declare 1.1,1.2]
             [--protect 1.1,1.2] [--synchronize 1.1,1.2] [--floors 1.1,1.2] [--steps N] [--trace FILE] [--data DIR] [--timeout MILLISECONDS] [--limit N]
             [--die begin|middle|end|EVENT:VERSION] [--throw VERSION] [--throw-once VERSION] [--hold VERSION]
-            [--work LINE] [--abandon restore]
+            [--work LINE] [--look plan] [--abandon restore]
         StandInApp --serve
         Ends with 0, 3 (MigrationError: code, path and description are printed), 4 (another error), 64 (usage).
         """
@@ -61,6 +63,7 @@ struct Arguments {
             case "--throw-once": (throwing, throwsOnce) = (value, true)
             case "--hold": holding = value
             case "--work": work = value
+            case "--look": isLooking = value == "plan"
             case "--abandon": isAbandoning = value == "restore"
             default: return nil
             }

@@ -44,6 +44,7 @@ struct StandInApp {
         let options = MigrationManager.Options(
             lockTimeout: arguments.timeout.map { .milliseconds($0) },
             attemptLimit: arguments.attemptLimit,
+            isReadOnly: arguments.isLooking,
             onEvent: { event in
                 if let duration = event.duration, duration < .zero {
                     System.say("\(event.kind) took \(duration)")
@@ -61,6 +62,7 @@ struct StandInApp {
             stateDirectory: arguments.state,
             options: options
         )
+        if arguments.isLooking { return try look(migrations) }
         if let work = arguments.work, let data = arguments.data {
             try System.append("\(work)\n", to: "\(data)/file")
         }
@@ -76,6 +78,13 @@ struct StandInApp {
         }
         return "\(migrations.launch) ran \(ran.joined(separator: " ")), last run \(migrations.lastRunVersion)"
             + (migrations.requiredVersion.map { ", required \($0)" } ?? "")
+    }
+
+    private func look(_ migrations: MigrationManager) throws -> String {
+        let plan = try migrations.plan { migrations in
+            for version in arguments.declared { try migrations.whenMigrating(toVersion: version) {} }
+        }
+        return "\(migrations.launch) plans \(plan.map(\.description).joined(separator: ", "))"
     }
 
     private var firstRun: MigrationManager.FirstRun {

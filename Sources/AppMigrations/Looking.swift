@@ -1,0 +1,45 @@
+/// What a manager does that only looks.
+extension MigrationManager {
+    /// Throws where this manager may not change anything.
+    package func requireWritable() throws(MigrationError) {
+        if options.isReadOnly { throw .readOnly(file.location) }
+    }
+
+    /// Ends a declaration that has something to run, as far as was known: another process may have run it meanwhile.
+    ///
+    /// Without the lock an attempt that is under way looks like one whose process died, so the limit of attempts isn't asked.
+    @inline(never)
+    func look(at admission: Admission) throws(MigrationError) {
+        defer { leave(admission) }
+        let version = admission.version
+        do throws(MigrationError) {
+            let state = try readState()
+            let decision = declarations.withLock {
+                $0.decide(version, state.marks, current: currentVersion, limit: nil)
+            }
+            if case .run = decision { throw MigrationError.readOnly(file.location, version) }
+            let refusal = MigrationError.refusal(
+                of: decision,
+                version,
+                current: currentVersion,
+                file.location
+            )
+            if let refusal { throw refusal }
+        } catch {
+            declarations.withLock { $0.close(error) }
+            throw error
+        }
+    }
+
+    /// The state as it stands, or as this manager takes it to be where there is none yet.
+    func readState() throws(MigrationError) -> MigrationState { try known(file.readState()) }
+
+    func known(_ found: MigrationState?) throws(MigrationError) -> MigrationState {
+        if let found { return found }
+        guard isPresuming else { throw .gone(file.location) }
+        return MigrationState(name: name, marks: declarations.withLock { $0.marks })
+    }
+
+    /// Whether there was no state, and none was made.
+    var isPresuming: Bool { options.isReadOnly && launch == .first }
+}

@@ -31,6 +31,38 @@ extension MigrationManager {
         }
     }
 
+    /// What the state says now: read again from the file, at each call.
+    ///
+    /// It changes nothing, and works for a closed manager too, in a closure, and where a newer app was here. Where there is no
+    /// state, the status says so. The lock tells a migration that is under way from one whose process died; a manager with
+    /// `isReadOnly` doesn't take it for that, and asks the system which process has it.
+    ///
+    /// - Throws: ``MigrationError`` with the code `stateUnreadable`, `stateCorrupted` or `stateFromNewerFormat`.
+    public var status: MigrationStatus {
+        get throws(MigrationError) {
+            var state = try file.readState()
+            var isUnderWay: Bool? = false
+            while let interrupted = state?.marks.interrupted, interrupted.failure == nil {
+                do throws(LockFailure) {
+                    isUnderWay = try isLocked()
+                } catch {
+                    isUnderWay = nil
+                }
+                if isUnderWay == true { break }
+                // The process may have recorded its migration before the lock was looked at.
+                let again = try file.readState()
+                if again == state { break }
+                state = again
+            }
+            return MigrationStatus(state, of: self, isUnderWay: isUnderWay)
+        }
+    }
+
+    /// Whether a process has the lock.
+    func isLocked() throws(LockFailure) -> Bool {
+        try options.isReadOnly ? FileLock.isSigned(file.location) : FileLock.isTaken(file.location)
+    }
+
     /// The state as it stands, or as this manager takes it to be where there is none yet.
     func readState() throws(MigrationError) -> MigrationState { try known(file.readState()) }
 

@@ -53,8 +53,7 @@ extension MigrationManager {
 
     private func isUnderWay() throws(MigrationError) -> Bool {
         do throws(LockFailure) {
-            return try options.isReadOnly
-                ? FileLock.isSigned(file.location) : FileLock.isTaken(file.location)
+            return try isLocked()
         } catch {
             throw .lock(error, file.location)
         }

@@ -48,7 +48,7 @@ extension MigrationManager {
         declarations.withLock { $0.forget(.forgotten(file.location)) }
     }
 
-    private func lock() throws(MigrationError) -> LockedState {
+    func lock() throws(MigrationError) -> LockedState {
         // The manager of a plan that has ended may not change the state.
         if observer?.planner != nil, let ended = declarations.withLock({ $0.firstFailure }) { throw ended }
         return try LockedState.take(file, reporter, timeout: options.lockTimeout)

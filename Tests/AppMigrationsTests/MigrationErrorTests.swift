@@ -172,8 +172,9 @@ struct MigrationErrorTests {
             "attemptLimitReached",
             .attemptLimitReached(version("1.2"), deaths: 3, location),
             "Migration 1.2 of manager \"Library\" was not run: 3 processes of this app version died in it, as many as "
-                + "attemptLimit allows. The state /d/Library.migrations.json is unchanged. Offer a way to recover; a new "
-                + "app version, reset(to:) or a higher limit lets it run again."
+                + "attemptLimit allows. The state /d/Library.migrations.json is unchanged. Offer a way to recover; "
+                + "forgetDeaths() lets the next manager try again, and so does a new app version, reset(to:) or a higher "
+                + "limit."
         ),
         Row(
             .firstRunFailed,

@@ -126,7 +126,8 @@ extension MigrationError {
             """
             Migration \(version) of manager \(location.name.quoted) was not run: \(deaths) processes of this app \
             version died in it, as many as attemptLimit allows. The state \(location.state) is unchanged. \
-            Offer a way to recover; a new app version, reset(to:) or a higher limit lets it run again.
+            Offer a way to recover; forgetDeaths() lets the next manager try again, and so does a new app version, \
+            reset(to:) or a higher limit.
             """
         )
     }

@@ -105,10 +105,10 @@ struct JSONMembers {
             return .number(date)
         case .seconds:
             let seconds = try reader.double()
-            // Above 1e12 seconds a Double no longer holds the nanoseconds that the file is written with.
-            guard seconds >= 0, seconds < 1e12 else { throw reader.problem(.positive, at: start) }
-            let nanoseconds = (seconds.truncatingRemainder(dividingBy: 1) * 1e9).rounded()
-            return .duration(.nanoseconds(Int64(nanoseconds)) + .seconds(Int64(seconds)))
+            guard let duration = Duration(decimalSeconds: seconds) else {
+                throw reader.problem(.positive, at: start)
+            }
+            return .duration(duration)
         case .fraction:
             let fraction = try reader.double()
             guard fraction >= 0, fraction <= 1 else { throw reader.problem(.fraction, at: start) }

@@ -1,0 +1,76 @@
+extension MigrationStatus {
+    /// What is known of a migration that was begun and isn't recorded.
+    public struct Attempt: Sendable {
+        /// The version of the migration.
+        public let version: AppVersion
+
+        /// How many times its closure was begun.
+        public let attempts: Int
+
+        /// How many processes of ``appVersion`` died in it, since the last checkpoint that changed.
+        ///
+        /// The process that was in it last is one of them, unless the closure threw or is under way.
+        public let deaths: Int
+
+        /// The version of the app that began it last.
+        public let appVersion: AppVersion
+
+        /// When it was begun last, in seconds since 1970, UTC; of the interrupted migration only.
+        public let startedAt: Int64?
+
+        /// The error that ended it, at most 1,000 characters: what the closure's own error says.
+        ///
+        /// `nil` while it is under way, and where its process died.
+        public let failure: String?
+
+        /// What the closure saved with `saveCheckpoint`, and the next attempt goes on from.
+        public let checkpoint: String?
+
+        /// The version of the app that saved ``checkpoint``.
+        public let checkpointAppVersion: AppVersion?
+
+        /// How much was done at the checkpoint, from 0 to 1.
+        public let progress: Double?
+
+        /// Whether a process is at work on it now; `nil` where that can't be told.
+        public let isUnderWay: Bool?
+
+        /// Whether protected files wait to be put back, which the next start that may write does.
+        public let awaitsRestore: Bool
+    }
+}
+
+extension MigrationStatus.Attempt {
+    init(_ known: AttemptedMigration, _ interruption: Interruption? = nil, isUnderWay: Bool? = false) {
+        version = known.version
+        attempts = known.attempts
+        deaths = isUnderWay == true ? interruption?.deaths ?? known.deaths : known.deaths
+        appVersion = known.appVersion
+        startedAt = interruption?.startedAt
+        failure = interruption?.failure
+        checkpoint = known.checkpoint?.text
+        checkpointAppVersion = known.checkpoint?.appVersion
+        progress = known.checkpoint?.progress
+        self.isUnderWay = isUnderWay
+        awaitsRestore = isUnderWay != true && interruption?.protected.isEmpty == false
+    }
+}
+
+extension MigrationStatus {
+    init(_ state: MigrationState?, of manager: MigrationManager, isUnderWay: Bool?) {
+        let marks = state?.marks
+        // A recorded migration stays the interrupted one until the copies of its files are removed.
+        let interrupted = marks?.hasSpentSnapshot == true ? nil : marks?.interrupted
+        facts = Facts(
+            manager.name,
+            manager.currentVersion,
+            manager.stateFile,
+            marks.map {
+                Marks($0.lastRun, $0.baseline, $0.launched, $0.oldestReader == .zero ? nil : $0.oldestReader)
+            },
+            interrupted.map { Attempt(AttemptedMigration($0), $0, isUnderWay: isUnderWay) },
+            (marks?.attempted ?? []).map { Attempt($0) },
+            state?.history ?? []
+        )
+    }
+}

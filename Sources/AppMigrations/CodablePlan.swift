@@ -3,14 +3,20 @@ extension PlannedMigration: Codable {
     /// Reads what ``encode(to:)`` writes; the row has no error then.
     public init(from decoder: any Decoder) throws {
         let members = try MemberReader(decoder)
-        self.init(kind: try members.read("kind"), version: try members.read("version"), error: nil)
+        self.init(
+            kind: try members.read("kind"),
+            version: try members.read("version"),
+            progress: try members.readIfThere("progress"),
+            error: nil
+        )
     }
 
-    /// Writes `kind` by its name, and `version`.
+    /// Writes `kind` by its name, `version`, and where an earlier attempt told it `progress`.
     public func encode(to encoder: any Encoder) throws {
         var members = MemberWriter(encoder)
         try members.write("kind", kind)
         try members.write("version", version)
+        try members.write("progress", progress)
     }
 }
 

@@ -3,6 +3,10 @@ enum Command {
     case help
     case tour
     case start(folder: String, release: Release, killPoint: String?)
+    /// Looks at a folder, and changes nothing.
+    case look(folder: String, release: Release, Look)
+
+    enum Look { case dryRun, status, statusAsJSON }
 }
 
 /// Arguments that make no sense; the app ends with exit code 64, as `sysexits.h` has it.
@@ -17,7 +21,8 @@ extension Command {
             return
         }
         var values: [String: String] = [:]
-        var rest = arguments[...]
+        let flags = Set(arguments.filter(Self.flags.contains))
+        var rest = arguments.filter { !Self.flags.contains($0) }[...]
         while let argument = rest.popFirst() {
             let equals = argument.firstIndex(of: "=")
             let option = String(argument[..<(equals ?? argument.endIndex)])
@@ -32,7 +37,8 @@ extension Command {
                 throw UsageError(description: "\(option) is given twice.")
             }
         }
-        guard !values.isEmpty else {
+        let look = try Self.look(flags)
+        guard !values.isEmpty || !flags.isEmpty else {
             self = .tour
             return
         }
@@ -42,11 +48,30 @@ extension Command {
             )
         }
         let release = try Self.release(version)
+        if let look {
+            guard values["--kill-at"] == nil else {
+                throw UsageError(
+                    description: "--kill-at needs a start that runs something, and a look runs nothing."
+                )
+            }
+            self = .look(folder: folder, release: release, look)
+            return
+        }
         if let point = values["--kill-at"] { try Self.check(point, of: release) }
         self = .start(folder: folder, release: release, killPoint: values["--kill-at"])
     }
 
     private static let options = ["--data", "--version", "--kill-at"]
+    private static let flags: Set = ["--dry-run", "--status", "--json"]
+
+    private static func look(_ flags: Set<String>) throws(UsageError) -> Look? {
+        if flags.isSuperset(of: ["--dry-run", "--status"]) {
+            throw UsageError(description: "--dry-run and --status are two looks: ask for one.")
+        }
+        if flags.contains("--status") { return flags.contains("--json") ? .statusAsJSON : .status }
+        if flags.contains("--json") { throw UsageError(description: "--json goes with --status.") }
+        return flags.contains("--dry-run") ? .dryRun : nil
+    }
 
     private static func release(_ version: String) throws(UsageError) -> Release {
         guard let release = Release.all.first(where: { $0.version == version }) else {
@@ -76,6 +101,10 @@ extension Command {
               a tour in a new folder: starts as 1.0, 1.1, 1.4, 2.0, 2.1, 2.2, 3.0 and 3.0 again
           NotesExample --data FOLDER --version RELEASE
               one start, on a folder that stays
+          NotesExample --data FOLDER --version RELEASE --dry-run
+              what that start would run; nothing is changed
+          NotesExample --data FOLDER --version RELEASE --status [--json]
+              where the data is, and what went wrong, for a support mail; nothing is changed
 
         OPTIONS
           --data FOLDER       where the notes are; a new or empty folder is filled with the data of 1.0

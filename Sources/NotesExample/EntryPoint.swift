@@ -29,6 +29,15 @@ enum EntryPoint {
                     .appending(path: "NotesExample-\(UUID().uuidString)")
                 try Tour(folder: NotesFolder(path: url.path(percentEncoded: false)), output: output).run()
                 return EXIT_SUCCESS
+            case .look(let path, let release, let look):
+                let folder = NotesFolder(path: path)
+                let app = NotesApp(release: release, folder: folder, output: output, isLooking: true)
+                switch look {
+                case .dryRun: return try app.dryRun() == .opened ? EXIT_SUCCESS : EXIT_FAILURE
+                case .status: try app.status()
+                case .statusAsJSON: try app.statusAsJSON()
+                }
+                return EXIT_SUCCESS
             case .start(let path, let release, let killPoint):
                 let folder = NotesFolder(path: path)
                 let app = NotesApp(release: release, folder: folder, output: output) { point in

@@ -11,6 +11,8 @@ struct NotesApp {
     let release: Release
     let folder: NotesFolder
     let output: Output
+    /// Whether nothing may be changed.
+    var isLooking = false
     /// Called at every named point of every step that runs.
     var reached: (_ point: String) throws -> Void = { _ in }
 
@@ -25,19 +27,12 @@ struct NotesApp {
         let subsystems = try [library, preferences].map {
             try ($0, $0.manager(for: release, in: folder, report))
         }
-        for (subsystem, manager) in subsystems {
-            if case .downgrade(let newer) = manager.launch {
-                report.refusal(of: subsystem.name, newer: newer, release: release)
-                try report.contents()
-                return .refused
-            }
+        if report.refuses(subsystems.map(\.1), release) {
+            try report.contents()
+            return .refused
         }
         for (subsystem, manager) in subsystems {
-            try report.plan(
-                of: manager,
-                manager.plan { try declare(subsystem.steps, on: $0) },
-                subsystem.steps
-            )
+            try show(subsystem, manager, report)
             try declare(subsystem.steps, on: manager)
         }
         try report.opened()
@@ -60,13 +55,18 @@ struct NotesApp {
         }
     }
 
-    private var library: Subsystem {
+    func show(_ subsystem: Subsystem, _ manager: MigrationManager, _ report: StartReport) throws {
+        let plan = try manager.plan { try declare(subsystem.steps, on: $0) }
+        report.plan(of: manager, plan, subsystem.steps)
+    }
+
+    var library: Subsystem {
         Subsystem(name: "Library", steps: release.history.flatMap(\.library)) {
-            try NotesLibrary(folder: folder).requiredLayout().rawValue
+            try NotesLibrary(folder: folder, isLooking: isLooking).requiredLayout().rawValue
         }
     }
 
-    private var preferences: Subsystem {
+    var preferences: Subsystem {
         Subsystem(name: "Preferences", steps: release.history.flatMap(\.preferences)) {
             try NotesPreferences(folder: folder).layout()
         }
@@ -74,7 +74,7 @@ struct NotesApp {
 }
 
 /// A part of the app that migrates by itself, with a manager and a state file of its own.
-private struct Subsystem {
+struct Subsystem {
     let name: String
     let steps: [Step]
     /// The release that left the data, asked where no state says so: 1.0 did not use this library yet.

@@ -15,9 +15,9 @@ struct NotesDatabase {
     private let db: SQLiteConnection
     private let path: String
 
-    init(path: String) throws {
+    init(path: String, readOnly: Bool = false) throws {
         self.path = path
-        db = try SQLiteConnection(path: path)
+        db = try SQLiteConnection(path: path, readOnly: readOnly)
     }
 
     /// Brings the schema up to a number, in a transaction for each migration; `beforeCommit` comes at the end of each.

@@ -17,6 +17,16 @@ struct NotesLibrary {
     }
 
     let folder: NotesFolder
+    /// Whether the database is opened for reading only: a connection that may write puts a dead process's journal back.
+    var isLooking = false
+
+    /// Whether there are any notes, in whatever layout.
+    func isThere() throws -> Bool {
+        for name in [Self.notesFile, Self.notesFolder, NotesDatabase.file] where try folder.exists(name) {
+            return true
+        }
+        return false
+    }
 
     /// The layout found, or nil where there are no notes at all.
     func layout() throws -> Layout? {
@@ -67,7 +77,7 @@ struct NotesLibrary {
     }
 
     private func database() throws -> NotesDatabase {
-        try NotesDatabase(path: folder.path(of: NotesDatabase.file))
+        try NotesDatabase(path: folder.path(of: NotesDatabase.file), readOnly: isLooking)
     }
 
     /// Every file of a note with what it says, under the path inside the folder.

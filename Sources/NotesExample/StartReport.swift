@@ -63,7 +63,18 @@ struct StartReport: Sendable {
         }
     }
 
-    func refusal(of manager: String, newer: AppVersion, release: Release) {
+    /// Whether the data of one of the managers is a newer release's, and says which.
+    func refuses(_ managers: [MigrationManager], _ release: Release) -> Bool {
+        for manager in managers {
+            if case .downgrade(let newer) = manager.launch {
+                refusal(of: manager.name, newer: newer, release: release)
+                return true
+            }
+        }
+        return false
+    }
+
+    private func refusal(of manager: String, newer: AppVersion, release: Release) {
         output("  \(manager): the data is at \(newer), and this is Notes \(release.version)")
         output("    An older release cannot know what a newer one has made of the data, so nothing was")
         output("    migrated, read or changed. Start the newer release again to go on.")

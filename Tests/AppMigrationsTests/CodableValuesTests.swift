@@ -83,12 +83,15 @@ struct CodableValuesTests {
         name: String
     ) throws {
         let error = kind == .refused ? MigrationError.invalidName("", length: 0) : nil
-        let row = PlannedMigration(kind: kind, version: version("1.1-2"), error: error)
+        let row = PlannedMigration(kind: kind, version: version("1.1-2"), progress: nil, error: error)
         #expect(try text(row) == "{\"kind\":\"\(name)\",\"version\":\"1.1-2\"}")
         let again = try roundTrip(row)
         #expect(again.kind == kind)
         #expect(again.version == version("1.1-2"))
         #expect(again.error == nil)
+        let begun = PlannedMigration(kind: kind, version: version("1.1-2"), progress: 0.25, error: nil)
+        #expect(try text(begun) == "{\"kind\":\"\(name)\",\"progress\":0.25,\"version\":\"1.1-2\"}")
+        #expect(try roundTrip(begun).progress == 0.25)
     }
 
     @Test(arguments: [

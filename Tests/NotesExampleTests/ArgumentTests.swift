@@ -31,6 +31,18 @@ struct ArgumentTests {
                 ["--data", "a", "--version", "1.0", "--kill-at", "x"],
                 #"Notes 1.0 has no point "x". It has: none."#
             ),
+            (["--dry-run"], "--data and --version go together: a folder, and the release to start."),
+            (["--status", "--data"], "--data needs a value after it."),
+            (["--data", "a", "--version", "1.4", "--json"], "--json goes with --status."),
+            (["--data", "a", "--version", "1.4", "--json", "--dry-run"], "--json goes with --status."),
+            (
+                ["--status", "--dry-run", "--data", "a", "--version", "1.4"],
+                "--dry-run and --status are two looks: ask for one."
+            ),
+            (
+                ["--dry-run", "--data", "a", "--version", "1.1", "--kill-at", "1.1:renamed"],
+                "--kill-at needs a start that runs something, and a look runs nothing."
+            ),
         ]
     )
     func `wrong arguments are explained and end with 64`(arguments: [String], message: String) {

@@ -11,18 +11,30 @@ enum SampleData {
     static func fill(_ folder: NotesFolder) throws -> Bool {
         try folder.makeFolder("")
         guard try NotesLibrary(folder: folder).layout() == nil else { return false }
-        // The notes come last: what a death before them leaves is filled up at the next start.
-        let own = [NotesPreferences.textFile, NotesLibrary.notesFile]
+        try refuseForeign(in: folder)
+        for name in own {
+            try folder.replace(name, with: Data(contentsOf: resource(name)))
+        }
+        return true
+    }
+
+    /// Whether a start would fill a folder, which is new or empty then.
+    static func isMissing(in folder: NotesFolder) throws -> Bool {
+        guard try !NotesLibrary(folder: folder).isThere() else { return false }
+        if try folder.exists("") { try refuseForeign(in: folder) }
+        return true
+    }
+
+    // The notes come last: what a death before them leaves is filled up at the next start.
+    private static let own = [NotesPreferences.textFile, NotesLibrary.notesFile]
+
+    private static func refuseForeign(in folder: NotesFolder) throws {
         let leftovers = Set(own + own.map { $0 + ".new" })
         if let foreign = try folder.names().first(where: { !leftovers.contains($0) }) {
             throw NotesError(
                 "\(folder.path) holds no notes but is not empty (\(foreign)). Name a new or empty folder."
             )
         }
-        for name in own {
-            try folder.replace(name, with: Data(contentsOf: resource(name)))
-        }
-        return true
     }
 
     static func resource(_ name: String) throws -> URL {

@@ -199,6 +199,31 @@ struct ReadOnlyManagerTests {
         }
     }
 
+    @Test func `a newer app that came since, or a mark that was lowered, is told as ever`() throws {
+        try withTemporaryDirectory { folder in
+            try folder.writeState(lastRun: "1.1", launched: "1.4")
+            let looks = [try folder.look("1.4"), try folder.look("1.4")]
+            _ = try folder.manager("1.5")
+            #expect(try looks[0].refusal(of: "1.2").code == .overtaken)
+            try folder.writeState(lastRun: "1.0", launched: "1.4")
+            #expect(try looks[1].refusal(of: "1.2").code == .blocked)
+        }
+    }
+
+    @Test func `data that is too old for this app is refused as ever`() throws {
+        try withTemporaryDirectory { folder in
+            let options = MigrationManager.Options(upgradesFrom: "1.2", isReadOnly: true)
+            for _ in 1...2 {
+                let error = try #require(throws: MigrationError.self) {
+                    try folder.manager("1.4", firstRun: .existingData(at: "1.1"), options: options)
+                }
+                #expect(error.code == .tooOld)
+                try folder.writeState(lastRun: "1.1")
+            }
+            #expect(try folder.names() == ["Library.migrations.json"])
+        }
+    }
+
     @Test func `a look waits for no lock, and takes an attempt under way for no death`() throws {
         try withTemporaryDirectory { folder in
             try folder.writeState(lastRun: "1.1", launched: "1.4")

@@ -35,7 +35,7 @@ extension MigrationManager {
         else { return nil }
         let kept: String?
         do throws(ProtectionFailure) {
-            kept = try FileSnapshot(file.location).keep(interrupted)
+            kept = try FileSnapshot(file.location, locked.lock).keep(interrupted)
         } catch {
             throw .protection(error, file.location, interrupted.version)
         }

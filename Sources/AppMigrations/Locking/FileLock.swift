@@ -97,6 +97,14 @@ final class FileLock: Sendable {
     /// Whether an asynchronous closure of this process has the lock.
     var isHeldAsynchronouslyHere: Bool { LockDescriptor.use(of: identity) == .heldAsynchronously }
 
+    /// Syncs all of the file system that the lock is on to disk; `false` where that can't be relied on.
+    ///
+    /// It tells of what could not be written since the lock's file was opened. Where that file is closed by now, nothing can be
+    /// told of before.
+    func flushFileSystem() throws(SystemCallError) -> Bool {
+        try file.isOurs() ? Platform.flushFileSystem(of: file.number) : false
+    }
+
     /// Gives the lock back, if it was taken, and closes its file.
     @inline(never)
     func unlock() { file.close() }

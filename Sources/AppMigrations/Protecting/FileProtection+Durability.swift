@@ -5,10 +5,8 @@ extension FileProtection {
     /// A save of the state commits everything that the file system has gathered, and the names of files can be part of that
     /// before their contents are. So a power cut after the record could leave files that are empty, or not migrated at all.
     func synchronize() throws(FileFailure) {
-        for path in paths {
-            try FileFailure.at(path.canonical) {
-                try FileTree.synchronizeWork(path.canonical, upTo: stateFolder)
-            }
+        try FileFailure.at(location.directory) {
+            try FileTree.synchronizeWork(paths.map(\.canonical), upTo: stateFolder, by: lock)
         }
     }
 }
@@ -33,10 +31,11 @@ struct FileFailure: Error {
 }
 
 extension FileTree {
-    /// Syncs what stands at a path without links to disk, with what SQLite keeps beside it and the folders above.
-    static func synchronizeWork(_ path: String, upTo stateFolder: String) throws {
-        for companion in FileSnapshot.companions { try synchronize(path + companion) }
-        try synchronizeFolders(from: FilePaths.parent(path), upTo: stateFolder)
+    /// Syncs what stands at paths without links to disk, with what SQLite keeps beside it and the folders above.
+    static func synchronizeWork(_ paths: [String], upTo stateFolder: String, by lock: FileLock?) throws {
+        let places = paths.flatMap { path in FileSnapshot.companions.map { Place(path: path + $0) } }
+        try synchronize(places, by: lock)
+        for path in paths { try synchronizeFolders(from: FilePaths.parent(path), upTo: stateFolder) }
     }
 
     /// Makes the names in a folder durable, and the folder's own name in the one above, up to the folder that holds the

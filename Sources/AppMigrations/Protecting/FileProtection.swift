@@ -17,11 +17,15 @@ struct FileProtection {
     let stateFolder: String
     let location: StateLocation
 
+    /// Taken before anything was copied.
+    let lock: FileLock
+
     /// Stands while the closure may run.
     var claim: SnapshotClaim?
 
-    init(_ named: [String], _ location: StateLocation) throws(ProtectionFailure) {
+    init(_ named: [String], _ location: StateLocation, _ lock: FileLock) throws(ProtectionFailure) {
         self.location = location
+        self.lock = lock
         // The directory may be named by a link, or with a slash at its end. A restore counts the paths from its real path.
         do throws(SystemCallError) {
             stateFolder = try Platform.resolved(location.directory)

@@ -5,17 +5,21 @@
 /// without that list is. So a snapshot that a state refers to is whole, whatever process died when.
 struct FileSnapshot {
     let location: StateLocation
+    let lock: FileLock
 
     /// SQLite keeps what isn't in the database yet in files beside it (sqlite.org, "Temporary Files Used By SQLite"): a
     /// database put back beside the wrong ones would be damaged.
     static let companions = ["", "-wal", "-shm", "-journal"]
 
-    init(_ location: StateLocation) { self.location = location }
+    init(_ location: StateLocation, _ lock: FileLock) {
+        self.location = location
+        self.lock = lock
+    }
 
     /// Copies what the paths name, and gives them as the intent lists them; `nil` when there are none.
     func take(_ paths: [String]) throws(ProtectionFailure) -> FileProtection? {
         if paths.isEmpty { return nil }
-        var named = try FileProtection(paths, location)
+        var named = try FileProtection(paths, location, lock)
         try named.refuseUnfinished()
         try explaining(.taking) {
             // A restore would refuse it, when it is too late.
@@ -64,7 +68,7 @@ struct FileSnapshot {
             }
             try makeFolder(folder + Self.size(count))
         }
-        try FileTree.synchronize(location.snapshot)
+        try FileTree.synchronize([FileTree.Place(path: location.snapshot)], by: lock)
         try FileTree.at(location.directory, call: Platform.synchronizeDirectory)
     }
 
@@ -109,7 +113,8 @@ struct FileSnapshot {
                     with: saved,
                     suffixes: suffixes,
                     models: models(index),
-                    sparing: spared
+                    sparing: spared,
+                    by: lock
                 )
                 try FileTree.synchronizeFolders(from: FilePaths.parent(path), upTo: base)
             }

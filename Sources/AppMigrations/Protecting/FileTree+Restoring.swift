@@ -10,7 +10,8 @@ extension FileTree {
         with source: String,
         suffixes: [String],
         models: String,
-        sparing spared: Set<FileIdentity>
+        sparing spared: Set<FileIdentity>,
+        by lock: FileLock
     ) throws {
         let isWanted = try suffixes.contains { try status(source + $0) != nil }
         let parent = FileParent(of: target, isMaking: isWanted, models: models)
@@ -19,6 +20,8 @@ extension FileTree {
             for suffix in suffixes {
                 try replace(target + suffix, in: folder, with: source + suffix, sparing: spared)
             }
+            let places = suffixes.map { Place(path: target + $0, name: name(target + $0), folder: folder) }
+            try synchronize(places, by: lock)
             try parent.synchronize()
         }
         try parent.close()
@@ -31,7 +34,7 @@ extension FileTree {
         with source: String,
         sparing spared: Set<FileIdentity>
     ) throws {
-        let name = FileName(FilePaths.last(target).utf8CString)
+        let name = name(target)
         if let found = try FolderTrail(target, in: folder).find(name), spared.contains(found.identity) {
             throw ProtectionFailure.unprotectable(target, "the state directory is in it", .restoring)
         }
@@ -44,8 +47,9 @@ extension FileTree {
             unchanged: unchanged
         )
         try copying.run()
-        try synchronize(FileWalk(target, name, in: folder))
     }
+
+    private static func name(_ path: String) -> FileName { FileName(FilePaths.last(path).utf8CString) }
 
     /// Removes from a tree what its model hasn't, or has otherwise, and gives the files and links that are as in the model.
     private static func prune(

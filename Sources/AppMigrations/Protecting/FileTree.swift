@@ -89,64 +89,6 @@ enum FileTree {
         }
     }
 
-    /// Syncs a tree to disk.
-    static func synchronize(_ path: String) throws {
-        try synchronize(FileWalk(path))
-    }
-
-    static func synchronize(_ walk: FileWalk) throws {
-        while let step = try walk.next() {
-            switch step {
-            case .entry(let name, let status) where status.kind == .directory:
-                do throws(Failure) {
-                    try walk.enter(name)
-                } catch {
-                    try synchronizeUnopened(walk, error)
-                }
-            case .entry(let name, let status) where status.kind == .file:
-                let isTop = walk.isAtTop
-                do throws(Failure) {
-                    try walk.trail.at(name) { folder throws(SystemCallError) in
-                        let descriptor = try Platform.openToSynchronize(name, in: folder)
-                        defer { Platform.closeAfterReading(descriptor) }
-                        try isTop ? Platform.synchronize(descriptor) : Platform.handOver(descriptor)
-                    }
-                } catch {
-                    try synchronizeUnopened(walk, error)
-                }
-            case .end:
-                // A drive has one cache for everything: the top, which comes last, brings all the files through it.
-                let isTop = walk.trail.depth == 1
-                try walk.trail.at { folder throws(SystemCallError) in
-                    try Platform.synchronizeFolder(opened: folder, throughCache: isTop)
-                }
-            default: continue
-            }
-        }
-    }
-
-    /// Syncs something to disk that this user may not open, by syncing all of its file system.
-    ///
-    /// A closure can leave a file or folder without permissions. If it had to be opened, the record would fail at every start.
-    /// What is mounted there is on another file system than its folder, and can't be reached through it.
-    private static func synchronizeUnopened(_ walk: FileWalk, _ failure: Failure) throws {
-        if !failure.cause.isForbidden || Platform.isMountPoint(failure.path) { throw failure }
-        let isSynchronized: Bool
-        do throws(SystemCallError) {
-            // The top's folder isn't open, since its path leads there.
-            let folder =
-                try walk.isAtTop
-                ? Platform.openDirectory(FilePaths.parent(failure.path))
-                : Platform.openFolder(FileName(".".utf8CString), in: walk.trail.folder)
-            defer { Platform.closeAfterReading(folder) }
-            isSynchronized = try Platform.synchronizeFileSystem(of: folder)
-        } catch {
-            if error.isForbidden { throw failure }
-            throw Failure(cause: error, path: failure.path)
-        }
-        if !isSynchronized { throw failure }
-    }
-
     /// Removes what stands at `path`, if anything does.
     static func remove(_ path: String) throws {
         let mounted = try remove(FileName(path.utf8CString), in: Platform.anyFolder, path)

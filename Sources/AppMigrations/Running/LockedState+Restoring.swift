@@ -16,7 +16,7 @@ extension LockedState {
     func restore(_ interrupted: Interruption) throws(MigrationError) {
         try confirm(or: .restoring, for: interrupted.version)
         do throws(ProtectionFailure) {
-            try FileSnapshot(location).restore(interrupted)
+            try FileSnapshot(location, lock).restore(interrupted)
         } catch {
             throw .protection(error, location, interrupted.version)
         }
@@ -76,7 +76,7 @@ extension LockedState {
         do throws(LockLoss) {
             try confirm()
             do throws(ProtectionFailure) {
-                try FileSnapshot(location).remove(synchronizing: synchronizing)
+                try FileSnapshot(location, lock).remove(synchronizing: synchronizing)
                 return true
             } catch {
                 failure = .protection(error, location, nil)

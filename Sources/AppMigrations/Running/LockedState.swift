@@ -8,7 +8,7 @@
 final class LockedState {
     let file: StateFile
     let reporter: Reporter
-    private var lock: FileLock
+    private(set) var lock: FileLock
 
     /// What stands in the file, as far as the holder of the lock knows; `nil` where there is no state.
     private(set) var state: MigrationState?

@@ -35,7 +35,7 @@ final class MigrationAttempt {
         self.current = current
         before = try locked.existing()
         do throws(ProtectionFailure) {
-            files = try FileSnapshot(locked.location).take(paths)
+            files = try FileSnapshot(locked.location, locked.lock).take(paths)
         } catch {
             throw .protection(error, locked.location, version)
         }
@@ -45,6 +45,7 @@ final class MigrationAttempt {
             previousVersion: before.marks.lastRun,
             attempt: attempt,
             location: locked.location,
+            lock: locked.lock,
             onEvent: locked.reporter.onEvent,
             writer: CheckpointWriter(
                 checkpoint,

@@ -30,7 +30,7 @@ extension MigrationContext {
             try FileFailure.at(path) {
                 let stateFolder = try resolved(location.directory)
                 // realpath(3) makes a path absolute, and fails where nothing stands.
-                try FileTree.synchronizeWork(try resolved(path), upTo: stateFolder)
+                try FileTree.synchronizeWork([try resolved(path)], upTo: stateFolder, by: lock)
                 // A link's own name stands in another folder than the file that the link leads to.
                 let folder = path.utf8.contains(0x2F) ? FilePaths.parent(path) : "."
                 try FileTree.synchronizeFolders(from: try resolved(folder, of: path), upTo: stateFolder)

@@ -13,6 +13,7 @@ public struct MigrationContext: Sendable {
     public var isRetry: Bool { attempt > 1 }
 
     let location: StateLocation
+    let lock: FileLock
     let onEvent: (@Sendable (MigrationEvent) -> Void)?
     let writer: CheckpointWriter
 

@@ -156,7 +156,7 @@ extension MigrationError {
         public static var migrationFailed: Code { Code(.migrationFailed) }
 
         /// The closure threw `CancellationError` or an error with this code, or the task was cancelled while it waited for the
-        /// lock, or found itself cancelled at a checkpoint.
+        /// lock or while protected files were copied, or found itself cancelled at a checkpoint.
         public static var cancelled: Code { Code(.cancelled) }
 
         /// As many processes died in this migration as the options allow.

@@ -121,6 +121,14 @@ def new_folder(with_data=False, versions=(), directory=None):
     return folder
 
 
+def add_crowd(folder):
+    """More protected files than are synced one by one."""
+    os.mkdir(os.path.join(folder.data, "folder", "crowd"))
+    for number in range(33):
+        with open(os.path.join(folder.data, "folder", "crowd", str(number)), "w") as file:
+            file.write(f"{number}\n")
+
+
 def expect(condition, text):
     if not condition:
         raise Lost(text)

@@ -41,11 +41,14 @@ extension Platform {
     }
 
     /// Copies an open file to an empty one; what it has holes for stays a hole.
+    ///
+    /// `afterEach` is called after each part of at most 1 MiB, and ends the copy by throwing.
     static func copyContent(
         _ source: Int32,
         to target: Int32,
-        _ status: FileStatus
-    ) throws(SystemCallError) {
+        _ status: FileStatus,
+        afterEach: (_ count: Int) throws -> Void
+    ) throws {
         let size = min(max(status.size, 4_096), 1 << 20)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
         defer { buffer.deallocate() }
@@ -54,6 +57,7 @@ extension Platform {
                 let count = try fill(buffer, from: source)
                 if count == 0 { return }
                 try writeAll(target, UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+                try afterEach(count)
             }
         }
         var end = 0
@@ -67,6 +71,7 @@ extension Platform {
                 if count == 0 { break }
                 try writeAll(target, UnsafeRawBufferPointer(rebasing: part[..<count]))
                 start += count
+                try afterEach(count)
             }
             end = piece.upperBound
         }

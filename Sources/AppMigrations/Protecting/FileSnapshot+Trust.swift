@@ -41,16 +41,19 @@ extension FileSnapshot {
     }
 
     /// Refuses a copy that has lost files: programs that clear away old files may have removed them.
-    func refuseEmptied(_ folder: String, _ paths: [String]) throws {
+    ///
+    /// Gives how much there is to put back.
+    func refuseEmptied(_ folder: String, _ paths: [String]) throws -> CopyProgress.Extent {
         let item = folder + "/item"
         if try FileTree.status(item) == nil, try FileTree.status(folder + Self.absence) == nil {
             throw ProtectionFailure.snapshotMissing(item, paths)
         }
-        var count = 0
-        for companion in Self.companions { count += try FileTree.count(item + companion) }
-        if try FileTree.status(folder + Self.size(count)) == nil {
+        var extent = CopyProgress.Extent()
+        for companion in Self.companions { extent += try FileTree.extent(item + companion) }
+        if try FileTree.status(folder + Self.size(extent.things)) == nil {
             throw ProtectionFailure.incomplete(folder, paths)
         }
+        return extent
     }
 
     /// Says in a path's folder how many files, folders and links its copy has.

@@ -17,21 +17,23 @@ struct FileSnapshot {
     }
 
     /// Copies what the paths name, and gives them as the intent lists them; `nil` when there are none.
-    func take(_ paths: [String]) throws(ProtectionFailure) -> FileProtection? {
+    ///
+    /// A cancelled task ends the copying.
+    func take(
+        _ paths: [String],
+        _ handler: @escaping CopyProgress.Handler
+    ) throws(ProtectionFailure) -> FileProtection? {
         if paths.isEmpty { return nil }
         var named = try FileProtection(paths, location, lock)
         try named.refuseUnfinished()
         try explaining(.taking) {
             // A restore would refuse it, when it is too late.
             try refuseForeign(named.stateFolder, .taking)
-            var needed: UInt64 = 0
-            for path in named.paths {
-                let (sum, isTooMuch) = needed.addingReportingOverflow(try size(of: path.absolute))
-                needed = isTooMuch ? .max : sum
-            }
+            var extent = CopyProgress.Extent()
+            for path in named.paths { extent += try self.extent(of: path.absolute) }
             try makeFolder(location.snapshot)
             do {
-                try fill(named, needed)
+                try fill(named, extent, handler)
                 named.claim = try FileTree.at(location.snapshot) { () throws(SystemCallError) in
                     try SnapshotClaim(location)
                 }
@@ -44,7 +46,12 @@ struct FileSnapshot {
         return named
     }
 
-    private func fill(_ named: FileProtection, _ needed: UInt64) throws {
+    private func fill(
+        _ named: FileProtection,
+        _ extent: CopyProgress.Extent,
+        _ handler: @escaping CopyProgress.Handler
+    ) throws {
+        let progress = CopyProgress.taking(extent, handler)
         var isRoomChecked = false
         for (index, path) in named.paths.enumerated() {
             let folder = folder(index)
@@ -60,16 +67,21 @@ struct FileSnapshot {
             if try FileTree.isElsewhere(place, from: named.stateFolder) { try makeFolder(elsewhere(index)) }
             var count = 0
             for companion in try companions(of: path.absolute) {
-                count += try FileTree.copy(path.absolute + companion, to: "\(folder)/item\(companion)") {
+                count += try FileTree.copy(
+                    path.absolute + companion,
+                    to: "\(folder)/item\(companion)",
+                    progress
+                ) {
                     if isRoomChecked { return }
                     isRoomChecked = true
-                    try checkRoom(needed)
+                    try checkRoom(extent.bytes)
                 }
             }
             try makeFolder(folder + Self.size(count))
         }
         try FileTree.synchronize([FileTree.Place(path: location.snapshot)], by: lock)
         try FileTree.at(location.directory, call: Platform.synchronizeDirectory)
+        try progress.check()
     }
 
     private func makeFolder(_ path: String) throws {
@@ -79,7 +91,10 @@ struct FileSnapshot {
     /// Puts everything back to what it was, durably.
     ///
     /// Until the intent is cleared it can be done again from the start.
-    func restore(_ interrupted: Interruption) throws(ProtectionFailure) {
+    func restore(
+        _ interrupted: Interruption,
+        _ handler: @escaping CopyProgress.Handler
+    ) throws(ProtectionFailure) {
         try explaining(.restoring) {
             let base = try FileTree.at(location.directory, call: Platform.resolved)
             try refuseForeign(base, .restoring)
@@ -90,10 +105,11 @@ struct FileSnapshot {
                 throw ProtectionFailure.unprotectable(path, reason, .restoring)
             }
             try refuseMoved(interrupted, base)
+            var extent = CopyProgress.Extent()
             for (index, folder) in ([location.snapshot] + paths.indices.map(folder)).enumerated() {
                 let isWhole = try FileTree.status(folder)?.kind == .directory
                 if !isWhole { throw ProtectionFailure.snapshotMissing(folder, paths) }
-                if index > 0 { try refuseEmptied(folder, paths) }
+                if index > 0 { extent += try refuseEmptied(folder, paths) }
             }
             for (index, path) in paths.enumerated() {
                 let isAbsent = try FileTree.status(folder(index) + Self.absence) != nil
@@ -103,6 +119,7 @@ struct FileSnapshot {
                 if wasElsewhere, !isElsewhere { throw FileTree.Obstacle.unmounted(path) }
                 if isElsewhere, !wasElsewhere { throw FileTree.Obstacle.mounted(path) }
             }
+            let progress = CopyProgress.restoring(extent, handler)
             let spared = try FileTree.identities(from: base)
             for (index, path) in paths.enumerated() {
                 let saved = "\(folder(index))/item"
@@ -114,7 +131,8 @@ struct FileSnapshot {
                     suffixes: suffixes,
                     models: models(index),
                     sparing: spared,
-                    by: lock
+                    by: lock,
+                    progress
                 )
                 try FileTree.synchronizeFolders(from: FilePaths.parent(path), upTo: base)
             }
@@ -146,21 +164,17 @@ struct FileSnapshot {
         try FileTree.status(path)?.kind == .directory ? [""] : Self.companions
     }
 
-    /// The bytes that a copy may need, of a tree that can be copied.
-    private func size(of path: String) throws -> UInt64 {
-        var size: UInt64 = 0
+    /// How much a copy may need, of a tree that can be copied.
+    private func extent(of path: String) throws -> CopyProgress.Extent {
+        var extent = CopyProgress.Extent()
         for companion in try companions(of: path) {
             let top = path + companion
             try FileTree.survey(top) { status, place in
-                guard status.kind == .file else { return }
-                try FileProtection.refuseState(place(), in: path)
-                // Holes stay holes.
-                let needed = UInt64(min(status.size, status.allocated))
-                let (sum, isTooMuch) = size.addingReportingOverflow(needed)
-                size = isTooMuch ? .max : sum
+                extent += CopyProgress.Extent(status)
+                if status.kind == .file { try FileProtection.refuseState(place(), in: path) }
             }
         }
-        return size
+        return extent
     }
 
     private func checkRoom(_ needed: UInt64) throws {

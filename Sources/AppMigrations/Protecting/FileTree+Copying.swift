@@ -3,29 +3,20 @@ extension FileTree {
     /// permissions and times, as far as they can be had.
     ///
     /// `beforeCopying` is called before each file whose blocks can't be shared. Gives how many things were copied.
+    @inline(never)
     static func copy(
         _ source: String,
         to target: String,
+        _ progress: CopyProgress,
         beforeCopying: () throws -> Void = {}
     ) throws -> Int {
         let copying = FileCopying(
             source: FileWalk(source),
             target: FolderTrail(target),
-            name: FileName(target.utf8CString)
+            name: FileName(target.utf8CString),
+            progress: progress
         )
         return try copying.run(beforeCopying)
-    }
-
-    /// How many things stand at `path` and in it.
-    static func count(_ path: String) throws -> Int {
-        var count = 0
-        let walk = FileWalk(path)
-        while let step = try walk.next() {
-            guard case .entry(let name, let status) = step else { continue }
-            count += 1
-            if status.kind == .directory { try walk.enter(name) }
-        }
-        return count
     }
 }
 
@@ -35,6 +26,7 @@ struct FileCopying {
     private let target: FolderTrail
     /// What the copy's top is called.
     private let name: FileName
+    private let progress: CopyProgress
 
     /// The files that are in place already, with the right content; `nil` when a copy is made, and nothing is put back.
     private let unchanged: Set<FileIdentity>?
@@ -43,11 +35,13 @@ struct FileCopying {
         source: FileWalk,
         target: FolderTrail,
         name: FileName,
+        progress: CopyProgress,
         unchanged: Set<FileIdentity>? = nil
     ) {
         self.source = source
         self.target = target
         self.name = name
+        self.progress = progress
         self.unchanged = unchanged
     }
 
@@ -59,6 +53,7 @@ struct FileCopying {
             case .entry(let name, let status):
                 count += 1
                 let copy = source.isAtTop ? self.name : name
+                try reach(name)
                 switch status.kind {
                 case .other: throw FileTree.Obstacle.special(source.trail.path(name))
                 case .link: try copyLink(name, copy, status)
@@ -67,6 +62,7 @@ struct FileCopying {
                     try source.enter(name)
                     try enterFolder(copy)
                 }
+                if status.kind != .file { progress.add(cost(of: status)) }
             case .end(let status):
                 // Last, since each new file changes the folder's time, and a folder that has lost its rights takes no file.
                 let (model, isStrict) = (source.trail.folder, unchanged == nil)
@@ -77,6 +73,21 @@ struct FileCopying {
             }
         }
         return count
+    }
+
+    /// Says what is copied next: where it comes from, or where it is put back.
+    private func reach(_ name: FileName) throws {
+        try progress.reach {
+            unchanged == nil
+                ? source.trail.path(name) : target.path(source.isAtTop ? self.name : name)
+        }
+    }
+
+    private var weight: UInt64 { unchanged == nil ? 1 : 2 }
+
+    /// The comparison of a file that is there was counted when it was made.
+    private func cost(of status: FileStatus, isThere: Bool = false) -> UInt64 {
+        CopyProgress.Extent(status).cost * (isThere ? 1 : weight)
     }
 
     private func enterFolder(_ name: FileName) throws {
@@ -150,6 +161,8 @@ struct FileCopying {
         let status = try source.trail.at(name) { _ throws(SystemCallError) in try FileStatus(reader) }
         if status.kind != .file { throw FileTree.Obstacle.special(source.trail.path(name)) }
         let writer = try openCopy(name, copy)
+        let cost = cost(of: status, isThere: writer.isThere)
+        var counted: UInt64 = 0
         do {
             if !writer.isComplete {
                 let isCloned = try target.at(copy) { _ throws(SystemCallError) in
@@ -157,8 +170,14 @@ struct FileCopying {
                 }
                 if !isCloned {
                     try beforeCopying()
-                    try target.at(copy) { _ throws(SystemCallError) in
-                        try Platform.copyContent(reader, to: writer.descriptor, status)
+                    try FileTree.at(target.place(copy)) {
+                        try Platform.copyContent(reader, to: writer.descriptor, status) { count in
+                            // The file may have grown since it was counted.
+                            let new = min(UInt64(count) * weight, cost - counted)
+                            counted += new
+                            progress.add(new)
+                            try reach(name)
+                        }
                     }
                 }
             }
@@ -173,11 +192,15 @@ struct FileCopying {
         try target.at(copy) { _ throws(SystemCallError) in
             try Platform.closeAfterWriting(writer.descriptor)
         }
+        progress.add(cost - counted)
     }
 
-    /// Opens the file that becomes the copy; `isComplete` where it has the right content already.
-    private func openCopy(_ name: FileName, _ copy: FileName) throws -> (descriptor: Int32, isComplete: Bool)
-    {
+    /// Opens the file that becomes the copy; `isComplete` where it has the right content already, and `isThere` where it had
+    /// that before.
+    private func openCopy(
+        _ name: FileName,
+        _ copy: FileName
+    ) throws -> (descriptor: Int32, isComplete: Bool, isThere: Bool) {
         var descriptor: Int32 = -1
         var isComplete = false
         let sourceFolder = source.trail.folder
@@ -188,15 +211,16 @@ struct FileCopying {
                 ? Platform.openToRead(copy, in: folder) : Platform.create(copy, in: folder)
         }
         switch made {
-        case .made: return (descriptor, isComplete)
+        case .made: return (descriptor, isComplete, false)
         case .present:
             return (
                 try target.at(copy) { folder throws(SystemCallError) in try openUnchanged(copy, folder) },
+                true,
                 true
             )
         case .kept:
             return try target.at(copy) { folder throws(SystemCallError) in
-                (try Platform.openToOverwrite(copy, in: folder), false)
+                (try Platform.openToOverwrite(copy, in: folder), false, false)
             }
         }
     }

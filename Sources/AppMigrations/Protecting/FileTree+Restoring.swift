@@ -11,14 +11,15 @@ extension FileTree {
         suffixes: [String],
         models: String,
         sparing spared: Set<FileIdentity>,
-        by lock: FileLock
+        by lock: FileLock,
+        _ progress: CopyProgress
     ) throws {
         let isWanted = try suffixes.contains { try status(source + $0) != nil }
         let parent = FileParent(of: target, isMaking: isWanted, models: models)
         guard let folder = try parent.open() else { return }
         let result = Result {
             for suffix in suffixes {
-                try replace(target + suffix, in: folder, with: source + suffix, sparing: spared)
+                try replace(target + suffix, in: folder, with: source + suffix, sparing: spared, progress)
             }
             let places = suffixes.map { Place(path: target + $0, name: name(target + $0), folder: folder) }
             try synchronize(places, by: lock)
@@ -32,18 +33,20 @@ extension FileTree {
         _ target: String,
         in folder: Int32,
         with source: String,
-        sparing spared: Set<FileIdentity>
+        sparing spared: Set<FileIdentity>,
+        _ progress: CopyProgress
     ) throws {
         let name = name(target)
         if let found = try FolderTrail(target, in: folder).find(name), spared.contains(found.identity) {
             throw ProtectionFailure.unprotectable(target, "the state directory is in it", .restoring)
         }
         // Removals come first: the files that are put back may need the room.
-        let unchanged = try prune(target, name, in: folder, source)
+        let unchanged = try prune(target, name, in: folder, source, progress)
         let copying = FileCopying(
             source: FileWalk(source),
             target: FolderTrail(target, in: folder),
             name: name,
+            progress: progress,
             unchanged: unchanged
         )
         try copying.run()
@@ -56,7 +59,8 @@ extension FileTree {
         _ path: String,
         _ name: FileName,
         in folder: Int32,
-        _ source: String
+        _ source: String,
+        _ progress: CopyProgress
     ) throws -> Set<FileIdentity> {
         var unchanged: Set<FileIdentity> = []
         let walk = FileWalk(path, name, in: folder)
@@ -70,6 +74,7 @@ extension FileTree {
                 let copy = isTop ? FileName(source.utf8CString) : name
                 let isKnown = isTop || names.last?.contains(name) == true
                 let wanted = isKnown ? try model.find(copy) : nil
+                try progress.reach { walk.trail.path(name) }
                 if wanted?.kind == .directory, status.kind == .directory {
                     guard try walk.enterToChange(name, status) else { continue }
                     try model.enter(copy)
@@ -84,6 +89,7 @@ extension FileTree {
                     try isSame(walk.trail, name, status, as: model, copy, wanted)
                 {
                     unchanged.insert(status.identity)
+                    if status.kind == .file { progress.add(CopyProgress.Extent(wanted).cost) }
                 } else {
                     try discard(walk.trail, name, status, wanted)
                 }

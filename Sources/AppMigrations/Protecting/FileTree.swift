@@ -162,6 +162,15 @@ enum FileTree {
         try at(path) { () throws(SystemCallError) in try call(path) }
     }
 
+    /// Calls what can fail by a call or by a cancelled task.
+    static func at(_ place: FolderTrail.Place, _ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch let error as SystemCallError {
+            throw Failure(cause: error, path: place.path)
+        }
+    }
+
     static func at<Value>(_ path: String, _ body: () throws(SystemCallError) -> Value) throws(Failure)
         -> Value
     {

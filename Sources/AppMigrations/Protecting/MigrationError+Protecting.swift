@@ -7,6 +7,19 @@ extension MigrationError {
         _ version: AppVersion?
     ) -> MigrationError {
         let migration: Message = version.map { "migration \($0)" } ?? "a migration"
+        if failure.cause is CancellationError {
+            return MigrationError(
+                .cancelled,
+                manager: location.name,
+                version: version,
+                path: location.state,
+                underlying: failure.cause,
+                """
+                The task was cancelled while manager \(location.name.quoted) copied the files that \(migration) protects. \
+                Nothing was run and nothing changed in \(location.state). Make a new manager to try again.
+                """
+            )
+        }
         let wayOut: Message =
             "MigrationManager.abandonRestore(named:stateDirectory:) gives it up: the files stay as they are then"
         let (subject, end): (Message, Message) =

@@ -16,10 +16,27 @@ extension LockedState {
     func restore(_ interrupted: Interruption) throws(MigrationError) {
         try confirm(or: .restoring, for: interrupted.version)
         do throws(ProtectionFailure) {
-            try FileSnapshot(location, lock).restore(interrupted)
+            try FileSnapshot(location, lock).restore(interrupted) { fraction, note in
+                self.sendProgress(fraction, note, interrupted.version, attempt: interrupted.attempts)
+            }
         } catch {
             throw .protection(error, location, interrupted.version)
         }
+    }
+
+    /// Tells of files that are being copied or put back.
+    func sendProgress(_ fraction: Double, _ note: String, _ version: AppVersion, attempt: Int) {
+        send(
+            MigrationEvent(
+                .progressed,
+                location.name,
+                version: version,
+                previousVersion: state?.marks.lastRun,
+                attempt: attempt,
+                fraction: fraction,
+                note: note
+            )
+        )
     }
 
     /// Saves that files were put back, and only then removes their copies.

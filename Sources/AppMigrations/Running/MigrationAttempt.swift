@@ -35,7 +35,9 @@ final class MigrationAttempt {
         self.current = current
         before = try locked.existing()
         do throws(ProtectionFailure) {
-            files = try FileSnapshot(locked.location, locked.lock).take(paths)
+            files = try FileSnapshot(locked.location, locked.lock).take(paths) { fraction, note in
+                locked.sendProgress(fraction, note, version, attempt: attempt)
+            }
         } catch {
             throw .protection(error, locked.location, version)
         }

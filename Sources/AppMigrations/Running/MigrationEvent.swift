@@ -17,10 +17,10 @@ public struct MigrationEvent: Sendable {
     /// How many times the closure was begun, this time included.
     public let attempt: Int?
 
-    /// How much of the migration is done, from 0 to 1; with ``Kind/progressed``.
+    /// How much of the migration, or of the copy, is done, from 0 to 1; with ``Kind/progressed``.
     public let fraction: Double?
 
-    /// What the closure says it is doing; with ``Kind/progressed``, where it gave one.
+    /// What is being done; with ``Kind/progressed``, where the closure says it, and for each file that is copied or put back.
     public let note: String?
 
     /// How long the closure took; with ``Kind/finished`` and ``Kind/failed``.
@@ -99,7 +99,11 @@ extension MigrationEvent {
         /// A closure is about to run.
         public static var started: Kind { Kind(.started) }
 
-        /// A closure called ``MigrationContext/reportProgress(_:note:)``.
+        /// A closure called ``MigrationContext/reportProgress(_:note:)``; before `started` or after the closure, another part of
+        /// what `protecting:` names is copied or put back.
+        ///
+        /// For files the fraction is that of the copy alone, told at most at each percent, and the note begins with `copying` or
+        /// `putting back` and names the file.
         public static var progressed: Kind { Kind(.progressed) }
 
         /// A closure returned and its version is recorded.

@@ -32,6 +32,7 @@ extension MigrationManager {
         ///
         /// A handler that declares a migration of the same state gets `nested`. But for `waiting`, `launchNotSaved` and
         /// `failed` the lock is held meanwhile: one that waits for another thread which does so waits for itself.
+        /// While files are put back, a handler of `progressed` that waits for another thread which makes a manager does so too.
         public var onEvent: (@Sendable (MigrationEvent) -> Void)? {
             get { rarities?.onEvent }
             set { rarities = Rarities(newValue, upgradesFrom) }

@@ -1,0 +1,171 @@
+import Foundation
+import Testing
+
+@testable import AppMigrations
+
+/// What is told while files are copied and put back, and how a cancelled task ends it.
+@Suite struct CopyProgressTests {
+    /// A file of several parts, and more small files than there are percents.
+    private static func fill(_ scratch: Scratch) throws -> String {
+        try scratch.makeFolder("disk/data")
+        try scratch.write(String(repeating: "x", count: 3 << 20), to: "disk/data/large")
+        for number in 0..<150 { try scratch.write("\(number)", to: "disk/data/\(number)") }
+        return try scratch.resolved("disk/data")
+    }
+
+    /// Checks the events of one copy: rising, by steps of a percent, of files in the folder.
+    private static func check(_ events: [MigrationEvent], _ verb: String, _ folder: String) throws {
+        let fractions = try events.map { try #require($0.fraction) }
+        #expect(fractions.first == 0)
+        #expect(fractions == fractions.sorted() && Set(fractions).count == fractions.count)
+        #expect((10...101).contains(fractions.count), "\(fractions)")
+        #expect(fractions.allSatisfy { (0...1).contains($0) })
+        // The last file is small.
+        #expect(try #require(fractions.last) > 0.6)
+        for event in events {
+            let note = try #require(event.note)
+            #expect(note.hasPrefix("\(verb) \(folder)"), "\(note)")
+            #expect(event.version == AppVersion("1.1") && event.attempt == 1)
+            #expect(event.previousVersion == AppVersion("1.0"))
+        }
+        #expect(events.contains { $0.note == "\(verb) \(folder)/large" })
+    }
+
+    @Test func `taking and restoring tell of each percent with the file that is concerned`() throws {
+        try Scratch.with { scratch throws in
+            let folder = try Self.fill(scratch)
+            let events = Events()
+            _ = try scratch.manager("1.0")
+            let options = MigrationManager.Options { events.add($0) }
+            let manager = try scratch.manager("1.1", options: options)
+            #expect(throws: MigrationError.self) {
+                try manager.whenMigrating(toVersion: "1.1", protecting: [folder]) {
+                    try FileManager.default.removeItem(atPath: folder)
+                    throw Refusal()
+                }
+            }
+            let told = events.all
+            let begin = try #require(told.firstIndex { $0.kind == .started })
+            let end = try #require(told.firstIndex { $0.kind == .restored })
+            try Self.check(Array(told[..<begin]), "copying", folder)
+            try Self.check(Array(told[(begin + 1)..<end]), "putting back", folder)
+            #expect(told[..<begin].allSatisfy { $0.kind == .progressed })
+        }
+    }
+
+    /// What a migration in a task of its own throws.
+    private static func failure(
+        of manager: MigrationManager,
+        _ folder: String,
+        _ body: @escaping @Sendable () throws -> Void
+    ) async -> MigrationError? {
+        await Task { () -> MigrationError? in
+            do throws(MigrationError) {
+                try await manager.whenMigrating(toVersion: "1.1", protecting: [folder]) {
+                    await Task.yield()
+                    try body()
+                }
+                return nil
+            } catch {
+                return error
+            }
+        }.value
+    }
+
+    /// Cancels its own task from a handler, at the given percent.
+    private static func cancel(_ scratch: Scratch, _ folder: String, at fraction: Double) async throws {
+        let options = MigrationManager.Options { event in
+            if event.kind == .progressed, (event.fraction ?? 0) >= fraction {
+                withUnsafeCurrentTask { $0?.cancel() }
+            }
+        }
+        let manager = try scratch.manager("1.1", options: options)
+        let before = try scratch.read("state/Library.migrations.json")
+        let error = await Self.failure(of: manager, folder) { scratch.note("ran") }
+        #expect(try scratch.read("state/Library.migrations.json") == before)
+        #expect(error?.code == .cancelled)
+        #expect(error?.underlyingError is CancellationError)
+        #expect(error?.path == scratch.stateFile)
+        #expect(
+            error?.description
+                == "The task was cancelled while manager \"Library\" copied the files that migration 1.1 protects. "
+                + "Nothing was run and nothing changed in \(scratch.stateFile). Make a new manager to try again."
+        )
+        #expect(scratch.done == [])
+        #expect(try scratch.names() == ["Library.migrations.json", "Library.migrations.lock"])
+        #expect(throws: MigrationError.self) { try manager.whenMigrating(toVersion: "1.1") {} }
+    }
+
+    /// In the large file, among the small ones, and at the last percent, after which all is copied.
+    @Test(arguments: [0, 0.3, 0.6, 0.99])
+    func `a cancelled task ends the copying before anything is saved`(fraction: Double) async throws {
+        try await Scratch.with { scratch throws in
+            let folder = try Self.fill(scratch)
+            _ = try scratch.manager("1.0")
+            try await Self.cancel(scratch, folder, at: fraction)
+            #expect(try scratch.manager("1.1").whenMigrating(toVersion: "1.1", protecting: [folder]) {})
+        }
+    }
+
+    @Test func `a cancelled task puts everything back`() async throws {
+        try await Scratch.with { scratch throws in
+            let folder = try Self.fill(scratch)
+            _ = try scratch.manager("1.0")
+            let manager = try scratch.manager("1.1")
+            let error = await Self.failure(of: manager, folder) {
+                try FileManager.default.removeItem(atPath: folder)
+                withUnsafeCurrentTask { $0?.cancel() }
+                try Task.checkCancellation()
+            }
+            #expect(error?.code == .cancelled)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 151)
+        }
+    }
+
+    @Test func `a handler of a copy or a restore that uses its state is refused`() throws {
+        try Scratch.with { scratch throws in
+            let folder = try Self.fill(scratch)
+            _ = try scratch.manager("1.0")
+            let log = Log()
+            let options = MigrationManager.Options { event in
+                guard event.kind == .progressed, let verb = event.note?.prefix(7) else { return }
+                do throws(MigrationError) {
+                    try scratch.manager("1.1").whenMigrating(toVersion: "1.1") {}
+                    log.add("\(verb) ran")
+                } catch {
+                    log.add("\(verb) \(error.code)")
+                }
+            }
+            #expect(throws: MigrationError.self) {
+                try scratch.manager("1.1", options: options).whenMigrating(
+                    toVersion: "1.1",
+                    protecting: [folder]
+                ) {
+                    try scratch.delete("disk/data/large")
+                    throw Refusal()
+                }
+            }
+            #expect(Set(log.lines) == ["copying nested", "putting nested"])
+        }
+    }
+
+    @Test(arguments: [
+        ("5.7.19", false), ("5.8", true), ("5.8.0-rc1", true), ("5.10.0-8-amd64", true), ("6.1", true),
+        ("10.0.1", true), ("4.19.0", false), ("4.4.0-19041-Microsoft", false), ("5", false), ("", false),
+        ("a.b", false),
+        ("99999999999999999999.1", false),
+    ])
+    func `only since Linux 5_8 the sync of a file system tells of errors`(release: String, isEnough: Bool) {
+        #expect(Platform.isLinux(release, atLeast: (5, 8)) == isEnough)
+    }
+}
+
+private final class Events: Sendable {
+    private let events = Guarded<[MigrationEvent]>([])
+
+    deinit { events.destroy() }
+
+    var all: [MigrationEvent] { events.withLock { $0 } }
+
+    func add(_ event: MigrationEvent) { events.withLock { $0.append(event) } }
+}

@@ -25,6 +25,8 @@ struct simulated_stat {
 
 struct simulated_statvfs { unsigned long f_bsize, f_frsize, f_blocks, f_bfree, f_bavail; } SWIFT_NAME(statvfs);
 
+struct simulated_utsname { char release[65]; } SWIFT_NAME(utsname);
+
 struct simulated_flock { short l_type, l_whence; off_t l_start, l_len; int l_pid; } SWIFT_NAME(flock);
 
 struct simulated_dirent { unsigned long d_ino; char d_name[256]; } SWIFT_NAME(dirent);

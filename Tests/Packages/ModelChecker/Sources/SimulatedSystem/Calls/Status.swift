@@ -93,6 +93,13 @@ public func statx(
     return 0
 }
 
+/// Linux 6.1.
+public func uname(_ system: UnsafeMutablePointer<utsname>) -> Int32 {
+    let release: [UInt8] = [0x36, 0x2E, 0x31, 0]
+    withUnsafeMutableBytes(of: &system.pointee.release) { $0.copyBytes(from: release) }
+    return 0
+}
+
 public func statvfs(_ path: UnsafePointer<CChar>, _ status: UnsafeMutablePointer<statvfs>) -> Int32 {
     status.pointee = statvfs()
     status.pointee.f_frsize = 4_096

@@ -4,6 +4,14 @@
 extension MigrationErrorTests {
     static let looking: [Row] = [
         Row(
+            .stateUnreadable,
+            "stateUnreadable",
+            .lock(.holderUnknown(SystemCallError(call: "open", errorNumber: 13)), location),
+            "Whether a process is migrating can't be told from the lock of manager \"Library\", "
+                + "/d/Library.migrations.lock: Permission denied (open, errno 13). Nothing was run or written. Let this "
+                + "process read that file, or plan without attemptLimit."
+        ),
+        Row(
             .readOnly,
             "readOnly",
             .readOnly(location, AppVersion("1.2")),

@@ -94,7 +94,7 @@ extension FileLock {
             if error.errorNumber == Platform.noEntry || error.errorNumber == Platform.notADirectory {
                 return false
             }
-            throw .unreadable(error)
+            throw .holderUnknown(error)
         }
     }
 

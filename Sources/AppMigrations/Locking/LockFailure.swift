@@ -11,6 +11,8 @@ indirect enum LockFailure: Error {
     case unavailable(SystemCallError?)
     /// Whether a closure is running under the lock that was here before can't be told.
     case claimUnknown(SystemCallError)
+    /// Whether a process has the lock can't be told by a process that takes none.
+    case holderUnknown(SystemCallError)
     /// Whether the caller stands inside of a closure of the same state can't be told.
     case unreadable(SystemCallError)
 }

@@ -48,6 +48,19 @@ extension MigrationError {
                 Make the folder writable for this process and start again.
                 """
             )
+        case .holderUnknown(let cause):
+            return lock(
+                .stateUnreadable,
+                location.lock,
+                cause,
+                location,
+                nil,
+                """
+                Whether a process is migrating can't be told from the lock of manager \(location.name.quoted), \
+                \(location.lock): \(cause). Nothing was run or written. Let this process read that file, or plan without \
+                attemptLimit.
+                """
+            )
         case .claimUnknown(let cause):
             return lock(
                 .stateNotSaved,

@@ -117,6 +117,20 @@ struct MigrationStatusTests {
         }
     }
 
+    @Test func `files of a migration that is under way don't wait to be put back`() throws {
+        try Scratch.with { scratch throws in
+            let data = try scratch.write("old\n", to: "data")
+            try scratch.manager("1.1").whenMigrating(toVersion: "1.1", protecting: [data]) { () throws in
+                for isReadOnly in [false, true] {
+                    let options = MigrationManager.Options(isReadOnly: isReadOnly)
+                    let interruption = try scratch.manager("1.1", options: options).status.interruption
+                    #expect(interruption?.isUnderWay == true)
+                    #expect(interruption?.awaitsRestore == false)
+                }
+            }
+        }
+    }
+
     @Test func `a recorded migration whose copies are still there is no interruption`() throws {
         try withTemporaryDirectory { folder in
             try folder.writeState(lastRun: "1.2", launched: "1.4", more: Self.died(protecting: ""))

@@ -257,6 +257,24 @@ struct ReadOnlyManagerTests {
         }
     }
 
+    @Test func `a plan with a limit of attempts says where the lock can't be looked at`() throws {
+        try withTemporaryDirectory { folder in
+            try folder.writeState(lastRun: "1.1", launched: "1.4", more: Self.died)
+            try FileManager.default.createSymbolicLink(
+                atPath: folder.lockFile,
+                withDestinationPath: folder.lockFile
+            )
+            let options = MigrationManager.Options(attemptLimit: 3, isReadOnly: true)
+            let look = try folder.manager("1.4", options: options)
+            let error = try #require(throws: MigrationError.self) { try look.plan { try $0.declare("1.2") } }
+            #expect(error.code == .stateUnreadable)
+            #expect(error.path == folder.lockFile)
+            #expect(
+                try folder.look("1.4").plan { try $0.declare("1.2") }.map(\.description) == ["1.2 willRun"]
+            )
+        }
+    }
+
     @Test func `files of a dead process are not put back`() async throws {
         try await Scratch.with { scratch async throws in
             try scratch.write("old\n", to: "data")

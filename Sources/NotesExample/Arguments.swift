@@ -2,7 +2,7 @@
 enum Command {
     case help
     case tour
-    case start(folder: String, release: Release, killPoint: String?)
+    case start(folder: String, release: Release, killPoint: String?, isSlow: Bool)
     /// Looks at a folder, and changes nothing.
     case look(folder: String, release: Release, Look)
 
@@ -49,20 +49,26 @@ extension Command {
         }
         let release = try Self.release(version)
         if let look {
-            guard values["--kill-at"] == nil else {
+            let disturbance = values.keys.first { $0 == "--kill-at" } ?? flags.first { $0 == "--slow" }
+            if let disturbance {
                 throw UsageError(
-                    description: "--kill-at needs a start that runs something, and a look runs nothing."
+                    description: "\(disturbance) needs a start that runs something, and a look runs nothing."
                 )
             }
             self = .look(folder: folder, release: release, look)
             return
         }
         if let point = values["--kill-at"] { try Self.check(point, of: release) }
-        self = .start(folder: folder, release: release, killPoint: values["--kill-at"])
+        self = .start(
+            folder: folder,
+            release: release,
+            killPoint: values["--kill-at"],
+            isSlow: flags.contains("--slow")
+        )
     }
 
     private static let options = ["--data", "--version", "--kill-at"]
-    private static let flags: Set = ["--dry-run", "--status", "--json"]
+    private static let flags: Set = ["--dry-run", "--status", "--json", "--slow"]
 
     private static func look(_ flags: Set<String>) throws(UsageError) -> Look? {
         if flags.isSuperset(of: ["--dry-run", "--status"]) {
@@ -98,7 +104,7 @@ extension Command {
 
         USAGE
           NotesExample
-              a tour in a new folder: starts as 1.0, 1.1, 1.4, 2.0, 2.1, 2.2, 3.0 and 3.0 again
+              a tour in a new folder: starts as 1.0, 1.1, 1.4, 2.0, 2.1, 2.2, 3.0, 3.1 and 3.1 again
           NotesExample --data FOLDER --version RELEASE
               one start, on a folder that stays
           NotesExample --data FOLDER --version RELEASE --dry-run
@@ -110,6 +116,7 @@ extension Command {
           --data FOLDER       where the notes are; a new or empty folder is filled with the data of 1.0
           --version RELEASE   the app's version: \(Release.all.map(\.version).joined(separator: ", "))
           --kill-at POINT     dies there as a crash would have it; look, and start it again
+          --slow              waits at each note of a long step: stop it (Ctrl-C), and start it again
           --help              this text
 
         POINTS

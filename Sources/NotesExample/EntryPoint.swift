@@ -38,9 +38,10 @@ enum EntryPoint {
                 case .statusAsJSON: try app.statusAsJSON()
                 }
                 return EXIT_SUCCESS
-            case .start(let path, let release, let killPoint):
+            case .start(let path, let release, let killPoint, let isSlow):
                 let folder = NotesFolder(path: path)
-                let app = NotesApp(release: release, folder: folder, output: output) { point in
+                let pause = isSlow ? { Thread.sleep(forTimeInterval: 0.15) } : {}
+                let app = NotesApp(release: release, folder: folder, output: output, pause: pause) { point in
                     if point == killPoint { die(at: point, output) }
                 }
                 return try app.start() == .opened ? EXIT_SUCCESS : EXIT_FAILURE

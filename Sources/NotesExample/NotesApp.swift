@@ -13,6 +13,8 @@ struct NotesApp {
     let output: Output
     /// Whether nothing may be changed.
     var isLooking = false
+    /// Called after each thing of a long step.
+    var pause: () -> Void = {}
     /// Called at every named point of every step that runs.
     var reached: (_ point: String) throws -> Void = { _ in }
 
@@ -48,7 +50,10 @@ struct NotesApp {
                     StepContext(
                         folder: folder,
                         reportProgress: { context.reportProgress($0, note: $1) },
-                        reached: { try reached("\(step.version):\($0)") }
+                        reached: { try reached("\(step.version):\($0)") },
+                        checkpoint: { try context.checkpoint(as: Int.self) },
+                        saveCheckpoint: { try context.saveCheckpoint($0, progress: $1) },
+                        pause: pause
                     )
                 )
             }

@@ -14,6 +14,7 @@ struct NotesLibrary {
         case database = "2.1"
         case tagsOnce = "2.2"
         case colors = "3.0"
+        case previews = "3.1"
     }
 
     let folder: NotesFolder
@@ -40,7 +41,7 @@ struct NotesLibrary {
         switch try database().schema() {
         case .first: return .database
         case .tagsOnce: return .tagsOnce
-        case .colors: return .colors
+        case .colors: return try folder.exists(Self.previewsFolder) ? .previews : .colors
         }
     }
 
@@ -70,7 +71,7 @@ struct NotesLibrary {
             notes = try noteFiles().map { tags.apply(to: $0.note) }
         case .indexed:
             notes = try NotesIndex.read(from: folder).notes(from: noteFiles())
-        case .database, .tagsOnce, .colors:
+        case .database, .tagsOnce, .colors, .previews:
             notes = try database().notes()
         }
         return notes.sorted { $0.id < $1.id }
@@ -104,5 +105,6 @@ struct NotesLibrary {
     static let notesFile = "notes.txt"
     static let notesFolder = "Notes"
     static let tagsFile = "tags.json"
+    static let previewsFolder = "Previews"
     static let indexFile = "index.json"
 }

@@ -97,6 +97,8 @@ struct StartReport: Sendable {
             switch name {
             case NotesLibrary.notesFolder: try years()
             case "Migrations": output("    Migrations/")
+            case NotesLibrary.previewsFolder:
+                output("    \(name)/: \(try folder.names(in: name).count) files")
             default: output("    \(name), \(try folder.size(of: name)) bytes")
             }
         }

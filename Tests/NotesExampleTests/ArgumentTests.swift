@@ -7,6 +7,11 @@ struct ArgumentTests {
     @Test(
         arguments: [
             (["notes"], #"Unknown argument "notes"."#),
+            (["--slow"], "--data and --version go together: a folder, and the release to start."),
+            (
+                ["--data", "a", "--version", "3.1", "--slow", "--status"],
+                "--slow needs a start that runs something, and a look runs nothing."
+            ),
             (["--verbose"], #"Unknown argument "--verbose"."#),
             (["--data"], "--data needs a value after it."),
             (["--data", "--version", "1.4"], "--data needs a value after it."),
@@ -20,7 +25,7 @@ struct ArgumentTests {
             ),
             (
                 ["--data", "a", "--version", "1.3"],
-                #"There is no release "1.3". There are 1.0, 1.1, 1.2.5, 1.4, 2.0, 2.1, 2.2, 3.0."#
+                #"There is no release "1.3". There are 1.0, 1.1, 1.2.5, 1.4, 2.0, 2.1, 2.2, 3.0, 3.1."#
             ),
             (
                 ["--data", "a", "--version", "1.1", "--kill-at", "1.4:renamed"],

@@ -26,6 +26,26 @@ struct KillTests {
         }
     }
 
+    @Test func `a long step that is killed goes on where it saved how far it came`() async throws {
+        try await withNotesFolder { folder throws in
+            try folder.start(as: .named("3.0"))
+            await #expect(processExitsWith: .signal(SIGKILL)) { [path = folder.path as String] in
+                try NotesFolder(path: path).dies(atPause: 25)
+            }
+            #expect(try folder.names(in: "Previews.new").count == 25)
+            let before = try folder.modified("Previews.new/1.txt")
+            let (output, pauses) = try folder.startCountingPauses()
+            #expect(try pauses == Sample.notes.count - 20)
+            #expect(output.contains("again    3.1: attempt 2"), "\(output)")
+            #expect(
+                !output.contains("running  3.1: 27 %") && output.contains("running  3.1: 40 %"),
+                "\(output)"
+            )
+            #expect(try folder.modified("Previews/1.txt") == before)
+            #expect(try folder.names(in: "Previews").count == Sample.notes.count)
+        }
+    }
+
     @Test func `dying at every point in turn, in one folder, loses and doubles no note`() async throws {
         try await withNotesFolder { folder throws in
             // Preferences migrate after the library, whatever the number.
@@ -34,7 +54,7 @@ struct KillTests {
             for point in inOrder {
                 await #expect(processExitsWith: .signal(SIGKILL), "\(point)") {
                     [path = folder.path as String, point = point as String] in
-                    try NotesFolder(path: path).dies(as: "3.0", at: point)
+                    try NotesFolder(path: path).dies(as: "3.1", at: point)
                 }
                 #expect(try folder.notes == Sample.notes, "\(point)")
             }
@@ -45,6 +65,29 @@ struct KillTests {
 }
 
 extension NotesFolder {
+    /// Starts the newest release, and kills the process while it works through the notes.
+    func dies(atPause last: Int) throws {
+        var pauses = 0
+        let pause = {
+            pauses += 1
+            if pauses == last { kill(getpid(), SIGKILL) }
+        }
+        try start(as: .latest, pause: pause)
+    }
+
+    fileprivate func startCountingPauses() throws -> (output: String, pauses: Int) {
+        var pauses = 0
+        let output = try start(as: .latest, pause: { pauses += 1 })
+        return (output, pauses)
+    }
+
+    /// A later time says that the file was written again.
+    fileprivate func modified(_ name: String) throws -> Date {
+        try #require(
+            FileManager.default.attributesOfItem(atPath: path(of: name))[.modificationDate] as? Date
+        )
+    }
+
     /// Starts the app in the process of an exit test.
     func dies(as version: String, at point: String) throws {
         try start(as: .named(version), reached: { if $0 == point { kill(getpid(), SIGKILL) } })

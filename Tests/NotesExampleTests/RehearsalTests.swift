@@ -64,7 +64,7 @@ struct RehearsalTests {
             named: "Preferences",
             currentVersion: Self.newest.version,
             from: Release.all.map(Self.startingPoint),
-            comparing: ["notes.*", "Notes", "tags.json", "index.json"].map { .ignoring($0) },
+            comparing: ["notes.*", "Notes", "tags.json", "index.json", "Previews"].map { .ignoring($0) },
             workingDirectory: Self.memory
         )
         let report = try rehearsal.run { try declare(Self.preferences, on: $0, in: $1) }
@@ -87,7 +87,7 @@ struct RehearsalTests {
         let first = try #require(repeated.first)
         #expect(
             first.description
-                == "From 1.2.5 to 3.0, killed after the closure of 1.3, and started again: compared with one jump, "
+                == "From 1.2.5 to 3.1, killed after the closure of 1.3, and started again: compared with one jump, "
                 + "`notes.sqlite` has in the row of note with id 1 text "
                 + #"…s AAWelcome to 1.3!\nWelcome to 1.3!\n' and not …s AAWelcome to 1.3!\n'. "#
                 + "Migration 1.3 is not repeatable: let it find out what is done already, or name what it changes in "
@@ -102,14 +102,13 @@ struct RehearsalTests {
         #expect(Set(newest.findings.map(\.kind)) == [.startsDiffer])
         #expect(
             newest.findings.first?.description
-                == "From 1.2.5 to 3.0, in one jump: compared with one jump from 3.0, `notes.sqlite` lacks the "
-                + "index note_tag_by_tag."
+                == "From 1.2.5 to 3.1, in one jump: compared with one jump from 3.1, `Previews` is missing."
         )
         let inTheMiddle = try rehearseLibrary(Self.library.filter { $0.version != "1.4" })
         #expect(inTheMiddle.findings.first?.kind == .failed)
         #expect(
             inTheMiddle.findings.first?.description
-                == "From 1.2.5 to 3.0, in one jump: migration 2.0 threw: <data> has no tags.json of 1.4."
+                == "From 1.2.5 to 3.1, in one jump: migration 2.0 threw: <data> has no tags.json of 1.4."
         )
     }
 
@@ -124,10 +123,11 @@ struct RehearsalTests {
             }
         }
         let report = try rehearseLibrary(steps)
-        #expect(report.findings.map(\.kind) == [.startsDiffer])
+        #expect(report.findings.map(\.kind) == [.startsDiffer, .startsDiffer])
+        #expect(report.findings.first?.path == "Previews/7.txt")
         #expect(
-            report.findings.first?.description
-                == "From 1.2.5 to 3.0, in one jump: compared with one jump from 3.0, `notes.sqlite` lacks a row of note: "
+            report.findings.last?.description
+                == "From 1.2.5 to 3.1, in one jump: compared with one jump from 3.1, `notes.sqlite` lacks a row of note: "
                 + "(id 7, created '2016-02-29', changed '2016-02-29', title '29 February', "
                 + #"text 'Next one is in four years.\n')."#
         )

@@ -29,11 +29,18 @@ extension NotesFolder {
     func start(
         as release: Release,
         expecting outcome: NotesApp.Outcome = .opened,
+        pause: @escaping () -> Void = {},
         reached: @escaping (String) throws -> Void = { _ in },
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> String {
         let lines = Lines()
-        let app = NotesApp(release: release, folder: self, output: lines.output, reached: reached)
+        let app = NotesApp(
+            release: release,
+            folder: self,
+            output: lines.output,
+            pause: pause,
+            reached: reached
+        )
         let result = try app.start()
         #expect(result == outcome, sourceLocation: sourceLocation)
         return lines.text
@@ -76,7 +83,7 @@ extension URL {
 extension Release: CustomTestStringConvertible {
     public var testDescription: String { version }
 
-    static var latest: Release { v3_0 }
+    static var latest: Release { v3_1 }
 
     /// The release called so, in a process of its own that cannot be handed a release.
     static func named(_ version: String) throws -> Release {

@@ -6,7 +6,7 @@ struct Release: Sendable {
     var library: [Step] = []
     var preferences: [Step] = []
 
-    static let all: [Release] = [.v1_0, .v1_1, .v1_2_5, .v1_4, .v2_0, .v2_1, .v2_2, .v3_0]
+    static let all: [Release] = [.v1_0, .v1_1, .v1_2_5, .v1_4, .v2_0, .v2_1, .v2_2, .v3_0, .v3_1]
 
     /// This release and what came before it: all that could be declared when it was built.
     var history: [Release] {
@@ -29,6 +29,11 @@ struct StepContext {
     let reportProgress: (_ fraction: Double, _ note: String) -> Void
     /// Says that a point of `Step.points` has been reached.
     let reached: (_ point: String) throws -> Void
+    /// Where an earlier attempt came to, and what saves that for the next one.
+    var checkpoint: () throws -> Int? = { nil }
+    var saveCheckpoint: (_ place: Int, _ progress: Double) throws -> Void = { _, _ in }
+    /// Waits after each thing of a long step, so that a person can watch it and stop it.
+    var pause: () -> Void = {}
 
     var library: NotesLibrary { NotesLibrary(folder: folder) }
 

@@ -21,7 +21,7 @@ extension Release {
         switch try context.library.requiredLayout() {
         case .oneFile: throw NotesError("\(folder.path) still has the notes.txt of 1.0.")
         case .filePerNote, .tagsApart: break
-        case .indexed, .database, .tagsOnce, .colors: return
+        case .indexed, .database, .tagsOnce, .colors, .previews: return
         }
         let tagged = try context.library.notes().filter { !$0.tags.isEmpty }
         let tags = TagsFile(tags: Dictionary(uniqueKeysWithValues: tagged.map { ($0.id, $0.tags) }))

@@ -18,7 +18,7 @@ extension Release {
         switch try context.library.requiredLayout() {
         case .oneFile, .filePerNote: throw NotesError("\(folder.path) has no tags.json of 1.4.")
         case .tagsApart: break
-        case .indexed, .database, .tagsOnce, .colors: return
+        case .indexed, .database, .tagsOnce, .colors, .previews: return
         }
         let tags = try TagsFile.read(from: folder)
         let entries = try context.library.noteFiles().map { file in

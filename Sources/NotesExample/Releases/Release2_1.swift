@@ -18,7 +18,7 @@ extension Release {
         switch try context.library.requiredLayout() {
         case .oneFile, .filePerNote, .tagsApart: throw NotesError("\(folder.path) has no index.json of 2.0.")
         case .indexed: try buildDatabase(context)
-        case .database, .tagsOnce, .colors: break
+        case .database, .tagsOnce, .colors, .previews: break
         }
         try folder.removeIfThere(NotesLibrary.notesFolder)
         try context.reached("removed")

@@ -16,7 +16,7 @@ extension Release {
         switch try context.library.requiredLayout() {
         case .oneFile, .filePerNote, .tagsApart, .indexed:
             throw NotesError("\(context.folder.path) has no \(NotesDatabase.file) of 2.1.")
-        case .database, .tagsOnce, .colors: break
+        case .database, .tagsOnce, .colors, .previews: break
         }
         let database = try NotesDatabase(path: context.folder.path(of: NotesDatabase.file))
         try database.migrate(to: .tagsOnce) { try context.reached("uncommitted") }

@@ -19,7 +19,7 @@ extension Release {
         switch try context.library.requiredLayout() {
         case .oneFile, .filePerNote, .tagsApart, .indexed, .database:
             throw NotesError("\(context.folder.path) has no \(NotesDatabase.file) of 2.2.")
-        case .tagsOnce, .colors: break
+        case .tagsOnce, .colors, .previews: break
         }
         let database = try NotesDatabase(path: context.folder.path(of: NotesDatabase.file))
         try database.migrate(to: .colors) { try context.reached("changing") }

@@ -62,18 +62,18 @@ import Testing
     @Test(
         arguments: [
             ("2.4", "2.4", nil), ("2.4-1", "2.4", nil), ("2.4-1", "2.4.0", nil), ("2.4-1", "2.4-0", "2.4-1"),
-            ("2.4-1", "2.3", "2.4-1"), ("2.4", "2.3.9", "2.4"), ("2.4", "2.4.1", nil), ("0", "0.1", nil),
+            ("2.4-1", "2.3", "2.4"), ("2.4", "2.3.9", "2.4"), ("2.4", "2.4.1", nil), ("0", "0.1", nil),
         ] as [(String, String, String?)]
     )
-    func `an app of the floor's release may use the data`(floor: String, app: String, required: String?)
+    func `an app of the floor's release may use the data`(floor: String, app: String, newer: String?)
         throws
     {
         try withTemporaryDirectory { folder in
             try folder.writeState(lastRun: "0", launched: "0", more: "\"oldestReader\" : \"\(floor)\",")
             let manager = try folder.manager(app)
-            #expect(manager.requiredVersion == required.map { version($0) })
-            let isDowngrade = if case .downgrade = manager.launch { true } else { false }
-            #expect(isDowngrade == (required != nil))
+            #expect(manager.requiredVersion == (newer == nil ? nil : version(floor)))
+            let launch = newer.map { MigrationManager.Launch.downgrade(from: version($0)) }
+            #expect(manager.launch == launch ?? .upgrade(from: .zero))
         }
     }
 
@@ -186,6 +186,7 @@ import Testing
                     "It is the oldestReader: of migration 1.4 in manager \"Library\""
                 ),
                 ("1.1", "", .invalidVersion, "The migration was not run."),
+                ("1.0", "1.1", .outOfOrder, "Name at most 1.0. It was not run."),
             ] {
                 let manager = try folder.manager("1.4")
                 let error = try #require(throws: MigrationError.self) {
@@ -204,6 +205,17 @@ import Testing
                 #expect(rows.map(\.kind) == [.refused])
                 #expect(rows.first?.error?.code == code)
             }
+        }
+    }
+
+    @Test func `a floor above its migration is refused also where the state has it already`() throws {
+        try withTemporaryDirectory { folder in
+            try folder.writeState(lastRun: "1.4", more: #""oldestReader" : "1.4","#)
+            let manager = try folder.manager("1.4")
+            let error = try #require(throws: MigrationError.self) {
+                try manager.whenMigrating(toVersion: "1.1", oldestReader: "1.2") {}
+            }
+            #expect(error.code == .outOfOrder)
         }
     }
 

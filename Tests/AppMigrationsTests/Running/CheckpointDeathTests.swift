@@ -95,6 +95,11 @@ import Testing
                         guard moment.place == .afterCheckpoint else { return }
                         let child = forkProcess()
                         if child != 0 { exit(wait(for: child) == 7 ? 0 : 1) }
+                        // The runner blocks signals in its threads.
+                        var none = sigset_t()
+                        sigemptyset(&none)
+                        sigprocmask(SIG_SETMASK, &none, nil)
+                        signal(SIGALRM, SIG_DFL)
                         alarm(20)
                         do throws(MigrationError) {
                             try context.withLock { $0 }?.saveCheckpoint("child")

@@ -25,7 +25,7 @@ extension StateMarks {
             known.deaths = 0
             return known
         }
-        guard var interrupted, !hasSpentSnapshot else { return }
+        guard var interrupted else { return }
         interrupted.deaths = 0
         // Without a failure the last process counts as dead.
         interrupted.failure = interrupted.failure ?? "Its process died; forgetDeaths() was called since."

@@ -173,6 +173,18 @@ struct CodableValuesTests {
         }
     }
 
+    @Test(arguments: [("2026-11-21T03:54:28Z", true), ("2026-02-30T03:54:28Z", false), ("", false)])
+    func `an attempt that began at no time is refused`(time: String, isRead: Bool) throws {
+        let text = """
+            { "version": "1.2", "attempts": 1, "deaths": 0, "appVersion": "1.4", "awaitsRestore": false, "startedAt": "\(time)" }
+            """
+        if isRead {
+            #expect(try read(text, as: MigrationStatus.Attempt.self).startedAt == 1_795_233_268)
+        } else {
+            #expect(throws: DecodingError.self) { try read(text, as: MigrationStatus.Attempt.self) }
+        }
+    }
+
     @Test func `a status without a state comes back`() throws {
         try withTemporaryDirectory { folder in
             let status = try folder.look("1.4").status

@@ -76,6 +76,7 @@ let package = Package(
         .executableTarget(
             name: "sql-ratios",
             dependencies: [
+                migrations,
                 .product(name: "AppMigrationsSQLite", package: "swift-app-migrations"),
                 "CMeasure", "CSQLiteMeasure", "Measuring",
                 .product(name: "GRDB", package: "GRDB.swift"),

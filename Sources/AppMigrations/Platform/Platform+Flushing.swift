@@ -63,7 +63,9 @@ extension Platform {
     }
 
     #if os(Linux) || os(Android)
-    /// syncfs(2): it reports what could not be written since Linux 5.8. Network file systems, those of a user's process and
+    /// Since Linux 5.8 the call reports what could not be written (syncfs(2)).
+    ///
+    /// Network file systems, those of a user's process and
     /// overlays report errors to each file only, or not at all.
     private static func isFlushTrusted(_ file: Int32) -> Bool {
         // ext2 to ext4, XFS and Btrfs, as statfs(2) lists them.

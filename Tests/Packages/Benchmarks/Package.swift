@@ -37,6 +37,11 @@ let package = Package(
             swiftSettings: settings
         ),
         .executableTarget(
+            name: "copy-ratios",
+            dependencies: [migrations, "CMeasure", "Measuring"],
+            swiftSettings: settings
+        ),
+        .executableTarget(
             name: "store-ratios",
             dependencies: [
                 "Measuring",

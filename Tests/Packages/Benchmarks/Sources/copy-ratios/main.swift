@@ -1,0 +1,79 @@
+import AppMigrations
+import CMeasure
+import Foundation
+import Measuring
+
+// What `protecting:` costs beside `cp -a` and one `sync -f` of the same files. One line a figure; exit code 1 if one is missed.
+// With --ci, see Report. The files lie in the folder for temporary files: TMPDIR chooses the file system.
+
+var report = Report()
+let scratch = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    .path(percentEncoded: false)
+let (data, state, copy, kept) = (scratch + "/data", scratch + "/state", scratch + "/copy", scratch + "/kept")
+
+struct Stop: Error {}
+
+func shell(_ command: String) throws { _ = try spawn(["/bin/sh", "-c", command]) }
+
+func make(_ count: Int, bytes: Int) throws {
+    try FileManager.default.createDirectory(atPath: data, withIntermediateDirectories: true)
+    let content = Data(repeating: 0x61, count: bytes)
+    for number in 0..<count { try content.write(to: URL(filePath: "\(data)/\(number)")) }
+    try shell("sync -f \(data)")
+}
+
+/// The time of a copy that is whole and on the disk.
+func copyPlainly() throws -> Double {
+    let time = try nanoseconds { try shell("cp -a \(data) \(copy) && sync -f \(copy)") }
+    try shell("rm -rf \(copy) && sync -f \(data)")
+    return time
+}
+
+/// The time until the closure begins, and the time with the restore of all that the closure moved away.
+func protect() throws -> (take: Double, both: Double) {
+    try shell("rm -rf \(state)")
+    _ = try MigrationManager(currentVersion: "1.0", stateDirectory: state)
+    let migrations = try MigrationManager(currentVersion: "1.1", stateDirectory: state)
+    var (begun, ended): (UInt64, UInt64) = (0, 0)
+    let began = measure_now()
+    do {
+        try migrations.whenMigrating(toVersion: "1.1", protecting: [data]) { () throws -> Void in
+            begun = measure_now()
+            try FileManager.default.moveItem(atPath: data, toPath: kept)
+            ended = measure_now()
+            throw Stop()
+        }
+    } catch {
+        if !(error.underlyingError is Stop) { throw error }
+    }
+    let both = measure_now() - ended + (begun - began)
+    try shell("rm -rf \(kept) && sync -f \(data)")
+    return (Double(begun - began), Double(both))
+}
+
+/// The most memory that this process has had, in KiB.
+func memory() -> Int {
+    var usage = rusage()
+    getrusage(0, &usage)
+    return usage.ru_maxrss
+}
+
+@MainActor func measure(_ name: String, _ count: Int, bytes: Int, pairs: Int) throws {
+    try make(count, bytes: bytes)
+    var (takes, boths): ([Double], [Double]) = ([], [])
+    let before = memory()
+    for _ in 0..<pairs {
+        let plain = try copyPlainly()
+        let ours = try protect()
+        takes.append(ours.take / plain)
+        boths.append(ours.both / plain)
+    }
+    report.ratio("\(name): taken, against cp -a and sync -f", median(takes), atMost: 1.5)
+    report.ratio("\(name): taken and put back", median(boths), atMost: 2.5)
+    report.count("\(name): KiB of memory", memory() - before, atMost: 4_096)
+    try shell("rm -rf \(scratch)")
+}
+
+try measure("10,000 files of 4 KiB", 10_000, bytes: 4_096, pairs: report.isCI ? 3 : 7)
+try measure("4 files of 200 MB", 4, bytes: 200_000_000, pairs: report.isCI ? 3 : 5)
+report.finish()

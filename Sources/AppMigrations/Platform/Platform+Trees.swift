@@ -26,6 +26,25 @@ extension Platform {
         }
     }
 
+    /// Makes the names of a directory and of those above it durable, as far as this user may have made them.
+    ///
+    /// A directory that was found may have been made by another process, which didn't sync its name yet, or died before. The
+    /// path isn't resolved: where a link is on it, this library didn't make what lies behind.
+    @inline(never)
+    static func synchronizeNames(above path: String) throws(SystemCallError) {
+        var folder = FilePaths.parent(path)
+        while try mayWrite(folder) {
+            do throws(SystemCallError) {
+                try synchronizeDirectory(folder)
+            } catch {
+                // A directory that can't be listed can't be opened for this call either.
+                if !forbids(error) { throw error }
+            }
+            if folder == "/" { return }
+            folder = FilePaths.parent(folder)
+        }
+    }
+
     /// Whether the directory was made or something has that name; `false` where the one above is missing.
     private static func makeDirectory(_ path: String, in components: [String]) throws(SystemCallError) -> Bool
     {

@@ -13,6 +13,9 @@ final class LockedState {
     /// What stands in the file, as far as the holder of the lock knows; `nil` where there is no state.
     private(set) var state: MigrationState?
 
+    /// Whether the app's code removed the state, perhaps with its folder.
+    private var isFolderNew = false
+
     var location: StateLocation { file.location }
     var identity: FileIdentity { lock.identity }
 
@@ -43,6 +46,7 @@ final class LockedState {
         } catch {
             throw SaveFailure(cause: error, isRenamed: false)
         }
+        if state == nil || isFolderNew { try synchronizeFolder() }
         do throws(SaveFailure) {
             try file.save(new)
         } catch {
@@ -50,6 +54,15 @@ final class LockedState {
             throw error
         }
         state = new
+    }
+
+    /// Makes the state's folder durable, before the first state in it says anything.
+    private func synchronizeFolder() throws(SaveFailure) {
+        do throws(SystemCallError) {
+            try Platform.synchronizeNames(above: location.directory)
+        } catch {
+            throw SaveFailure(cause: error, isRenamed: false)
+        }
     }
 
     /// The same, with what it means for the caller that the save failed.
@@ -116,6 +129,7 @@ final class LockedState {
         }
         // A state that the app's code removed is made again. A state that differs was saved by a process that had the lock.
         if let found, found != state { throw .overwritten }
+        if found == nil { isFolderNew = true }
     }
 
     private func free() throws(LockLoss) -> FileLock? {

@@ -1,32 +1,55 @@
 import Glibc
 
+/// What the program was asked for.
 struct Arguments {
-    var name: String?
+    enum Mode: String { case search, planted, walk, trace }
+
+    var mode = Mode.search
+    /// A part of a scenario's name.
+    var only: String?
     var budget = Scenario.Budget()
     var allowance = Int.max
-    var seconds = 60.0
-    var isTracing = false
+    var seconds = Double.infinity
+    var seed: UInt64 = 1
+    var planted = ""
+    var isFull = false
 
     init(_ arguments: [String]) {
         var rest = arguments.dropFirst()
+        if let mode = rest.popFirst().flatMap(Mode.init) { self.mode = mode }
         while let option = rest.popFirst() {
-            if option == "--trace" {
-                isTracing = true
+            if option == "--full" {
+                isFull = true
                 continue
             }
-            guard let value = rest.popFirst() else { break }
+            guard let value = rest.popFirst() else { Self.refuse(option) }
             switch option {
-            case "--only": name = value
+            case "--planted": planted = value
+            case "--only": only = value
             case "--deaths": budget.deaths = Int(value) ?? 0
             case "--power": budget.powerLosses = Int(value) ?? 0
             case "--faults": budget.faults = Int(value) ?? 0
             case "--stalls": budget.stalls = Int(value) ?? 0
             case "--allowance": allowance = Int(value) ?? 0
             case "--seconds": seconds = Double(value) ?? 0
-            default: break
+            case "--seed": seed = UInt64(value) ?? 1
+            default: Self.refuse(option)
             }
         }
     }
+
+    private static func refuse(_ option: String) -> Never {
+        print(
+            "ModelChecker search|planted|walk|trace [--only NAME] [--deaths N] [--power N] [--faults N] [--stalls N]"
+        )
+        print("    [--allowance N] [--seconds N] [--seed N] [--planted BUG] [--full]; not \(option)")
+        exit(2)
+    }
 }
 
-func flushOutput() { fflush(nil) }
+func say(_ text: String) {
+    print(text)
+    fflush(nil)
+}
+
+func end(_ code: Int32) -> Never { exit(code) }

@@ -41,6 +41,8 @@ public enum Machine {
     nonisolated(unsafe) public static var gate: (any Gate)?
     /// The process that has the turn.
     nonisolated(unsafe) public static var current = 0
+    /// The planted bug that is awake, in a copy of the core that has them.
+    nonisolated(unsafe) public static var plantedBug = ""
     nonisolated(unsafe) static var errorNumber: Int32 = 0
     /// What the last calls of each process depended on: for a process that waits, what could end the wait.
     nonisolated(unsafe) public static var touches: [SystemState.Touches] = []

@@ -27,13 +27,15 @@ final class Ghost {
     /// Whether something went wrong that the processes can notice: then they may end with errors.
     var isTroubled = false
     var isLast = false
+    var hasLostPower = false
     private(set) var violation: String?
     private var mark: AppVersion?
     private var seen: (node: Int, hash: UInt64)?
 
     func reset(_ processes: Int) {
         knowledge = Knowledge(running: Array(repeating: nil, count: processes))
-        (isTroubled, isLast, violation, mark, seen) = (false, false, nil, nil, nil)
+        (isTroubled, isLast, hasLostPower) = (false, false, false)
+        (violation, mark, seen) = (nil, nil, nil)
     }
 
     func fail(_ sentence: String) {
@@ -129,7 +131,7 @@ extension Ghost {
         knowledge.running[process] = nil
     }
 
-    /// A call for this version came back: whatever happens, it is recorded.
+    /// The call that ran this version came back: whatever happens, it is recorded.
     func acknowledge(_ version: String) { knowledge.acknowledged = version }
 
     func died(_ process: Int) {
@@ -137,6 +139,7 @@ extension Ghost {
     }
 
     func lostPower() {
+        hasLostPower = true
         mark = nil
         look()
         guard let acknowledged = knowledge.acknowledged.flatMap({ AppVersion($0) }) else { return }

@@ -21,7 +21,7 @@ func app(
     _ declarations: [Declaration],
     named name: String = "app",
     firstRun: MigrationManager.FirstRun = .existingData(at: "1.0"),
-    timeout: Duration? = nil,
+    timeout: Duration? = .seconds(10),
     opened: @escaping @Sendable (Ghost) -> Void = { _ in },
     finally: @escaping @Sendable (Ghost, MigrationManager) throws -> Void = { _, _ in }
 ) -> Scenario.Program {
@@ -37,7 +37,7 @@ func app(
             opened(ghost)
             if !Machine.isAlive { throw Died() }
             for declaration in declarations {
-                try migrations.whenMigrating(
+                let hasRun = try migrations.whenMigrating(
                     toVersion: declaration.version,
                     oldestReader: declaration.oldestReader,
                     protecting: declaration.protecting
@@ -53,7 +53,7 @@ func app(
                     if !mark("the closure of \(declaration.version) returns") { throw Died() }
                     ghost.ends(returning: true)
                 }
-                if Machine.isAlive { ghost.acknowledge(declaration.version) }
+                if hasRun, Machine.isAlive { ghost.acknowledge(declaration.version) }
             }
             try finally(ghost, migrations)
             return "done"

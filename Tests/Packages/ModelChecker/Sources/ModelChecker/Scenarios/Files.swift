@@ -8,13 +8,20 @@ enum Files {
     /// Writes a file in place, in two halves.
     static func rewrite(_ path: String, _ text: String) throws {
         let bytes = Array(text.utf8)
-        let file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        let file = again { open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600) }
         if file < 0 { throw WorkFailure() }
         defer { close(file) }
         let half = bytes.count / 2
         for part in [bytes[..<half], bytes[half...]] {
-            let count = Array(part).withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
+            let count = again { Array(part).withUnsafeBytes { write(file, $0.baseAddress, $0.count) } }
             if count != part.count { throw WorkFailure() }
+        }
+    }
+
+    private static func again<Result: SignedInteger>(_ body: () -> Result) -> Result {
+        while true {
+            let result = body()
+            if result != -1 || errno != EINTR { return result }
         }
     }
 

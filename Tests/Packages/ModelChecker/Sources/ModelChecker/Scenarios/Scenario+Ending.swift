@@ -21,9 +21,17 @@ extension Scenario {
             let left = Machine.system.disk.names(in: Ghost.folder).filter {
                 !["Library.migrations.json", "Library.migrations.lock"].contains($0)
             }
-            if left.contains(where: { !$0.hasSuffix(".tmp") }) {
+            // A file system that loses a removal and keeps a later rename leaves a snapshot that nothing lists: it waits for
+            // the next start that takes the lock.
+            if left.contains(where: {
+                !$0.hasSuffix(".tmp") && !(ghost.hasLostPower && $0.hasSuffix(".snapshot"))
+            }) {
                 ghost.fail("After one undisturbed start nothing is left over: \(left).")
             }
         }
     }
+}
+
+extension Scenario {
+    static let all = starting + protecting + interfering
 }

@@ -54,7 +54,7 @@ extension Scenario {
     /// A save looks at the lock's file first. Between that look and the rename nothing could keep a removal away.
     static let removedLock = Scenario(
         name: "a removed lock file",
-        versions: ["1.1"],
+        versions: ["1.1", "1.2"],
         setUp: started("1.0"),
         programs: [
             app("1.1", [one]),
@@ -68,11 +68,13 @@ extension Scenario {
                 Machine.atOnce { _ = unlink(Ghost.folder + "/Library.migrations.lock") }
                 return "done"
             },
-            app("1.1", [one]),
+            app("1.2", [one, two]),
         ],
-        restart: app("1.1", [one]),
-        last: app("1.1", [one]),
-        atEnd: recorded(["1.1"])
+        restart: app("1.2", [one, two]),
+        last: app("1.2", [one, two]),
+        isLarge: true,
+        endings: ["done", "overtaken"],
+        atEnd: recorded(["1.1", "1.2"])
     )
 
     /// The closure itself removes the folder of the state.
@@ -83,6 +85,7 @@ extension Scenario {
         programs: [app("1.1", [removing]), app("1.1", [removing])],
         restart: app("1.1", [one]),
         last: app("1.1", [one]),
+        isLarge: true,
         atEnd: recorded(["1.1"])
     )
 

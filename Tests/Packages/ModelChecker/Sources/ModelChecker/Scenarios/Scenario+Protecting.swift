@@ -43,6 +43,7 @@ extension Scenario {
         programs: [app("1.1", [folder]), reader(requireWholeFolder)],
         restart: app("1.1", [folder], opened: requireWholeFolder),
         last: app("1.1", [folder], opened: requireWholeFolder),
+        isLarge: true,
         atEnd: { ghost in
             recorded(["1.1"])(ghost)
             if listing() != "b=NEW B c=NEW C" { ghost.fail("What is recorded is done: \(listing()).") }
@@ -66,6 +67,7 @@ extension Scenario {
         programs: [app("1.1", [failing]), app("1.1", [failing], opened: requireWholeFile)],
         restart: app("1.1", [failing], opened: requireWholeFile),
         last: app("1.1", [file], opened: requireWholeFile),
+        isLarge: true,
         endings: ["done", "migrationFailed"],
         atEnd: { ghost in
             recorded(["1.1"])(ghost)

@@ -5,7 +5,7 @@ extension Execution: Gate {
         let slot = slots[Machine.current]
         if isAborting || slot.isDead { return EIO }
         if isUndisturbed {
-            note(call.text)
+            if call.isTold { note(call.text) }
             return call.kind == .pause ? poll(slot, call) : 0
         }
         if slot.isStalling, !call.isOfPoll { slot.isStalling = false }
@@ -13,7 +13,7 @@ extension Execution: Gate {
         // Each wait begins with the opening of a lock's file.
         if call.kind == .create { Machine.touches[slot.number] = SystemState.Touches() }
         if slot.isStalling {
-            note(call.text)
+            if call.isTold { note(call.text) }
             return 0
         }
         if call.isSync || call.kind == .mark, let number = losePowerPerhaps(slot) { return number }
@@ -28,14 +28,14 @@ extension Execution: Gate {
             note { call.text() + " — fails with error \(number)" }
             return number
         }
-        note(call.text)
+        if call.isTold { note(call.text) }
         return 0
     }
 
     func end(_ call: Call, _ result: Int, _ number: Int32) {
         let slot = slots[Machine.current]
         if isAborting || slot.isDead { return }
-        if trace != nil, number != 0, call.kind != .pause { note { "  … gives error \(number)" } }
+        if trace != nil, number != 0, call.isTold { note { "  … which gives error \(number)" } }
         let isEffect = number == 0 && call.isEffect && hasChanged
         if isEffect { ghost.look() }
         if isUndisturbed { return }
@@ -74,9 +74,11 @@ extension Execution: Gate {
     private func pause(_ slot: Slot, _ call: Call) -> Int32 {
         if slot.isStalling {
             slot.polls += 1
-            Machine.system.awake += Int64(call.node)
-            if slot.polls < 2_000 { return 0 }
+            // Longer than any time-out; a wait that counts its polls instead ends by their number.
+            Machine.system.awake += 3_600_000_000_000
+            if slot.polls < 250 { return 0 }
             slot.isStalling = false
+            slot.polls = 0
         }
         // A pause after which the process would do something else, since the lock's file was another one, is no wait.
         if !slot.isRefusedLock, slot.polls < 300 {
@@ -117,6 +119,14 @@ extension Execution: Gate {
 }
 
 extension Call {
+    /// Whether a trace has it: what only looks tells a reader little, but for what is read.
+    var isTold: Bool {
+        switch kind {
+        case .open, .openFolder, .close, .status, .lookUp, .list, .sign, .readLink, .clock, .pause: false
+        default: true
+        }
+    }
+
     /// Whether a wait for a lock makes this call between two pauses.
     var isOfPoll: Bool {
         switch kind {

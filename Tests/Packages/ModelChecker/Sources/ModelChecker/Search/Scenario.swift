@@ -26,6 +26,8 @@ struct Scenario: Sendable {
     var restart: Program?
     /// The last start, which nothing disturbs.
     let last: Program
+    /// Whether CI searches only a part of it.
+    var isLarge = false
     /// How a program may end where nothing failed.
     var endings: Set<String> = ["done"]
     var budget = Budget()

@@ -103,7 +103,7 @@ package enum Platform {
     }
 
     package static func createExclusively(_ path: String) throws(SystemCallError) -> Int32 {
-        try opening { open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600) }
+        try opening { open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600) }
     }
 
     package static func openLock(_ path: String) throws(SystemCallError) -> Int32 {

@@ -172,7 +172,7 @@ struct StateJSONReader {
 
     private mutating func passDigits() throws(Problem) {
         let start = index
-        while next &- 0x30 <= 9, index < bytes.count { index &+= 1 }
+        while next &- 0x30 <= 9 { index &+= 1 }
         if index == start { throw problem(.number) }
     }
 

@@ -37,6 +37,7 @@ struct PostgresSession: SQLSession {
     }
 
     func begin(wait: Duration) throws(SQLError) {
+        try refuseTransaction()
         // Read committed: after the lock, the ledger must be seen as the last holder left it.
         try db.rows("BEGIN ISOLATION LEVEL READ COMMITTED")
         do throws(SQLError) {
@@ -45,6 +46,17 @@ struct PostgresSession: SQLSession {
             try takeAdvisoryLock(wait: wait)
         } catch {
             throw rollingBack(after: error)
+        }
+    }
+
+    /// Refuses a connection that is in a transaction.
+    ///
+    /// PostgreSQL only warns of the BEGIN. The COMMIT would then end the caller's transaction.
+    private func refuseTransaction() throws(SQLError) {
+        // It ends with its transaction, which is over at once where none was begun.
+        try db.rows("SELECT set_config('app_migrations.transaction', 'open', true)")
+        if try db.rows("SELECT current_setting('app_migrations.transaction', true)") == [["open"]] {
+            throw SQLError(.alreadyInTransaction, "The connection is in a transaction already")
         }
     }
 
@@ -79,5 +91,21 @@ struct PostgresSession: SQLSession {
 
     func checkingReferences(_ body: () throws(SQLError) -> Void) throws(SQLError) { try body() }
 
-    func durably(_ body: () throws(SQLError) -> Void) throws(SQLError) { try body() }
+    /// Runs `body` with commits that the server has written when they return.
+    ///
+    /// With synchronous_commit=off it writes them later ("Asynchronous Commit"): a state file would say what a crash of the
+    /// server takes back.
+    func durably(_ body: () throws(SQLError) -> Void) throws(SQLError) {
+        guard try db.rows("SELECT current_setting('synchronous_commit')") == [["off"]] else {
+            return try body()
+        }
+        // "on" would also wait for standby servers.
+        try db.rows("SET synchronous_commit = local")
+        try SQLError.running(body, undoing: "setting synchronous_commit back") { () throws(SQLError) in
+            try db.rows("SET synchronous_commit = off")
+        }
+    }
+
+    /// The log is one for all, and a durable commit writes it up to itself.
+    func beforeDurable(_ body: () throws(SQLError) -> Void) throws(SQLError) { try body() }
 }

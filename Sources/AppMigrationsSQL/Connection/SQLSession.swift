@@ -58,6 +58,9 @@ package protocol SQLSession {
 
     /// Runs `body`, which begins a transaction, with commits that last when the power fails.
     func durably(_ body: () throws(SQLError) -> Void) throws(SQLError)
+
+    /// Runs `body`, which begins a transaction, with commits that last once a durable one follows.
+    func beforeDurable(_ body: () throws(SQLError) -> Void) throws(SQLError)
 }
 
 extension SQLSession {

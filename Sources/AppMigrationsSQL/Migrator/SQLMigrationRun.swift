@@ -125,9 +125,12 @@ struct SQLMigrationRun {
         isLast: Bool,
         _ body: (inout SQLMigrationRun) throws(SQLError) -> Void
     ) throws(SQLError) {
-        guard isLast else { return try transaction(at: next, body) }
         do throws(SQLError) {
-            try session.durably { () throws(SQLError) in try transaction(at: next, body) }
+            if isLast {
+                try session.durably { () throws(SQLError) in try transaction(at: next, body) }
+            } else {
+                try session.beforeDurable { () throws(SQLError) in try transaction(at: next, body) }
+            }
         } catch {
             throw failed(error, at: next)
         }

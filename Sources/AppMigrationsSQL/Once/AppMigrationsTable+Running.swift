@@ -40,17 +40,19 @@ extension AppMigrationsTable {
         var outcome: MigrationBatch.Outcome?
         try passingErrors { call throws(SQLError) in
             try session.waiting(lockTimeout) { () throws(SQLError) in
-                try session.transaction(wait: lockTimeout) { () throws(SQLError) in
-                    if isFirst { try createIfNeeded() }
-                    let place = try place(of: version)
-                    if case .done = place { return }
-                    try call.run { outcome = try body(place.cursor) }
-                    guard let outcome else { return }
-                    try outcome.check(after: place, of: version)
-                    if case .new = place {
-                        try add(version, at: outcome.cursor)
-                    } else {
-                        try move(version, to: outcome.cursor)
+                try session.beforeDurable { () throws(SQLError) in
+                    try session.transaction(wait: lockTimeout) { () throws(SQLError) in
+                        if isFirst { try createIfNeeded() }
+                        let place = try place(of: version)
+                        if case .done = place { return }
+                        try call.run { outcome = try body(place.cursor) }
+                        guard let outcome else { return }
+                        try outcome.check(after: place, of: version)
+                        if case .new = place {
+                            try add(version, at: outcome.cursor)
+                        } else {
+                            try move(version, to: outcome.cursor)
+                        }
                     }
                 }
             }

@@ -11,10 +11,27 @@ extension SQLiteSession {
     private static let durability: [(pragma: String, least: Int64)] = [("synchronous", 3), ("fullfsync", 1)]
 
     package func durably(_ body: () throws(SQLError) -> Void) throws(SQLError) {
+        try raising(Self.durability, body)
+    }
+
+    /// Runs `body`, in WAL mode with synchronous=NORMAL where it is off.
+    ///
+    /// With OFF a commit may copy the log into the database without a sync, and the next begin the log anew. The durable one
+    /// syncs the log only.
+    package func beforeDurable(_ body: () throws(SQLError) -> Void) throws(SQLError) {
+        guard try number(of: "synchronous") == 0, try db.rows("PRAGMA main.journal_mode") == [["wal"]]
+        else { return try body() }
+        try raising([("synchronous", 1)], body)
+    }
+
+    private func raising(
+        _ pragmas: [(pragma: String, least: Int64)],
+        _ body: () throws(SQLError) -> Void
+    ) throws(SQLError) {
         var raised = [(pragma: String, before: Int64)]()
         try SQLError.running(
             { () throws(SQLError) in
-                for (pragma, least) in Self.durability {
+                for (pragma, least) in pragmas {
                     let before = try number(of: pragma)
                     guard before < least else { continue }
                     try setOutside(pragma, to: least)

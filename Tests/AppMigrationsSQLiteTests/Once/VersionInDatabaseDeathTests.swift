@@ -117,21 +117,30 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true])
-    func `the last commit of a migrator is durable, and all before it with it`(isBorrowed: Bool) throws {
+    @Test(
+        arguments: [false, true],
+        [("delete", 0, 0), ("wal", 0, 1), ("wal", 1, 1)] as [(String, Int64, Int64)]
+    )
+    func `the last commit of a migrator is durable, and all before it with it`(
+        isBorrowed: Bool,
+        pragmas: (journal: String, setting: Int64, before: Int64)
+    ) throws {
         try withLibrary { library throws in
             let db = isBorrowed ? library.db.borrowed : library.db
-            try db.query("PRAGMA synchronous = 1")
+            try db.query("PRAGMA journal_mode = \(pragmas.journal)")
+            try db.query("PRAGMA synchronous = \(pragmas.setting)")
             let migrations = (1...3).map { version in
                 Migration(version: version) { db throws in
-                    #expect(try db.query("PRAGMA synchronous") == [[version == 3 ? 3 : 1]])
+                    #expect(
+                        try db.query("PRAGMA synchronous") == [[.integer(version == 3 ? 3 : pragmas.before)]]
+                    )
                 }
             }
             try Migrator(migrations).migrate(db)
-            #expect(try db.query("PRAGMA synchronous") == [[1]])
+            #expect(try db.query("PRAGMA synchronous") == [[.integer(pragmas.setting)]])
             let failing = try Migrator([Migration(version: 4, sql: "nonsense")])
             _ = try sqlError { try failing.migrate(db) }
-            #expect(try db.query("PRAGMA synchronous") == [[1]])
+            #expect(try db.query("PRAGMA synchronous") == [[.integer(pragmas.setting)]])
         }
     }
 }

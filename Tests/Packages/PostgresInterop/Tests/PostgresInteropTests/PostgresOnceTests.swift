@@ -72,6 +72,47 @@ import Testing
         }
     }
 
+    @Test(arguments: ["off", "remote_write"])
+    func `the commit lasts when the server dies, and the setting comes back`(setting: String) throws {
+        try withHosts { info, manager in
+            let db = try PostgresConnection(info)
+            try db.query("CREATE TABLE log(x TEXT)")
+            // It says what the commit of the last transaction that wrote the table was set to.
+            try db.execute(
+                script: """
+                    CREATE TABLE app_migrations(manager TEXT, version TEXT, cursor TEXT, PRIMARY KEY (manager, version));
+                    CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$
+                    BEGIN INSERT INTO log VALUES (current_setting('synchronous_commit')); RETURN NULL; END $$;
+                    CREATE TRIGGER note AFTER INSERT ON app_migrations FOR EACH ROW EXECUTE FUNCTION note();
+                    """
+            )
+            try db.query("SET synchronous_commit = \(setting)")
+            let durable = setting == "off" ? "local" : setting
+            try manager("a").whenMigrating(toVersion: "1.0", in: db) { _ in }
+            try manager("a").whenMigrating(toVersion: "2.0", in: db) { _, _, _ in .done }
+            #expect(
+                try db.query("SELECT x FROM log") == [durable, setting, durable].map { [.text($0)] }
+            )
+            #expect(try db.query("SHOW synchronous_commit") == [[.text(setting)]])
+        }
+    }
+
+    @Test func `a caller's transaction is refused, and stays the caller's`() throws {
+        try withHosts { info, manager in
+            let db = try PostgresConnection(info)
+            try db.query("CREATE TABLE log(x BIGINT)")
+            try db.query("BEGIN")
+            try db.query("INSERT INTO log VALUES (1)")
+            let error = #expect(throws: MigrationError.self) {
+                try manager("a").whenMigrating(toVersion: "2.0", in: db) { _ in }
+            }
+            #expect((error?.underlyingError as? SQLError)?.code == .alreadyInTransaction)
+            try db.query("ROLLBACK")
+            #expect(try db.query("SELECT x FROM log").isEmpty)
+            #expect(try manager("a").whenMigrating(toVersion: "2.0", in: db) { _ in })
+        }
+    }
+
     @Test func `four hosts at once share the batches, each of which runs once`() throws {
         try withHosts { info, manager in
             try PostgresConnection(info).query("CREATE TABLE log(x BIGINT)")

@@ -21,8 +21,9 @@ extension AppMigrationsTable {
         do throws(SQLError) {
             try body(&call)
         } catch {
-            if let failure = call.failure, failure.message == error.message { throw failure.cause }
+            // A statement of the closure, too, ends by the cancellation of its task.
             if error.code == .cancelled, Task<Never, Never>.isCancelled { throw CancellationError() }
+            if let failure = call.failure, failure.message == error.message { throw failure.cause }
             throw error
         }
     }

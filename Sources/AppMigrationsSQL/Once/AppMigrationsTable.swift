@@ -53,7 +53,15 @@ struct AppMigrationsTable {
     }
 
     func place(of version: AppVersion) throws(SQLError) -> Place {
-        let rows = try db.rows("SELECT cursor FROM \(table) WHERE \(isThisRow)", row(of: version))
+        let expected = row(of: version)
+        let rows = try db.rows("SELECT cursor, manager, version FROM \(table) WHERE \(isThisRow)", expected)
+        // A column of numbers takes 1.10 for 1.1, and a collation one manager's name for another's.
+        guard rows.count < 2, rows.allSatisfy({ Array($0.dropFirst()) == expected }) else {
+            throw SQLError(
+                .ledgerUnreadable,
+                "The table app_migrations has rows that seem to be of version \(version), and are not: \(rows)"
+            )
+        }
         switch rows.first?.first {
         case nil: return .new
         case .null: return .done

@@ -23,6 +23,9 @@ extension MigrationManager {
     /// database after each batch. What rebuilds tables belongs into a migration before it, with `run:`. The last commit
     /// is on the disk before the record is, and with it all others.
     ///
+    /// The work belongs into the connection's main database, where the cursor is: in WAL mode SQLite commits each attached file
+    /// for itself.
+    ///
     /// The cursor in the database is the one that counts, for a restored backup too. The state file gets it as a checkpoint
     /// after the first batch of each attempt and after each tenth of the progress, so that `attemptLimit` counts deaths
     /// from there, and a plan knows how far the work is. The closure saves no checkpoints of its own. What

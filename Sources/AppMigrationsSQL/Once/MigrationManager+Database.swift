@@ -8,7 +8,8 @@ extension MigrationManager {
     /// closure run twice: the next start finds the row, and only records the version. The commit is on the
     /// disk before the record is.
     ///
-    /// It is about the database and nothing else: there is no `protecting:`, since files put back while the
+    /// It is about the connection's main database and nothing else. In WAL mode SQLite commits each attached file for itself, so
+    /// that work in an attached file can be missing where its row is there. There is no `protecting:`, since files put back while the
     /// row stays would be lost work. Foreign keys are off in the closure and checked after it, as a
     /// ``SQLMigrator`` does it. A migrator inside gets `insideTransaction: true`.
     ///

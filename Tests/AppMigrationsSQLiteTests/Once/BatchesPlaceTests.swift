@@ -155,6 +155,39 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("manager TEXT COLLATE NOCASE, version TEXT", "('library', '1.4')", "[[NULL, 'library', '1.4']]"),
+        ("manager TEXT, version REAL", "('Library', '1.40')", "[[NULL, 'Library', 1.4]]"),
+        (
+            "manager TEXT, version TEXT", "('Library', '1.4'), ('Library', '1.4')",
+            "[[NULL, 'Library', '1.4'], [NULL, 'Library', '1.4']]"
+        ),
+    ])
+    func `a row that only seems to be the version's is an error`(
+        columns: String,
+        values: String,
+        found: String
+    )
+        throws
+    {
+        try withLibrary { library throws in
+            try library.db.execute(
+                script: """
+                    CREATE TABLE app_migrations(\(columns), cursor TEXT);
+                    INSERT INTO app_migrations(manager, version) VALUES \(values);
+                    """
+            )
+            for attempt in [{ try library.count(to: 2) }, { try library.manager().add("1.4") }] {
+                let error = #expect(throws: MigrationError.self) { try attempt() }
+                #expect(
+                    (error?.underlyingError as? SQLError)?.message
+                        == "The table app_migrations has rows that seem to be of version 1.4, and are not: \(found)"
+                )
+            }
+            #expect(try library.log.isEmpty)
+        }
+    }
+
     @Test func `a lock that another writer holds is waited for by each batch`() throws {
         try withLibrary { library throws in
             let holder = try SQLiteConnection(path: library.folder + "/db")
@@ -175,13 +208,19 @@ import Testing
         }
     }
 
-    @Test(arguments: ["delete", "wal"])
-    func `the last commit is durable and writes, those before it are as the connection has them`(
-        journal: String
+    // Without a sync of its own, a log that is full goes into the database without one, and the next commits write over it.
+    @Test(
+        arguments: [("delete", 0, 0), ("delete", 1, 1), ("wal", 0, 1), ("wal", 1, 1)]
+            as [(String, Int64, Int64)]
+    )
+    func `the last commit is durable and writes, those before it last with it`(
+        journal: String,
+        setting: Int64,
+        batches: Int64
     ) throws {
         try withLibrary { library throws in
             try library.db.query("PRAGMA journal_mode = \(journal)")
-            try library.db.query("PRAGMA synchronous = 1")
+            try library.db.query("PRAGMA synchronous = \(setting)")
             var synchronous = [[[SQLValue]]]()
             // It is another number for a connection when the file was changed by others.
             let reader = try SQLiteConnection(path: library.folder + "/db")
@@ -192,8 +231,8 @@ import Testing
                 written.append(try reader.query("PRAGMA data_version"))
             }
             try library.count(to: 3, in: db)
-            #expect(synchronous == [[[1]], [[1]], [[1]], [[3]]])
-            #expect(try library.db.query("PRAGMA synchronous") == [[1]])
+            #expect(synchronous == [batches, batches, batches, 3].map { [[.integer($0)]] })
+            #expect(try library.db.query("PRAGMA synchronous") == [[.integer(setting)]])
             written.append(try reader.query("PRAGMA data_version"))
             #expect(Set(written).count == 5)
         }

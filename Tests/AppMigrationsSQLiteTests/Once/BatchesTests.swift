@@ -94,6 +94,43 @@ import Testing
         }
     }
 
+    @Test func `a cursor that only looks like the one before it is another place`() throws {
+        try withLibrary { library throws in
+            let titles = ["Caf\u{E9}", "Cafe\u{301}", "", "a\u{0}b", "\"\\\n\u{2028}\u{FFFF}"]
+            var cursors = [[UInt8]]()
+            try library.manager().batches { _, batch, _ in
+                cursors.append(batch.cursor.map { Array($0.utf8) } ?? [])
+                return cursors.count > titles.count ? .done : .continue(at: titles[cursors.count - 1])
+            }
+            #expect(cursors == [[]] + titles.map { Array($0.utf8) })
+        }
+    }
+
+    @Test(arguments: ["SELECT sum(x) FROM c", "INSERT INTO log SELECT x FROM c"], [false, true])
+    func `a cancelled task ends in a statement of a closure, which is no failure`(
+        statement: String,
+        isBatch: Bool
+    ) async throws {
+        try await withLibrary { library async throws in
+            let endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) \(statement)"
+            let task = Task {
+                let work = { (db: SQLiteConnection) throws in
+                    withUnsafeCurrentTask { $0?.cancel() }
+                    try db.query(endless)
+                }
+                guard isBatch else { return try library.manager().whenMigrating(toVersion: "1.4", run: work) }
+                return try library.manager().batches { db, _, _ in
+                    try work(db)
+                    return .done
+                }
+            }
+            let error = await #expect(throws: MigrationError.self) { try await task.value }
+            #expect(error?.code == .cancelled)
+            #expect(try library.count(to: 2))
+            #expect(try library.log == [["1"], ["2"]])
+        }
+    }
+
     @Test(arguments: [(4_096, nil), (4_097, SQLError.Code.invalidCursor)])
     func `a cursor has a limit`(bytes: Int, code: SQLError.Code?) throws {
         try withLibrary { library throws in

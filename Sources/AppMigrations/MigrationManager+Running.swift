@@ -65,6 +65,10 @@ extension MigrationManager {
         let version = admission.version
         let oldestReader = admission.oldestReader
         var state = try locked.existing()
+        // An older app may have begun meanwhile what this one doesn't declare any more.
+        if declarations.withLock({ $0.marks != state.marks }) {
+            try options.requireUpgradable(state.marks, to: currentVersion, file.location)
+        }
         let decision = declarations.withLock {
             $0.decide(version, state.marks, current: currentVersion, limit: options.attemptLimit)
         }

@@ -20,7 +20,7 @@ extension MigrationManager {
     /// - Returns: Whether the closure ran. `false` means that the version has run already, or belongs to the baseline; in a start
     ///   whose ``launch-property`` is `downgrade(from:)`, that nothing runs.
     /// - Throws: ``MigrationError`` with the code `invalidVersion`, `newerThanCurrentVersion`, `outOfOrder`, `blocked`,
-    ///   `nested`, `overtaken`, `readOnly`, `attemptLimitReached`, `lockTimeout`, `cancelled`, `stateUnreadable`,
+    ///   `nested`, `overtaken`, `tooOld`, `readOnly`, `attemptLimitReached`, `lockTimeout`, `cancelled`, `stateUnreadable`,
     ///   `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed`, `stateNotSaved`, or `migrationFailed` with the closure's error as
     ///   ``MigrationError/underlyingError``. The manager is closed then.
     @discardableResult

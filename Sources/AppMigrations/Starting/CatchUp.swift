@@ -14,10 +14,10 @@ extension StateMarks {
         }
         // A handler that is told of a save which failed, and makes a manager, would be told of the next failure.
         let isTold = hasLeftover ? false : try isInsideHandler(of: location)
-        if isTold { return StartOutcome.held(self, file, current) }
+        if isTold { return try StartOutcome.held(self, file, current, options) }
         let reporter = Reporter(location: location, onEvent: options.onEvent)
         do throws(MigrationError) {
-            let outcome = try catchUp(file, reporter, current: current, timeout: options.lockTimeout)
+            let outcome = try catchUp(file, reporter, current: current, options)
             outcome.report(reporter, current)
             return outcome
         } catch {
@@ -44,10 +44,10 @@ extension StateMarks {
         _ file: StateFile,
         _ reporter: Reporter,
         current: AppVersion,
-        timeout: Duration?
+        _ options: MigrationManager.Options
     ) throws(MigrationError) -> StartOutcome {
         var failure: MigrationError?
-        let locked = try LockedState.take(ifFree: file, reporter, timeout: timeout) {
+        let locked = try LockedState.take(ifFree: file, reporter, timeout: options.lockTimeout) {
             do throws(MigrationError) {
                 return try awaitsRestore(file)
             } catch {
@@ -56,8 +56,8 @@ extension StateMarks {
             }
         }
         if let failure { throw failure }
-        guard let locked else { return StartOutcome.held(self, file, current) }
-        return try StartOutcome.found(locked, current)
+        guard let locked else { return try StartOutcome.held(self, file, current, options) }
+        return try StartOutcome.found(locked, current, options)
     }
 
     private func isInsideHandler(of location: StateLocation) throws(MigrationError) -> Bool {

@@ -19,13 +19,28 @@ extension MigrationManager.Options {
 extension MigrationManager.Options {
     /// Throws where the state is too old.
     ///
-    /// It reads the state again: to be handed what was read would cost every start the code for it, and few apps ask.
+    /// It reads the state again: to be handed what was read would cost every start the code for it, and few apps ask. Files
+    /// that wait to be put back come first, since the error doesn't forbid to write to them: `catchUp` throws then.
     @inline(never)
     func requireUpgradable(_ file: StateFile, to current: AppVersion) throws(MigrationError) {
         guard upgradesFrom != nil else { return }
         let earliest = try earliestUpgrade(to: current, file.location)
         guard case .marks(let marks) = try file.readMarks() else { return }
+        if marks.hasLeftover, !isReadOnly { return }
         try marks.requireUpgradable(from: earliest, to: current, file.location)
+    }
+
+    /// The same for marks that were read under the lock, or that are all that can be known while another process has it.
+    @inline(never)
+    func requireUpgradable(
+        _ marks: StateMarks,
+        to current: AppVersion,
+        _ location: StateLocation
+    ) throws(MigrationError) {
+        guard upgradesFrom != nil else { return }
+        let earliest = try earliestUpgrade(to: current, location)
+        // Under the lock files may have been put back.
+        try marks.requireUpgradable(from: earliest, to: current, location, "Nothing was run.")
     }
 }
 
@@ -35,9 +50,10 @@ extension StateMarks {
     func requireUpgradable(
         from earliest: AppVersion,
         to current: AppVersion,
-        _ location: StateLocation
+        _ location: StateLocation,
+        _ end: Message = "Nothing was run or changed."
     ) throws(MigrationError) {
-        if isOlder(than: earliest) { throw .tooOld(lastRun, earliest, current: current, location) }
+        if isOlder(than: earliest) { throw .tooOld(lastRun, earliest, current: current, location, end) }
     }
 
     /// Whether something below `earliest` may have to run, or to run again.
@@ -58,7 +74,7 @@ extension MigrationError {
         _ earliest: AppVersion,
         current: AppVersion,
         _ location: StateLocation,
-        _ end: Message = "Nothing was run or changed."
+        _ end: Message
     ) -> MigrationError {
         MigrationError(
             .tooOld,

@@ -31,7 +31,7 @@ extension StartOutcome {
             reporter,
             current: current,
             earliest: earliest,
-            timeout: options.lockTimeout,
+            options,
             firstRun
         )
         outcome.report(reporter, current)
@@ -43,25 +43,21 @@ extension StartOutcome {
         _ reporter: Reporter,
         current: AppVersion,
         earliest: AppVersion,
-        timeout: Duration?,
+        _ options: MigrationManager.Options,
         _ firstRun: () throws -> MigrationManager.FirstRun
     ) throws(MigrationError) -> StartOutcome {
         let locked: LockedState
         do throws(MigrationError) {
-            locked = try LockedState.take(file, reporter, timeout: timeout)
+            locked = try LockedState.take(file, reporter, timeout: options.lockTimeout)
         } catch {
             // A task of this process made the state since it was missed, and is migrating: there is nothing to wait for.
             if error.code == .nested, case .marks(let marks) = try file.readMarks() {
-                try marks.requireUpgradable(from: earliest, to: current, file.location)
-                return held(marks, file, current)
+                return try held(marks, file, current, options)
             }
             throw error
         }
         // Another process made the state meanwhile; it may have died in a migration already.
-        if let state = locked.state {
-            try state.marks.requireUpgradable(from: earliest, to: current, file.location)
-            return try found(locked, current)
-        }
+        if locked.state != nil { return try found(locked, current, options) }
         let answer = try ask(firstRun, file.location, lock: locked.identity)
         do throws(LockLoss) {
             try locked.takeAgain()

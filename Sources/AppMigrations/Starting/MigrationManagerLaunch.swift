@@ -40,8 +40,9 @@ extension MigrationManager {
         do throws(MigrationError) {
             // Where the state is gone, the next declaration that needs one says so.
             guard let locked = try LockedState.take(ifFree: file, reporter, recovering: false),
-                locked.state != nil
+                let marks = locked.state?.marks
             else { return }
+            try options.requireUpgradable(marks, to: currentVersion, file.location)
             failure = locked.raiseLaunched(to: currentVersion)
         } catch {
             failure = error

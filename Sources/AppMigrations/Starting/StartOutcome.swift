@@ -13,8 +13,14 @@ struct StartOutcome {
     ///
     /// `launch` says what is true then: a newer version may have been started since the state was read without the lock.
     @inline(never)
-    static func found(_ locked: LockedState, _ current: AppVersion) throws(MigrationError) -> StartOutcome {
+    static func found(
+        _ locked: LockedState,
+        _ current: AppVersion,
+        _ options: MigrationManager.Options
+    ) throws(MigrationError) -> StartOutcome {
         let marks = try locked.existing().marks
+        // Before the version launched is raised, which would hold back the release that can upgrade the data.
+        try options.requireUpgradable(marks, to: current, locked.location)
         var outcome = StartOutcome(marks: marks, launch: marks.launch(of: current))
         outcome.launchFailure = locked.raiseLaunched(to: current)
         outcome.marks = try locked.existing().marks
@@ -22,7 +28,13 @@ struct StartOutcome {
     }
 
     /// What a start finds while another process, or a task of this one, holds the lock.
-    static func held(_ marks: StateMarks, _ file: StateFile, _ current: AppVersion) -> StartOutcome {
+    static func held(
+        _ marks: StateMarks,
+        _ file: StateFile,
+        _ current: AppVersion,
+        _ options: MigrationManager.Options
+    ) throws(MigrationError) -> StartOutcome {
+        try options.requireUpgradable(marks, to: current, file.location)
         var outcome = StartOutcome(marks: marks, launch: marks.launch(of: current))
         outcome.owesLaunch = marks.launched < current
         if outcome.owesLaunch { outcome.launchFailure = .launchOwed(current, file.location) }

@@ -103,6 +103,7 @@ extension FileLock {
     /// A shared lock is asked for, since NFS gives an exclusive lock only to a descriptor that may write (flock(2)).
     static func isTaken(_ location: StateLocation) throws(LockFailure) -> Bool {
         do throws(SystemCallError) {
+            if LockDescriptor.use(of: try FileStatus(ofEntry: location.lock).identity) != nil { return true }
             let descriptor = try Platform.openToRead(location.lock)
             let isFree: Bool
             do throws(SystemCallError) {

@@ -95,6 +95,20 @@ package struct LockDescriptor: Sendable {
                 // one open. But the lock is given back: else every other process would wait for as long as this one lives.
                 Platform.release(number)
             }
+            Self.signAgain(identity, table)
+        }
+    }
+
+    /// Signs the lock that this process has on a file of which it has closed a descriptor, with which the sign went.
+    ///
+    /// Without the sign a process that only looks would take this one for dead.
+    private static func signAgain(_ identity: FileIdentity, _ table: borrowing Table) {
+        for (number, entry) in table.entries where entry.identity == identity && entry.use != .open {
+            do throws(SystemCallError) {
+                if try leads(number, to: identity) { Platform.sign(number) }
+            } catch {
+                // The number may be that of a file of the app, which is not to be locked.
+            }
         }
     }
 

@@ -33,7 +33,9 @@ final class CheckpointWriter: Sendable {
 
     /// Ends the saving, and gives the intent as it stands; `nil` where it ended before.
     func end() -> MigrationState? {
-        attempt.withLock { attempt in
+        // In a child made by fork as another thread saved, nobody would ever give the writer's lock back.
+        if Platform.process != process { return nil }
+        return attempt.withLock { attempt in
             defer { attempt = nil }
             return attempt?.intent
         }

@@ -40,7 +40,14 @@ import Testing
                             options: options
                         )
                         _ = try other.plan { try $0.whenMigrating(toVersion: "1.1") {} }
-                    default: _ = try Self.manager(path, "1.2")
+                    default:
+                        // On another thread, where nothing tells that the start comes from inside the closure.
+                        let ended = DispatchSemaphore(value: 0)
+                        Thread.detachNewThread {
+                            do { _ = try Self.manager(path, "1.2") } catch { Issue.record(error) }
+                            ended.signal()
+                        }
+                        ended.wait()
                     }
                     let child = forkProcess()
                     if child == 0 {

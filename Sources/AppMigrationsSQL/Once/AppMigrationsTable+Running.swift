@@ -69,9 +69,11 @@ extension AppMigrationsTable {
             try session.waiting(lockTimeout) { () throws(SQLError) in
                 try session.durably { () throws(SQLError) in
                     try session.transaction(wait: lockTimeout) { () throws(SQLError) in
+                        // Another process may have reset the database meanwhile.
+                        try require(version, at: nil)
                         // SQLite writes no page for an UPDATE that changes nothing.
-                        try remove(version)
-                        try add(version)
+                        try move(version, to: "")
+                        try move(version, to: nil)
                     }
                 }
             }

@@ -96,7 +96,7 @@ struct AppMigrationsTable {
         try require(version, at: cursor)
     }
 
-    private func require(_ version: AppVersion, at cursor: String?) throws(SQLError) {
+    func require(_ version: AppVersion, at cursor: String?) throws(SQLError) {
         let expected = cursor.map(Place.begun) ?? .done
         guard try place(of: version) == expected else { throw .rowNotKept(version) }
     }

@@ -11,7 +11,7 @@ import Testing
         ("INSERT INTO log", 1), ("INSERT INTO log", 2), ("INSERT INTO log", 4),
         ("INSERT INTO main.app_migrations", 1), ("UPDATE main.app_migrations", 1),
         ("UPDATE main.app_migrations", 3), ("COMMIT", 1), ("COMMIT", 2), ("COMMIT", 4), ("COMMIT", 5),
-        ("DELETE FROM main.app_migrations", 1),
+        ("UPDATE main.app_migrations", 4), ("UPDATE main.app_migrations", 5),
     ])
     func `a process killed behind a statement has run each batch once in the end`(
         statement: String,
@@ -152,6 +152,32 @@ import Testing
             #expect(cause?.code == .ledgerUnreadable)
             #expect(cause?.message == message)
             #expect(try library.log == [["1"]])
+        }
+    }
+
+    @Test func `batches of a database that another process has reset are not recorded`() throws {
+        try withLibrary { library throws in
+            let second = try SQLiteConnection(path: library.folder + "/db")
+            let db = OtherConnection(library.db) { statement in
+                // After the last batch.
+                guard statement == "PRAGMA synchronous = 3" else { return }
+                try second.query("DELETE FROM app_migrations")
+            }
+            let error = #expect(throws: MigrationError.self) { try library.count(to: 2, in: db) }
+            #expect((error?.underlyingError as? SQLError)?.code == .ledgerUnreadable)
+            #expect(try library.rows.isEmpty)
+            #expect(try library.manager().manager.lastRunVersion == AppVersion("1.0"))
+        }
+    }
+
+    @Test func `rows that a trigger keeps from being deleted are no obstacle`() throws {
+        try withLibrary { library throws in
+            try library.manager().add("1.1")
+            try library.db.query(
+                "CREATE TRIGGER t BEFORE DELETE ON app_migrations BEGIN SELECT RAISE(ABORT, 'kept'); END"
+            )
+            #expect(try library.count(to: 2))
+            #expect(try library.cursors == [[nil], [nil]])
         }
     }
 

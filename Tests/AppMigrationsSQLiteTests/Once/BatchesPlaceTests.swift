@@ -172,7 +172,7 @@ import Testing
 
     @Test func `rows that a trigger keeps from being deleted are no obstacle`() throws {
         try withLibrary { library throws in
-            try library.manager().add("1.1")
+            #expect(try library.manager().add("1.1"))
             try library.db.query(
                 "CREATE TRIGGER t BEFORE DELETE ON app_migrations BEGIN SELECT RAISE(ABORT, 'kept'); END"
             )

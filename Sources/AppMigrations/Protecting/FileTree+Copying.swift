@@ -193,6 +193,8 @@ struct FileCopying {
             try Platform.closeAfterWriting(writer.descriptor)
         }
         progress.add(cost - counted)
+        // A file whose blocks are shared has no parts that could be told of.
+        try reach(name)
     }
 
     /// Opens the file that becomes the copy; `isComplete` where it has the right content already, and `isThere` where it had

@@ -16,6 +16,7 @@ let package = Package(
         .library(name: "AppMigrationsSQL", targets: ["AppMigrationsSQL"]),
         .library(name: "AppMigrationsSQLite", targets: ["AppMigrationsSQLite"]),
         .library(name: "AppMigrationsSchema", targets: ["AppMigrationsSchema"]),
+        .library(name: "AppMigrationsFleet", targets: ["AppMigrationsFleet"]),
         .library(name: "AppMigrationsTesting", targets: ["AppMigrationsTesting"]),
     ],
     targets: [
@@ -59,7 +60,16 @@ let package = Package(
             dependencies: ["AppMigrationsSQL", "AppMigrationsSQLite", "CAppMigrationsSQLite"],
             swiftSettings: settings
         ),
-        .target(name: "AppMigrationsTesting", dependencies: ["AppMigrations"], swiftSettings: settings),
+        .target(
+            name: "AppMigrationsFleet",
+            dependencies: ["AppMigrations", "AppMigrationsSQL"],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "AppMigrationsTesting",
+            dependencies: ["AppMigrations", "AppMigrationsFleet"],
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "NotesExample",
             dependencies: ["AppMigrations", "AppMigrationsSQLite", "AppMigrationsSchema"],
@@ -77,6 +87,14 @@ let package = Package(
             dependencies: [
                 "AppMigrations", "AppMigrationsSQL", "AppMigrationsSQLite", "AppMigrationsSchema",
                 "StandInDatabase", "TestSupport",
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "AppMigrationsFleetTests",
+            dependencies: [
+                "AppMigrations", "AppMigrationsSQL", "AppMigrationsFleet", "AppMigrationsSQLite",
+                "AppMigrationsTesting", "TestSupport",
             ],
             swiftSettings: settings
         ),

@@ -1,0 +1,13 @@
+/// What a store holds for one manager.
+public struct FleetDocument: Sendable, Hashable {
+    /// The document as it was handed over, byte for byte.
+    public let bytes: [UInt8]
+
+    /// The revision of these bytes, which no other document of this name ever had.
+    public let revision: FleetRevision
+
+    public init(bytes: [UInt8], revision: FleetRevision) {
+        self.bytes = bytes
+        self.revision = revision
+    }
+}

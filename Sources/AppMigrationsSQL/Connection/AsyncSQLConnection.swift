@@ -1,0 +1,25 @@
+/// What a migrator needs of a connection whose statements are awaited.
+///
+/// PostgresNIO's `PostgresConnection` is one with an extension of some thirty lines, SQLiteNIO's with fewer: the guide
+/// *Asynchronous connections* shows them.
+///
+/// The method throws whatever its library throws: an error must never come back as an empty result.
+public protocol AsyncSQLConnection {
+    /// Runs one statement and returns its rows, each with the values of its columns in order.
+    ///
+    /// It is called for one statement at a time, and always on the connection that the caller handed over: a pool lends one
+    /// connection for the whole call.
+    @discardableResult
+    nonisolated(nonsending) func query(_ sql: String, _ arguments: [SQLValue]) async throws -> [[SQLValue]]
+
+    /// The dialect of the database.
+    static var dialect: SQLDialect { get }
+}
+
+extension AsyncSQLConnection {
+    /// Runs one statement that has no parameters.
+    @discardableResult
+    public nonisolated(nonsending) func query(_ sql: String) async throws -> [[SQLValue]] {
+        try await query(sql, [])
+    }
+}

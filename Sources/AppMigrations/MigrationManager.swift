@@ -47,9 +47,9 @@ public final class MigrationManager: Sendable {
     ///   - options: Time-out of the lock, limit of attempts, the oldest version to upgrade from, whether only to look, events.
     /// - Throws: ``MigrationError`` with the code `invalidName`, `invalidVersion`, `unknownCurrentVersion`,
     ///   `stateUnreadable` (try again later: a locked device before its first unlock, for instance), `stateCorrupted`,
-    ///   `stateFromNewerFormat`, `tooOld`, `newerThanCurrentVersion`, `protectionFailed`, `lockTimeout` and `cancelled` (on the first run, and while another
-    ///   process puts files back), and on the first run `firstRunFailed`, `stateNotSaved` and
-    ///   `nested`. Nothing was run then.
+    ///   `stateFromNewerFormat`, `tooOld`, `newerThanCurrentVersion`, `protectionFailed`, `lockTimeout` and `cancelled` (on
+    ///   the first run, and while another process puts files back), and on the first run `firstRunFailed`, `stateNotSaved`
+    ///   and `nested`. Nothing was run then.
     public init(
         named name: String = "default",
         currentVersion: String? = nil,
@@ -75,8 +75,10 @@ public final class MigrationManager: Sendable {
         let found = try file.readMarks()
         switch consume found {
         case .marks(let found):
+            if options.isParticular {
+                try options.requireUpgradable(asRead: found, to: current, file.location)
+            }
             marks = consume found
-            if options.isParticular { try options.requireUpgradable(file, to: current) }
             if marks.isInterrupted || marks.launched < current {
                 let start = try marks.catchUp(file, current: current, options: options)
                 (marks, launch, owesLaunch) = (start.marks, start.launch, start.owesLaunch)

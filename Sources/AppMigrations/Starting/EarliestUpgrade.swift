@@ -17,17 +17,19 @@ extension MigrationManager.Options {
 }
 
 extension MigrationManager.Options {
-    /// Throws where the state is too old.
+    /// Throws where the state, as it was read without the lock, is too old.
     ///
-    /// It reads the state again: to be handed what was read would cost every start the code for it, and few apps ask. Files
-    /// that wait to be put back come first, since the error doesn't forbid to write to them: `catchUp` throws then.
+    /// Files that wait to be put back come first, since the error doesn't forbid to write to them: `catchUp` throws then.
     @inline(never)
-    func requireUpgradable(_ file: StateFile, to current: AppVersion) throws(MigrationError) {
+    func requireUpgradable(
+        asRead marks: borrowing StateMarks,
+        to current: AppVersion,
+        _ location: StateLocation
+    ) throws(MigrationError) {
         guard upgradesFrom != nil else { return }
-        let earliest = try earliestUpgrade(to: current, file.location)
-        guard case .marks(let marks) = try file.readMarks() else { return }
+        let earliest = try earliestUpgrade(to: current, location)
         if marks.hasLeftover, !isReadOnly { return }
-        try marks.requireUpgradable(from: earliest, to: current, file.location)
+        try marks.requireUpgradable(from: earliest, to: current, location)
     }
 
     /// The same for marks that were read under the lock, or that are all that can be known while another process has it.

@@ -17,6 +17,7 @@ struct Arguments {
     var data: String?
     var timeout: Int?
     var attemptLimit: Int?
+    var upgradesFrom: String?
     /// Where the app kills itself: `begin:1.2`, `middle:1.2`, `end:1.2`, or an event such as `restored:1.2`.
     var death: String?
     /// The version whose closure throws in its middle, and in the first attempt only when `throwsOnce` is set.
@@ -33,7 +34,8 @@ struct Arguments {
 
     static let usage = """
         StandInApp --state DIR [--name NAME] [--current 1.4] [--first fresh|everything|1.0] [--declare 1.1,1.2]
-            [--protect 1.1,1.2] [--synchronize 1.1,1.2] [--floors 1.1,1.2] [--steps N] [--trace FILE] [--data DIR] [--timeout MILLISECONDS] [--limit N]
+            [--protect 1.1,1.2] [--synchronize 1.1,1.2] [--floors 1.1,1.2] [--steps N]
+            [--trace FILE] [--data DIR] [--timeout MILLISECONDS] [--limit N] [--upgrades-from 1.1]
             [--die begin|middle|end|EVENT:VERSION] [--throw VERSION] [--throw-once VERSION] [--hold VERSION]
             [--work LINE] [--look plan] [--abandon restore]
         StandInApp --serve
@@ -58,6 +60,7 @@ struct Arguments {
             case "--data": data = value
             case "--timeout": timeout = Int(value)
             case "--limit": attemptLimit = Int(value)
+            case "--upgrades-from": upgradesFrom = value
             case "--die": death = value
             case "--throw": throwing = value
             case "--throw-once": (throwing, throwsOnce) = (value, true)

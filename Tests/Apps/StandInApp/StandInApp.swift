@@ -44,6 +44,7 @@ struct StandInApp {
         let options = MigrationManager.Options(
             lockTimeout: arguments.timeout.map { .milliseconds($0) },
             attemptLimit: arguments.attemptLimit,
+            upgradesFrom: arguments.upgradesFrom,
             isReadOnly: arguments.isLooking,
             onEvent: { event in
                 if let duration = event.duration, duration < .zero {

@@ -9,6 +9,7 @@ struct Arguments {
     var only: String?
     var budget = Scenario.Budget()
     var allowance = Int.max
+    /// The time of one search, or one walk.
     var seconds = Double.infinity
     var seed: UInt64 = 1
     var planted = ""

@@ -18,7 +18,10 @@ case .search:
         let plans =
             arguments.budget == Scenario.Budget()
             ? Plan.all(of: scenario, arguments.isFull) : [Plan(arguments)]
-        for plan in plans where !Campaign.search(scenario, plan) { isSound = false }
+        for var plan in plans {
+            plan.seconds = arguments.seconds
+            if !Campaign.search(scenario, plan) { isSound = false }
+        }
     }
 case .planted:
     isSound = scenarios.contains { Campaign.isFound(in: $0, arguments) }

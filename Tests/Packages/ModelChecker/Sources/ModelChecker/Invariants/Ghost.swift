@@ -15,6 +15,9 @@ final class Ghost {
         var returned: Set<String> = []
         /// The newest version that a call has returned for: it may not be forgotten any more.
         var acknowledged: String?
+        /// How many processes died, and how many of them in a closure.
+        var deaths = 0
+        var deathsInClosures = 0
         /// What the scenario itself keeps in mind.
         var notes: [String: Int] = [:]
         /// Whether the scenario has removed the state, or lowered its mark.
@@ -51,6 +54,7 @@ final class Ghost {
             hash &+= Machine.mix(Self.hash(note), UInt64(count) | 1 << 41)
         }
         hash = Machine.mix(hash, Self.hash(knowledge.acknowledged ?? ""))
+        hash = Machine.mix(hash, UInt64(knowledge.deaths << 8 | knowledge.deathsInClosures))
         return Machine.mix(hash, (knowledge.isLowered ? 2 : 3) | (knowledge.isExclusive ? 8 : 4))
     }
 
@@ -135,7 +139,10 @@ extension Ghost {
     func acknowledge(_ version: String) { knowledge.acknowledged = version }
 
     func died(_ process: Int) {
-        if process < knowledge.running.count { knowledge.running[process] = nil }
+        if process >= knowledge.running.count { return }
+        knowledge.deaths += 1
+        if knowledge.running[process] != nil { knowledge.deathsInClosures += 1 }
+        knowledge.running[process] = nil
     }
 
     func lostPower() {

@@ -21,18 +21,18 @@ func app(
     _ declarations: [Declaration],
     named name: String = "app",
     firstRun: MigrationManager.FirstRun = .existingData(at: "1.0"),
-    timeout: Duration? = .seconds(10),
+    options: MigrationManager.Options = MigrationManager.Options(lockTimeout: .seconds(10)),
     opened: @escaping @Sendable (Ghost) -> Void = { _ in },
     finally: @escaping @Sendable (Ghost, MigrationManager) throws -> Void = { _, _ in }
 ) -> Scenario.Program {
-    Scenario.Program(name: "\(name) \(current)") { ghost in
+    Scenario.Program(name: "\(name) \(current)", isLooking: options.isReadOnly) { ghost in
         do {
             let migrations = try MigrationManager(
                 named: "Library",
                 currentVersion: current,
                 firstRun: firstRun,
                 stateDirectory: Ghost.folder,
-                options: MigrationManager.Options(lockTimeout: timeout)
+                options: options
             )
             opened(ghost)
             if !Machine.isAlive { throw Died() }

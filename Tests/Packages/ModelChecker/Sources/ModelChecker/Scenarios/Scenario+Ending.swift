@@ -8,7 +8,10 @@ extension Scenario {
     }
 
     /// What holds after a last start that nothing disturbed.
-    static func recorded(_ versions: [String]) -> @Sendable (Ghost) -> Void {
+    static func recorded(
+        _ versions: [String],
+        keeping kept: String? = nil
+    ) -> @Sendable (Ghost) -> Void {
         { ghost in
             guard let facts = ghost.facts else { return ghost.fail("After the last start there is a state.") }
             for version in versions where !ghost.knowledge.returned.contains(version) {
@@ -20,6 +23,7 @@ extension Scenario {
             if facts.interrupted != nil { ghost.fail("After one undisturbed start nothing is interrupted.") }
             let left = Machine.system.disk.names(in: Ghost.folder).filter {
                 !["Library.migrations.json", "Library.migrations.lock"].contains($0)
+                    && !(kept.map($0.hasPrefix) ?? false)
             }
             // A file system that loses a removal and keeps a later rename leaves a snapshot that nothing lists: it waits for
             // the next start that takes the lock.
@@ -33,5 +37,5 @@ extension Scenario {
 }
 
 extension Scenario {
-    static let all = starting + protecting + interfering
+    static let all = starting + looking + refusing + protecting + [abandoning] + interfering
 }

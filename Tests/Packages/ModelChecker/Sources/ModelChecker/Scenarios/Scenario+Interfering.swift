@@ -5,49 +5,22 @@ extension Scenario {
     static let interfering = [resetting, forgetting, removedLock, removedFolder]
 
     /// The mark is set back while a closure may run.
-    static let resetting = Scenario(
-        name: "reset against a running closure",
-        versions: ["1.1"],
-        setUp: started("1.0"),
-        programs: [
-            app("1.1", [one]),
-            app(
-                "1.1",
-                [],
-                named: "resetting app",
-                finally: { ghost, migrations in
-                    ghost.knowledge.isLowered = true
-                    try migrations.reset(to: "1.0")
-                }
-            ),
-        ],
-        restart: app("1.1", [one]),
-        last: app("1.1", [one]),
-        atEnd: recorded(["1.1"])
-    )
+    static let resetting = beside("reset against a running closure", named: "resetting app") {
+        ghost,
+        migrations in
+        ghost.knowledge.isLowered = true
+        try migrations.reset(to: "1.0")
+    }
 
     /// The state is removed while a closure may run.
-    static let forgetting = Scenario(
-        name: "forgetState against a running closure",
-        versions: ["1.1"],
-        setUp: started("1.0"),
-        programs: [
-            app("1.1", [one]),
-            app(
-                "1.1",
-                [],
-                named: "forgetting app",
-                finally: { ghost, migrations in
-                    ghost.knowledge.isLowered = true
-                    try migrations.forgetState()
-                }
-            ),
-        ],
-        restart: app("1.1", [one]),
-        last: app("1.1", [one]),
-        endings: ["done", "stateUnreadable"],
-        atEnd: recorded(["1.1"])
-    )
+    static let forgetting = beside(
+        "forgetState against a running closure",
+        named: "forgetting app",
+        endings: ["done", "stateUnreadable"]
+    ) { ghost, migrations in
+        ghost.knowledge.isLowered = true
+        try migrations.forgetState()
+    }
 
     /// Somebody removes the lock's file, as tools that tidy up do: while a closure runs, or while nobody has the lock.
     ///

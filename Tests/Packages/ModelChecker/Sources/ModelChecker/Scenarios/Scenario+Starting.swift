@@ -5,7 +5,7 @@ extension Scenario {
     static let one = Declaration(version: "1.1")
     static let two = Declaration(version: "1.2")
 
-    static let starting = [firstRun, twoVersions, chain, plan, floor, checkpoint]
+    static let starting = [firstRun, twoVersions, chain, floor, checkpoint]
 
     /// Two processes of one app meet data that is older than the library.
     static let firstRun = Scenario(
@@ -44,36 +44,6 @@ extension Scenario {
     private static let throwing = Declaration(version: "1.2") { _, context in
         if context.attempt == 1 { throw WorkFailure() }
     }
-
-    /// A process only asks what would run.
-    static let plan = Scenario(
-        name: "a plan beside a run",
-        versions: ["1.1"],
-        setUp: started("1.0"),
-        programs: [
-            app("1.1", [one]),
-            app(
-                "1.1",
-                [],
-                named: "planning app",
-                finally: { ghost, migrations in
-                    let isRecorded = ghost.knowledge.acknowledged == "1.1"
-                    let kinds = try migrations.plan { try $0.whenMigrating(toVersion: "1.1") {} }.map(\.kind)
-                    if !Machine.isAlive { return }
-                    // What was recorded before the manager was made is known to it.
-                    if kinds != [.willRun], kinds != [.alreadyRun], kinds != [.baseline] {
-                        ghost.fail("A plan says what would run: it said \(kinds).")
-                    }
-                    if !isRecorded, ghost.knowledge.returned.isEmpty, kinds != [.willRun] {
-                        ghost.fail("A plan says what would run: 1.1 had not run, and it said \(kinds).")
-                    }
-                }
-            ),
-        ],
-        restart: app("1.1", [one]),
-        last: app("1.1", [one]),
-        atEnd: recorded(["1.1"])
-    )
 
     /// A migration whose data apps below 2.0 can't read, while such an app starts.
     static let floor = Scenario(

@@ -36,6 +36,9 @@ extension Execution: Gate {
         let slot = slots[Machine.current]
         if isAborting || slot.isDead { return }
         if trace != nil, number != 0, call.isTold { note { "  … which gives error \(number)" } }
+        if number == 0, slot.program?.isLooking == true, call.isEffect, call.kind != .close {
+            ghost.fail("A manager that only looks changes nothing, and takes no lock: \(call.text()).")
+        }
         let isEffect = number == 0 && call.isEffect && hasChanged
         if isEffect { ghost.look() }
         if isUndisturbed { return }

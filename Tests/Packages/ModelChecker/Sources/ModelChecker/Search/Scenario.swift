@@ -5,6 +5,8 @@ struct Scenario: Sendable {
     /// What one process does; the text that it gives back says how it ended.
     struct Program: Sendable {
         let name: String
+        /// Whether it may change nothing.
+        var isLooking = false
         let run: @Sendable (Ghost) -> String
     }
 

@@ -1,0 +1,69 @@
+import AppMigrations
+import SimulatedSystem
+
+extension Scenario {
+    private static let kept = "Library.migrations.kept-"
+    private static let old = "old notes"
+    private static let new = "NEW NOTES, LONGER"
+
+    /// The files that wait to be put back are given up, while an app may put them back, or be in the closure.
+    static let abandoning = Scenario(
+        name: "abandonRestore beside a run",
+        versions: ["1.1"],
+        setUp: { ghost in
+            started("1.0")(ghost)
+            Files.make(Files.notes, old)
+        },
+        programs: [app("1.1", [rewriting]), Program(name: "recovery screen", run: abandon)],
+        restart: recovered,
+        last: recovered,
+        isLarge: true,
+        atEnd: { ghost in
+            recorded(["1.1"], keeping: kept)(ghost)
+            if Files.text(Files.notes) != new { ghost.fail("What is recorded is done.") }
+        }
+    )
+
+    private static let rewriting = Declaration(version: "1.1", protecting: [Files.notes]) { ghost, _ in
+        if !Machine.isAlive { return }
+        let found = Files.text(Files.notes) ?? "gone"
+        if found != old, found != new, !copies().contains(old) {
+            ghost.fail("A closure begins on whole files, or their copies are kept: it finds \(found).")
+        }
+        ghost.knowledge.notes["copied"] = Int(Names.number(found))
+        try Files.rewrite(Files.notes, new)
+    }
+
+    /// What the copies hold that were given up.
+    private static func copies() -> [String] {
+        Machine.system.disk.names(in: Ghost.folder).filter { $0.hasPrefix(kept) }.map {
+            Files.text(Ghost.folder + "/" + $0 + "/0/item") ?? "gone"
+        }
+    }
+
+    private static func abandon(_ ghost: Ghost) -> String {
+        do {
+            if let folder = try MigrationManager.abandonRestore(
+                named: "Library",
+                stateDirectory: Ghost.folder
+            ),
+                Machine.isAlive
+            {
+                let copy = Files.text(folder + "/0/item").map { Int(Names.number($0)) }
+                if copy != ghost.knowledge.notes["copied"],
+                    copy != Files.text(Files.notes).map({ Int(Names.number($0)) })
+                {
+                    ghost.fail("The copies that were given up are what the closure began on.")
+                }
+            }
+            return "done"
+        } catch {
+            return "\(error.code)"
+        }
+    }
+
+    private static let recovered = Program(name: "recovery screen, then app 1.1") { ghost in
+        let ending = abandon(ghost)
+        return ending == "done" ? app("1.1", [rewriting]).run(ghost) : ending
+    }
+}

@@ -43,18 +43,14 @@ extension Scenario {
 
     private static func abandon(_ ghost: Ghost) -> String {
         do {
-            if let folder = try MigrationManager.abandonRestore(
-                named: "Library",
-                stateDirectory: Ghost.folder
-            ),
-                Machine.isAlive
-            {
-                let copy = Files.text(folder + "/0/item").map { Int(Names.number($0)) }
-                if copy != ghost.knowledge.notes["copied"],
-                    copy != Files.text(Files.notes).map({ Int(Names.number($0)) })
-                {
-                    ghost.fail("The copies that were given up are what the closure began on.")
-                }
+            let folder = try MigrationManager.abandonRestore(named: "Library", stateDirectory: Ghost.folder)
+            // After a power loss the copies may be of what an earlier closure had written, and that may be lost since.
+            guard let folder, Machine.isAlive, !ghost.hasLostPower else { return "done" }
+            let copy = Files.text(folder + "/0/item")
+            let isOfLast = copy.map { Int(Names.number($0)) } == ghost.knowledge.notes["copied"]
+            // A closure that had not begun leaves the files as they were copied.
+            if !isOfLast, copy != Files.text(Files.notes) {
+                ghost.fail("The copies that were given up are what the closure began on.")
             }
             return "done"
         } catch {

@@ -1,7 +1,8 @@
 /// The tokens of a PostgreSQL script, as far as they tell where a statement ends.
 ///
 /// It reads as the server's own scanner does ("Lexical Structure"), with `standard_conforming_strings` on, which is the
-/// default. Where the servers differ, as in `0x1F`, it reads as the newest one: an older server refuses the statement anyway.
+/// default. A number is not read as one: no statement has a text right behind a number, so that it doesn't matter whether the
+/// letter of `1e5` begins a name.
 struct PostgresTokens {
     enum Kind {
         /// A keyword, or a name without quotes.
@@ -9,7 +10,7 @@ struct PostgresTokens {
         case semicolon, opening, closing
         /// No token of the server's.
         case backslash
-        /// A text, a name in quotes, a number, a parameter, or one byte of anything else.
+        /// A text, a name in quotes, or one byte of anything else.
         case other
     }
 
@@ -57,12 +58,7 @@ struct PostgresTokens {
             UInt8(ascii: "E") where following == UInt8(ascii: "'"):
             offset += 1
             try skipText(escapes: true, &offset)
-        case UInt8(ascii: "$") where Self.isDigit(following):
-            offset += 1
-            while Self.isDigit(bytes[offset]) { offset += 1 }
         case UInt8(ascii: "$"): try skipDollar(&offset)
-        case UInt8(ascii: ".") where Self.isDigit(following): skipNumber(&offset)
-        case _ where Self.isDigit(byte): skipNumber(&offset)
         case _ where Self.beginsName(byte):
             while Self.isOfTag(bytes[offset]) || bytes[offset] == UInt8(ascii: "$") { offset += 1 }
             return .word
@@ -168,7 +164,6 @@ extension PostgresTokens {
         return true
     }
 
-    /// A doubled quote inside closes one text and opens the next, which comes to the same.
     private func skipQuoted(
         _ quote: UInt8,
         escapes: Bool,
@@ -212,34 +207,5 @@ extension PostgresTokens {
         }
         let name = String(decoding: tag, as: UTF8.self)
         throw script.error(.invalidScript, "a text that \(name) begins and no \(name) ends", at: start)
-    }
-
-    /// A number with its exponent: `1e5$$` has a text behind a number, while `e5$$` is a name.
-    private func skipNumber(_ offset: inout Int) {
-        func skipDigits() {
-            while Self.isDigit(bytes[offset]) || bytes[offset] == UInt8(ascii: "_") { offset += 1 }
-        }
-        if bytes[offset] == UInt8(ascii: "0"), "xob".utf8.contains(SQLName.folded(bytes[offset + 1])) {
-            offset += 2
-            while Self.isDigit(bytes[offset]) || bytes[offset] == UInt8(ascii: "_")
-                || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(SQLName.folded(bytes[offset]))
-            {
-                offset += 1
-            }
-            return
-        }
-        skipDigits()
-        // 1..10 is a range.
-        if bytes[offset] == UInt8(ascii: "."), bytes[offset + 1] != UInt8(ascii: ".") {
-            offset += 1
-            skipDigits()
-        }
-        guard SQLName.folded(bytes[offset]) == UInt8(ascii: "e") else { return }
-        let isSigned = bytes[offset + 1] == UInt8(ascii: "+") || bytes[offset + 1] == UInt8(ascii: "-")
-        let exponent = offset + (isSigned ? 2 : 1)
-        // Without digits the letter begins the next token: E'…' for example.
-        guard exponent < script.count, Self.isDigit(bytes[exponent]) else { return }
-        offset = exponent
-        skipDigits()
     }
 }

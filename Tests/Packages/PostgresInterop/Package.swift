@@ -18,6 +18,13 @@ let package = Package(
             pkgConfig: "libpq",
             providers: [.apt(["libpq-dev"]), .brew(["libpq"])]
         ),
+        // The splitter is no public type, so that its sources are compiled here once more, unchanged.
+        .target(name: "Splitter", swiftSettings: settings),
+        .executableTarget(
+            name: "PostgresScripts",
+            dependencies: ["CPostgres", "Splitter"],
+            swiftSettings: settings
+        ),
         .target(
             name: "PostgresConnection",
             dependencies: [

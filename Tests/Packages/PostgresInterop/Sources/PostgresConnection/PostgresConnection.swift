@@ -31,7 +31,7 @@ public final class PostgresConnection: SQLConnection {
         defer { PQclear(result) }
         let status = PQresultStatus(result)
         guard [PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY].contains(status) else {
-            throw PostgresError(of: connection)
+            throw PostgresError(of: connection, result)
         }
         return (0..<PQntuples(result)).map { row in
             (0..<PQnfields(result)).map { column in
@@ -47,15 +47,24 @@ public final class PostgresConnection: SQLConnection {
 
 public struct PostgresError: Error, CustomStringConvertible {
     public let message: String
+    /// The SQLSTATE, where the server said why.
+    public let state: String?
     public var description: String { message }
 
-    init(message: String) { self.message = message }
-    init(of connection: OpaquePointer) { message = String(cString: PQerrorMessage(connection)) }
+    init(message: String) { (self.message, state) = (message, nil) }
+
+    init(of connection: OpaquePointer, _ result: OpaquePointer? = nil) {
+        message = String(cString: PQerrorMessage(connection))
+        state = PQresultErrorField(result, Self.stateField).map { String(cString: $0) }
+    }
+
+    /// PG_DIAG_SQLSTATE, which is a character in C.
+    private static let stateField = Int32(UInt8(ascii: "C"))
 }
 
 extension SQLValue {
     /// The value as PostgreSQL reads it; `nil` is NULL.
-    fileprivate var postgresText: String? {
+    var postgresText: String? {
         switch self {
         case .null: nil
         case .integer(let value): "\(value)"
@@ -65,7 +74,7 @@ extension SQLValue {
         }
     }
 
-    fileprivate init(postgresText text: String, type: Oid) {
+    init(postgresText text: String, type: Oid) {
         // int8, int2, int4; float4, float8
         switch type {
         case 20, 21, 23: self = Int64(text).map { .integer($0) } ?? .text(text)

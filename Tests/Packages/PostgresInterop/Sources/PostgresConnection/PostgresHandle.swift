@@ -1,0 +1,94 @@
+import CPostgres
+import Dispatch
+import Synchronization
+
+/// The connection itself, which one task uses at a time.
+final class PostgresHandle: @unchecked Sendable {
+    enum Readiness { case reading, writing }
+
+    let connection: OpaquePointer
+    private static let queue = DispatchQueue(label: "sockets")
+
+    init(_ info: String) async throws {
+        guard let connection = PQconnectStart(info) else { throw PostgresError(message: "out of memory") }
+        self.connection = connection
+        var state = PGRES_POLLING_WRITING
+        while state != PGRES_POLLING_OK {
+            guard state != PGRES_POLLING_FAILED, PQstatus(connection) != CONNECTION_BAD else {
+                throw PostgresError(of: connection)
+            }
+            await wait(for: state == PGRES_POLLING_READING ? .reading : .writing)
+            state = PQconnectPoll(connection)
+        }
+        PQsetNoticeProcessor(connection, { _, _ in }, nil)
+        guard PQsetnonblocking(connection, 1) == 0 else { throw PostgresError(of: connection) }
+    }
+
+    deinit { PQfinish(connection) }
+
+    nonisolated(nonsending) func wait(for readiness: Readiness) async {
+        let socket = PQsocket(connection)
+        await withCheckedContinuation { continuation in
+            let source: any DispatchSourceProtocol =
+                switch readiness {
+                case .reading: DispatchSource.makeReadSource(fileDescriptor: socket, queue: Self.queue)
+                case .writing: DispatchSource.makeWriteSource(fileDescriptor: socket, queue: Self.queue)
+                }
+            source.setEventHandler { source.cancel() }
+            source.setCancelHandler { continuation.resume() }
+            source.resume()
+        }
+    }
+}
+
+/// Asks the server to cancel what a connection runs, on a thread that no task needs: the call of libpq blocks.
+final class PostgresCancellation: @unchecked Sendable {
+    private let cancel: OpaquePointer?
+    private let sending = DispatchGroup()
+
+    init(_ connection: OpaquePointer) { cancel = PQgetCancel(connection) }
+
+    deinit { PQfreeCancel(cancel) }
+
+    func send() {
+        DispatchQueue.global().async(group: sending) { [self] in
+            withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { error in
+                // Where the server can't be asked, the statement runs to its end.
+                _ = PQcancel(cancel, error.baseAddress, Int32(error.count))
+            }
+        }
+    }
+
+    func finish() async {
+        await withCheckedContinuation { continuation in
+            sending.notify(queue: .global()) { continuation.resume() }
+        }
+    }
+}
+
+/// Lets tasks pass one after the other.
+final class Turns: Sendable {
+    private let state = Mutex((isTaken: false, waiting: [CheckedContinuation<Void, Never>]()))
+
+    nonisolated(nonsending) func take() async {
+        await withCheckedContinuation { continuation in
+            let isFree = state.withLock { state in
+                if state.isTaken { state.waiting.append(continuation) }
+                defer { state.isTaken = true }
+                return !state.isTaken
+            }
+            if isFree { continuation.resume() }
+        }
+    }
+
+    func pass() {
+        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            guard !state.waiting.isEmpty else {
+                state.isTaken = false
+                return nil
+            }
+            return state.waiting.removeFirst()
+        }
+        next?.resume()
+    }
+}

@@ -13,6 +13,7 @@ let package = Package(
     platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "AppMigrations", targets: ["AppMigrations"]),
+        .library(name: "AppMigrationsGate", targets: ["AppMigrationsGate"]),
         .library(name: "AppMigrationsSQL", targets: ["AppMigrationsSQL"]),
         .library(name: "AppMigrationsSQLite", targets: ["AppMigrationsSQLite"]),
         .library(name: "AppMigrationsSchema", targets: ["AppMigrationsSchema"]),
@@ -37,6 +38,7 @@ let package = Package(
             swiftSettings: settings
         ),
         .systemLibrary(name: "CAppMigrationsLinux"),
+        .target(name: "AppMigrationsGate", dependencies: ["AppMigrations"], swiftSettings: settings),
         .target(name: "AppMigrationsSQL", dependencies: ["AppMigrations"], swiftSettings: settings),
         .systemLibrary(
             name: "CAppMigrationsSQLite",
@@ -88,6 +90,11 @@ let package = Package(
                 "AppMigrations", "AppMigrationsSQL", "AppMigrationsSQLite", "AppMigrationsSchema",
                 "StandInDatabase", "TestSupport",
             ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "AppMigrationsGateTests",
+            dependencies: ["AppMigrations", "AppMigrationsGate", "TestSupport"],
             swiftSettings: settings
         ),
         .testTarget(

@@ -1,0 +1,143 @@
+internal import AppMigrations
+
+extension MigrationGate {
+    /// What a gate knows, who waits at it and who looks on.
+    struct Contents {
+        private(set) var state = State.idle
+        private(set) var fraction = OverallFraction()
+        /// The task that sleeps until the next try.
+        var sleeper: Task<Void, any Error>?
+        private var isRunning = false
+        /// The error that everybody gets who asks, until the start is begun again.
+        private var failure: (any Error)?
+        private var waiters = [Int: Waiter]()
+        private var observers = [Int: AsyncStream<State>.Continuation]()
+        private var lastNumber = 0
+
+        /// A task may be cancelled before its continuation is here.
+        private enum Waiter { case coming, cancelled, waiting(Continuation) }
+
+        typealias Continuation = CheckedContinuation<Void, any Error>
+
+        /// What is to be done once the lock is given back, since it calls code of others.
+        typealias Answer = () -> Void
+
+        private mutating func takeNumber() -> Int {
+            lastNumber += 1
+            return lastNumber
+        }
+
+        mutating func announce() -> Int {
+            let number = takeNumber()
+            waiters[number] = .coming
+            return number
+        }
+
+        mutating func enter(_ waiter: Continuation, _ number: Int) -> Answer {
+            let announced = waiters.removeValue(forKey: number)
+            if case .cancelled = announced { return { waiter.resume(throwing: CancellationError()) } }
+            if case .ready = state { return { waiter.resume() } }
+            if let failure { return { waiter.resume(throwing: failure) } }
+            waiters[number] = .waiting(waiter)
+            return {}
+        }
+
+        mutating func leave(_ number: Int) -> Answer {
+            switch waiters[number] {
+            case .waiting(let waiter):
+                waiters[number] = nil
+                return { waiter.resume(throwing: CancellationError()) }
+            case .coming: waiters[number] = .cancelled
+            case .cancelled, nil: break
+            }
+            return {}
+        }
+
+        /// The number under which the observer stops; `nil` where there will be no other state.
+        mutating func observe(_ observer: AsyncStream<State>.Continuation) -> Int? {
+            observer.yield(state)
+            if case .ready = state { return nil }
+            let number = takeNumber()
+            observers[number] = observer
+            return number
+        }
+
+        mutating func stopObserving(_ number: Int) { observers[number] = nil }
+
+        /// Whether the caller has to begin the start.
+        mutating func begin() -> Bool {
+            if case .ready = state { return false }
+            if isRunning || failure != nil { return false }
+            isRunning = true
+            fraction = OverallFraction()
+            change(to: .planning(pending: 0))
+            return true
+        }
+
+        mutating func forgetFailure() {
+            failure = nil
+            sleeper?.cancel()
+        }
+
+        mutating func wait(for error: MigrationError, _ sleeper: Task<Void, any Error>) {
+            self.sleeper = sleeper
+            fraction.beginAgain()
+            change(to: .waitingForUnlock(error))
+        }
+
+        mutating func end(_ state: State, _ error: (any Error)?) -> Answer {
+            isRunning = false
+            failure = error
+            change(to: state)
+            var answered = [Continuation]()
+            for (number, waiter) in waiters {
+                guard case .waiting(let continuation) = waiter else { continue }
+                answered.append(continuation)
+                waiters[number] = nil
+            }
+            let finished = error == nil ? Array(observers.values) : []
+            if error == nil { observers = [:] }
+            return {
+                for waiter in answered {
+                    if let error { waiter.resume(throwing: error) } else { waiter.resume() }
+                }
+                for observer in finished { observer.finish() }
+            }
+        }
+
+        private mutating func change(to state: State) {
+            self.state = state
+            for observer in observers.values { observer.yield(state) }
+        }
+    }
+}
+
+extension MigrationGate.Contents {
+    mutating func expect(_ steps: Int) {
+        fraction.expect(steps)
+        if case .migrating = state { return }
+        change(to: .planning(pending: fraction.pending))
+    }
+
+    mutating func apply(_ event: MigrationEvent) {
+        switch event.kind {
+        case .waiting: return change(to: .waitingForAnotherProcess)
+        case .started: fraction.begin()
+        case .progressed: fraction.reach(event.fraction ?? 0)
+        case .finished: fraction.finish()
+        default: return
+        }
+        change(to: .migrating(fraction: fraction.value, note: event.note))
+    }
+
+    mutating func report(_ done: Double, _ note: String?) {
+        fraction.begin()
+        fraction.reach(done)
+        change(to: .migrating(fraction: fraction.value, note: note))
+    }
+
+    mutating func finishStep() {
+        fraction.finish()
+        change(to: .migrating(fraction: fraction.value, note: nil))
+    }
+}

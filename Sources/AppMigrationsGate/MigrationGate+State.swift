@@ -1,0 +1,45 @@
+public import AppMigrations
+
+extension MigrationGate {
+    /// How far the start of an app is.
+    public enum State: Sendable {
+        /// Nobody has asked yet.
+        case idle
+
+        /// Another process, such as the app's extension, is migrating; this one goes on when it has finished.
+        case waitingForAnotherProcess
+
+        /// The state can't be read, as on a device that wasn't unlocked since it was started; the gate tries again by itself.
+        case waitingForUnlock(MigrationError)
+
+        /// The start has begun; `pending` migrations are known to be waiting so far, and none has begun.
+        case planning(pending: Int)
+
+        /// Migrations run: how much of all of them is done, from 0 to 1, and what is being done.
+        ///
+        /// The fraction never falls, not even when a second manager has more to do.
+        case migrating(fraction: Double, note: String?)
+
+        /// The data is ready.
+        case ready
+
+        /// A newer release shut this one out: the app has to be updated to this version.
+        case needsVersion(AppVersion)
+
+        /// The start threw; ``MigrationGate/retry()`` begins it again.
+        case failed(any Error)
+    }
+
+    /// Thrown where the data needs a newer release of the app than this one.
+    public struct NeedsVersion: Error, CustomStringConvertible {
+        /// The oldest version that may use the data.
+        public let version: AppVersion
+
+        /// The manager whose data it is.
+        public let managerName: String
+
+        public var description: String {
+            "The data of manager \"\(managerName)\" needs version \(version) of the app or a newer one. Nothing was run. Update the app."
+        }
+    }
+}

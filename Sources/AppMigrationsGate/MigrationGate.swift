@@ -1,0 +1,113 @@
+internal import AppMigrations
+
+/// One gate for all the doors of an app: whoever comes first starts the migrations, and everybody waits until the data is ready.
+///
+/// An app has many doors: a scene, an intent, an extension's request, a background task. Each of them asks the same gate.
+///
+/// ```swift
+/// let gate = MigrationGate { progress in
+///     let migrations = try MigrationManager(named: "Library", currentVersion: "1.4", options: progress.options())
+///     try progress.migrate(migrations, declareLibrary)
+///     try database.migrate()
+/// }
+/// try await gate.ready()
+/// ```
+///
+/// The start runs off the main actor, once, whoever asks first. Where it throws ``AppMigrations/MigrationError/Code-swift.struct/stateUnreadable``, as
+/// on a device that is still locked, the gate tries again by itself. After any other error everybody who asks gets that error,
+/// until ``retry()``.
+public final class MigrationGate: Sendable {
+    /// What the app does at its start: make the managers, declare the migrations, open the database.
+    ///
+    /// It can run several times, so that it makes its managers anew each time.
+    public typealias Start = @Sendable (Progress) async throws -> Void
+
+    private let start: Start
+    private let sleep: @Sendable (Duration) async throws -> Void
+    let contents = Guarded(Contents())
+
+    /// Makes a gate that nobody has asked yet; nothing runs before ``ready()`` or ``states``.
+    public convenience init(_ start: @escaping Start) {
+        self.init(sleep: { try await Task.sleep(for: $0) }, start)
+    }
+
+    package init(sleep: @escaping @Sendable (Duration) async throws -> Void, _ start: @escaping Start) {
+        self.start = start
+        self.sleep = sleep
+    }
+
+    deinit { contents.destroy() }
+
+    /// How far the start is.
+    public var state: State { contents.withLock { $0.state } }
+
+    /// Waits until the data is ready; the first call begins the start.
+    ///
+    /// The start itself must not ask its gate, since it would wait for itself.
+    ///
+    /// - Throws: What the start threw, ``NeedsVersion`` where a newer app is needed, and `CancellationError` where the task that
+    ///   waits is cancelled: the start goes on, and others wait as before.
+    public func ready() async throws {
+        let number = contents.withLock { $0.announce() }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { waiter in
+                contents.withLock { $0.enter(waiter, number) }()
+                open()
+            }
+        } onCancel: {
+            contents.withLock { $0.leave(number) }()
+        }
+    }
+
+    /// The state now and each later one, up to `ready`, for a screen; the first look begins the start.
+    ///
+    /// A reader that is slow gets the newest state and not each between.
+    public var states: AsyncStream<State> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(1)) { observer in
+            guard let number = contents.withLock({ $0.observe(observer) }) else { return observer.finish() }
+            observer.onTermination = { [weak self] _ in
+                self?.contents.withLock { $0.stopObserving(number) }
+            }
+            open()
+        }
+    }
+
+    /// Begins the start again after an error, and tries at once where the gate waits for the device to be unlocked.
+    ///
+    /// Call it when the user asks for it, or when the system says that protected data is available. While the start runs, and
+    /// once the data is ready, it does nothing.
+    public func retry() {
+        contents.withLock { $0.forgetFailure() }
+        open()
+    }
+
+    private func open() {
+        guard contents.withLock({ $0.begin() }) else { return }
+        Task.detached(priority: .userInitiated) { [self] in await run() }
+    }
+
+    private func run() async {
+        var pause = Duration.milliseconds(250)
+        while true {
+            do {
+                try await start(Progress(gate: self))
+                return contents.withLock { $0.end(.ready, nil) }()
+            } catch let error as MigrationError where error.code == .stateUnreadable {
+                await wait(pause, for: error)
+                pause = min(pause * 2, .seconds(4))
+            } catch let error as NeedsVersion {
+                return contents.withLock { $0.end(.needsVersion(error.version), error) }()
+            } catch {
+                return contents.withLock { $0.end(.failed(error), error) }()
+            }
+        }
+    }
+
+    /// Lets time pass until the next try, or until ``retry()``, which cancels the task that sleeps.
+    private func wait(_ pause: Duration, for error: MigrationError) async {
+        let sleeper = Task { [sleep] in try await sleep(pause) }
+        contents.withLock { $0.wait(for: error, sleeper) }
+        _ = await sleeper.result
+        contents.withLock { $0.sleeper = nil }
+    }
+}

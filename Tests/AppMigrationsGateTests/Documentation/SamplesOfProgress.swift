@@ -1,0 +1,124 @@
+import AppMigrations
+import AppMigrationsGate
+import Foundation
+import TestSupport
+import Testing
+
+#if canImport(SwiftUI)
+import SwiftUI
+#endif
+
+// The samples of "A progress screen", as they stand there, and what they claim.
+
+@Sendable func declareLibrary(_ migrations: MigrationManager) throws {
+    try migrations.whenMigrating(toVersion: "1.1") { context in
+        for (index, folder) in folders.enumerated() {
+            try rename(folder)
+            context.reportProgress(Double(index + 1) / Double(folders.count), note: folder)
+        }
+    }
+    try migrations.whenMigrating(toVersion: "1.4") { try deleteCaches() }
+}
+
+func libraryGate(in folder: String, appVersion: String) -> MigrationGate {
+    MigrationGate { progress in
+        let migrations = try MigrationManager(
+            named: "Library",
+            currentVersion: appVersion,
+            stateDirectory: folder,
+            options: progress.options(.init(attemptLimit: 3))
+        )
+        try progress.migrate(migrations, declareLibrary)
+        try makeTables()  // at every start: a new install runs none of the closures
+    }
+}
+
+#if canImport(SwiftUI)
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
+@MainActor @Observable final class StartModel {
+    private(set) var state = MigrationGate.State.idle
+    let gate: MigrationGate
+
+    init(gate: MigrationGate) { self.gate = gate }
+
+    func follow() async {
+        for await state in gate.states { self.state = state }
+    }
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
+struct StartView<Content: View>: View {
+    let model: StartModel
+    @ViewBuilder let content: () -> Content
+
+    var body: some View {
+        Group {
+            switch model.state {
+            case .ready: content()
+            case .idle, .planning(pending: 0): Color.clear
+            case .planning: ProgressView(value: 0)
+            case .migrating(let fraction, let note):
+                ProgressView(value: fraction) { Text(note ?? "Updating…") }
+            case .waitingForAnotherProcess: ProgressView("Another part of the app is updating…")
+            case .waitingForUnlock: Text("Unlock the device to go on.")
+            case .needsVersion(let version): Text("Please update the app to version \(version.description).")
+            case .failed(let error): Button("Try again") { model.gate.retry() }.help("\(error)")
+            }
+        }
+        .task { await model.follow() }
+    }
+}
+#endif
+
+func showBar(of gate: MigrationGate, _ show: (String) -> Void) async throws {
+    look: for await state in gate.states {
+        switch state {
+        case .migrating(let fraction, let note):
+            let done = Int(fraction * 30)
+            let bar = String(repeating: "#", count: done) + String(repeating: "-", count: 30 - done)
+            show("\r[\(bar)] \(Int(fraction * 100)) % \(note ?? "")")
+        case .waitingForAnotherProcess: show("\rAnother process is migrating…")
+        case .failed, .needsVersion: break look
+        default: continue
+        }
+    }
+    try await gate.ready()
+}
+
+func addNote(_ text: String, gate: MigrationGate) async throws {
+    try await gate.ready()
+    try save(text)
+}
+
+private let folders = ["Letters", "Drafts"]
+private func rename(_ folder: String) throws {}
+private func deleteCaches() throws {}
+private func makeTables() throws {}
+private func save(_ text: String) throws {}
+
+@Suite struct SamplesOfProgress {
+    @Test func `the bar appears for an update, ends at one hundred, and not at all without one`() async throws
+    {
+        try await withTemporaryFolder { folder async throws in
+            func shown(_ version: String) async throws -> [String] {
+                var lines = [String]()
+                try await showBar(of: libraryGate(in: folder, appVersion: version)) { lines.append($0) }
+                return lines
+            }
+            _ = try MigrationManager(named: "Library", currentVersion: "1.0", stateDirectory: folder)
+            let lines = try await shown("1.4")
+            // A reader that is slow gets the newest state; each that it gets is a bar, and they never fall.
+            let percents = lines.compactMap { Int($0.split(separator: " ").dropFirst().first ?? "") }
+            #expect(percents == percents.sorted() && lines.allSatisfy { $0.hasPrefix("\r[") }, "\(lines)")
+            #expect(try await shown("1.4") == [])
+            try await addNote("A door", gate: libraryGate(in: folder, appVersion: "1.4"))
+        }
+    }
+
+    @Test func `the bar of a tool ends with the error of the start`() async throws {
+        try await withTemporaryFolder { folder async throws in
+            let gate = libraryGate(in: folder, appVersion: "no version")
+            await #expect(throws: MigrationError.self) { try await showBar(of: gate) { _ in } }
+        }
+    }
+}

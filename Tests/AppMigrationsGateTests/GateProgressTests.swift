@@ -1,0 +1,72 @@
+import AppMigrations
+import AppMigrationsGate
+import Foundation
+import TestSupport
+import Testing
+
+/// What a gate said, in order, up to its last state.
+private final class Sayings: Sendable {
+    let all = Guarded([String]())
+    func add(_ text: String) { all.withLock { $0.append(text) } }
+    var lines: [String] { all.withLock { $0 } }
+    deinit { all.destroy() }
+}
+
+@Suite struct GateProgressTests {
+    @Test func `the fraction begins at nothing, never falls, and ends at one`() async throws {
+        try await withTemporaryFolder { folder async throws in
+            try Data("old".utf8).write(to: URL(filePath: folder + "/notes"))
+            let notes = folder + "/notes"
+            let seen = Sayings()
+            let gates = Guarded<MigrationGate?>(nil)
+            defer { gates.destroy() }
+            let gate = MigrationGate { progress in
+                let options = progress.options(
+                    .init { _ in seen.add(gates.withLock { $0 }?.state.text ?? "no gate") }
+                )
+                let library = try MigrationManager(
+                    named: "Library",
+                    currentVersion: "1.3",
+                    firstRun: .everything,
+                    stateDirectory: folder,
+                    options: options
+                )
+                let search = try MigrationManager(
+                    named: "Search",
+                    currentVersion: "1.3",
+                    firstRun: .everything,
+                    stateDirectory: folder,
+                    options: options
+                )
+                try progress.migrate(library) {
+                    try $0.whenMigrating(toVersion: "1.1") { $0.reportProgress(0.5, note: "half") }
+                    try $0.whenMigrating(toVersion: "1.2", protecting: [notes]) { $0.reportProgress(0.5) }
+                }
+                try progress.migrate(search) { try $0.whenMigrating(toVersion: "1.3") {} }
+                progress.expect(steps: 2)
+                progress.report(0.5, note: "files")
+                seen.add(gates.withLock { $0 }?.state.text ?? "no gate")
+                progress.finishStep()
+                progress.finishStep()
+                seen.add(gates.withLock { $0 }?.state.text ?? "no gate")
+            }
+            gates.withLock { $0 = gate }
+            try await gate.ready()
+            gates.withLock { $0 = nil }
+            let fractions = seen.lines.compactMap { Double($0.split(separator: " ").dropFirst().first ?? "") }
+            #expect(fractions == fractions.sorted(), "\(seen.lines)")
+            #expect(fractions.first == 0 && fractions.last == 1, "\(seen.lines)")
+            #expect(seen.lines.contains("migrating 0.25 half"), "\(seen.lines)")
+        }
+    }
+}
+
+extension MigrationGate.State {
+    fileprivate var text: String {
+        switch self {
+        case .migrating(let fraction, let note): "migrating \(fraction) \(note ?? "")"
+        case .planning(let pending): "planning \(pending)"
+        default: "\(self)"
+        }
+    }
+}

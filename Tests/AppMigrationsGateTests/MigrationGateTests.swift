@@ -1,0 +1,151 @@
+import AppMigrations
+import AppMigrationsGate
+import TestSupport
+import Testing
+
+/// Counts, from any task.
+private actor Counter {
+    private(set) var count = 0
+    func add() { count += 1 }
+}
+
+/// A door that a test opens: who comes earlier waits.
+private actor Door {
+    private var isOpen = false
+    private var waiting = [CheckedContinuation<Void, Never>]()
+
+    func pass() async {
+        if isOpen { return }
+        await withCheckedContinuation { waiting.append($0) }
+    }
+
+    func open() {
+        isOpen = true
+        for waiter in waiting { waiter.resume() }
+        waiting = []
+    }
+}
+
+private struct Refused: Error {}
+
+@Suite struct MigrationGateTests {
+    @Test func `a hundred doors begin one start, and all of them wait for it`() async throws {
+        let starts = Counter()
+        let gate = MigrationGate { _ in await starts.add() }
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<100 { group.addTask { try await gate.ready() } }
+            try await group.waitForAll()
+        }
+        try await gate.ready()
+        #expect(await starts.count == 1)
+    }
+
+    @Test func `nothing runs before somebody asks`() async throws {
+        let starts = Counter()
+        let gate = MigrationGate { _ in await starts.add() }
+        guard case .idle = gate.state else { throw Refused() }
+        #expect(await starts.count == 0)
+    }
+
+    @Test func `a screen that looks begins the start, and its states end with ready`() async throws {
+        let gate = MigrationGate { _ in }
+        var last = MigrationGate.State.idle
+        for await state in gate.states { last = state }
+        guard case .ready = last else { throw Refused() }
+        var later = [MigrationGate.State]()
+        for await state in gate.states { later.append(state) }
+        #expect(later.count == 1)
+    }
+
+    @Test func `a cancelled waiter gets its error at once, and the start goes on for the others`()
+        async throws
+    {
+        let door = Door()
+        let begun = Door()
+        let gate = MigrationGate { _ in
+            await begun.open()
+            await door.pass()
+        }
+        let patient = Task { try await gate.ready() }
+        let hasty = Task { try await gate.ready() }
+        await begun.pass()
+        hasty.cancel()
+        await #expect(throws: CancellationError.self) { try await hasty.value }
+        await door.open()
+        try await patient.value
+    }
+
+    @Test func `a task that is cancelled before it asks gets its error`() async throws {
+        let door = Door()
+        let gate = MigrationGate { _ in await door.pass() }
+        let asking = Task {
+            while !Task.isCancelled { await Task.yield() }
+            try await gate.ready()
+        }
+        asking.cancel()
+        await #expect(throws: CancellationError.self) { try await asking.value }
+        await door.open()
+        try await gate.ready()
+    }
+
+    @Test func `a start that threw is told to everybody, and begun again by retry alone`() async throws {
+        let starts = Counter()
+        let gate = MigrationGate { _ in
+            await starts.add()
+            if await starts.count == 1 { throw Refused() }
+        }
+        for _ in 0..<3 { await #expect(throws: Refused.self) { try await gate.ready() } }
+        #expect(await starts.count == 1)
+        guard case .failed(let error) = gate.state, error is Refused else { throw Refused() }
+        gate.retry()
+        try await gate.ready()
+        gate.retry()
+        try await gate.ready()
+        #expect(await starts.count == 2)
+    }
+
+    @Test func `a locked device is tried again by itself, and at once when it is unlocked`() async throws {
+        try await withTemporaryFolder { folder async throws in
+            let state = folder + "/state"
+            let pauses = Pauses()
+            let gate = MigrationGate(sleep: { try await pauses.sleep($0) }) { _ in
+                _ = try MigrationManager(currentVersion: "1.0", stateDirectory: state)
+            }
+            // A loop of links can't be read, as a locked device can't.
+            try link(state, to: state)
+            let asking = Task { try await gate.ready() }
+            await pauses.wake(times: 6)
+            guard case .waitingForUnlock(let error) = gate.state else { throw Refused() }
+            #expect(error.code == .stateUnreadable)
+            #expect(
+                await pauses.all == [250, 500, 1_000, 2_000, 4_000, 4_000, 4_000].map(Duration.milliseconds)
+            )
+            try remove(state)
+            gate.retry()
+            try await asking.value
+            guard case .ready = gate.state else { throw Refused() }
+        }
+    }
+
+    @Test func `an app that a newer release shut out is told so, and runs nothing`() async throws {
+        try await withTemporaryFolder { folder async throws in
+            let newer = try MigrationManager(
+                currentVersion: "3.0",
+                firstRun: .everything,
+                stateDirectory: folder
+            )
+            try newer.whenMigrating(toVersion: "3.0", oldestReader: "2.5") {}
+            let gate = MigrationGate { progress in
+                let older = try MigrationManager(
+                    currentVersion: "2.0",
+                    stateDirectory: folder,
+                    options: progress.options()
+                )
+                try progress.migrate(older) { _ in throw Refused() }
+            }
+            await #expect(throws: MigrationGate.NeedsVersion.self) { try await gate.ready() }
+            guard case .needsVersion(let version) = gate.state else { throw Refused() }
+            #expect(version.description == "2.5")
+        }
+    }
+}

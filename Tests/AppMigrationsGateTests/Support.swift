@@ -1,0 +1,46 @@
+import Foundation
+import Testing
+
+/// Sleeps that a test ends one by one.
+actor Pauses {
+    private(set) var all = [Duration]()
+    private var sleeper: CheckedContinuation<Void, any Error>?
+    private var observer: CheckedContinuation<Void, Never>?
+
+    func sleep(_ pause: Duration) async throws {
+        all.append(pause)
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation {
+                sleeper = $0
+                observer?.resume()
+                observer = nil
+            }
+        } onCancel: {
+            Task { await end(.failure(CancellationError())) }
+        }
+    }
+
+    private func end(_ result: Result<Void, any Error>) {
+        sleeper?.resume(with: result)
+        sleeper = nil
+    }
+
+    /// Ends a number of sleeps, and returns once the next one has begun.
+    func wake(times: Int) async {
+        for _ in 0..<times {
+            await begun()
+            end(.success(()))
+        }
+        await begun()
+    }
+
+    private func begun() async {
+        if sleeper == nil { await withCheckedContinuation { observer = $0 } }
+    }
+}
+
+func link(_ path: String, to target: String) throws {
+    try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target)
+}
+
+func remove(_ path: String) throws { try FileManager.default.removeItem(atPath: path) }

@@ -57,14 +57,19 @@ extension MigrationStatus.Attempt {
 }
 
 extension MigrationStatus {
-    init(_ state: MigrationState?, of manager: MigrationManager, isUnderWay: Bool?) {
+    package init(
+        _ state: MigrationState?,
+        of location: StateLocation,
+        current: AppVersion,
+        isUnderWay: Bool?
+    ) {
         let marks = state?.marks
         // A recorded migration stays the interrupted one until the copies of its files are removed.
         let interrupted = marks?.hasSpentSnapshot == true ? nil : marks?.interrupted
         facts = Facts(
-            manager.name,
-            manager.currentVersion,
-            manager.stateFile,
+            location.name,
+            current,
+            location.state,
             marks.map {
                 Marks($0.lastRun, $0.baseline, $0.launched, $0.oldestReader == .zero ? nil : $0.oldestReader)
             },

@@ -19,7 +19,7 @@ extension MigrationManager {
 }
 
 extension StateMarks {
-    mutating func forgetDeaths() {
+    package mutating func forgetDeaths() {
         attempted = attempted.map {
             var known = $0
             known.deaths = 0

@@ -54,7 +54,7 @@ extension MigrationManager {
                 if again == state { break }
                 state = again
             }
-            return MigrationStatus(state, of: self, isUnderWay: isUnderWay)
+            return MigrationStatus(state, of: file.location, current: currentVersion, isUnderWay: isUnderWay)
         }
     }
 

@@ -1,5 +1,5 @@
 extension MigrationError {
-    static func invalidName(_ name: String, length: Int) -> MigrationError {
+    package static func invalidName(_ name: String, length: Int) -> MigrationError {
         let reason: Message =
             name.isEmpty
             ? "A manager's name can't be empty."
@@ -10,11 +10,11 @@ extension MigrationError {
         return MigrationError(.invalidName, manager: name, "\(reason) Nothing was run. Pass another name.")
     }
 
-    static func forgotten(_ location: StateLocation) -> MigrationError {
+    package static func forgotten(_ location: StateLocation) -> MigrationError {
         MigrationError(
             .blocked,
             manager: location.name,
-            path: location.state,
+            path: location.path,
             """
             The state of manager \(location.name.quoted), \(location.state), was forgotten through this manager. \
             The next manager is a first run.
@@ -22,14 +22,14 @@ extension MigrationError {
         )
     }
 
-    static func readOnly(_ location: StateLocation, _ version: AppVersion? = nil) -> MigrationError {
+    package static func readOnly(_ location: StateLocation, _ version: AppVersion? = nil) -> MigrationError {
         let reason: Message =
             version.map { "Migration \($0) is pending and was not run" } ?? "Nothing was changed"
         return MigrationError(
             .readOnly,
             manager: location.name,
             version: version,
-            path: location.state,
+            path: location.path,
             """
             \(reason): this manager of \(location.name.quoted), \(location.state), was made with isReadOnly, and only looks. \
             Nothing was written. Make a manager without isReadOnly for it; plan and status show it without one.
@@ -37,11 +37,11 @@ extension MigrationError {
         )
     }
 
-    static func planEnded(_ location: StateLocation) -> MigrationError {
+    package static func planEnded(_ location: StateLocation) -> MigrationError {
         MigrationError(
             .blocked,
             manager: location.name,
-            path: location.state,
+            path: location.path,
             """
             This manager was handed out for a plan of the state \(location.state), and the plan is over. \
             Declare with the manager that was asked for the plan.
@@ -49,14 +49,14 @@ extension MigrationError {
         )
     }
 
-    static func resetBelowFloor(_ floor: AppVersion, current: AppVersion, _ location: StateLocation)
+    package static func resetBelowFloor(_ floor: AppVersion, current: AppVersion, _ location: StateLocation)
         -> MigrationError
     {
         MigrationError(
             .overtaken,
             manager: location.name,
             version: floor,
-            path: location.state,
+            path: location.path,
             """
             The data of manager \(location.name.quoted), \(location.state), is for version \(floor) of the app and later; \
             this is \(current). The mark was not set. Start version \(floor). Where older data was put back in its place, \
@@ -65,14 +65,14 @@ extension MigrationError {
         )
     }
 
-    static func tooNewReset(_ version: AppVersion, current: AppVersion, _ location: StateLocation)
+    package static func tooNewReset(_ version: AppVersion, current: AppVersion, _ location: StateLocation)
         -> MigrationError
     {
         MigrationError(
             .newerThanCurrentVersion,
             manager: location.name,
             version: version,
-            path: location.state,
+            path: location.path,
             """
             The version \(version) of reset(to:) is newer than the app (\(current)) in manager \
             \(location.name.quoted), \(location.state). Pass the version that the data is at. \

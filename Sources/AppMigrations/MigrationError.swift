@@ -36,7 +36,7 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
     }
 
     @inline(never)
-    init(
+    package init(
         _ code: Code,
         manager: String? = nil,
         version: AppVersion? = nil,
@@ -76,7 +76,7 @@ extension MigrationError {
                 blocked
             case nested, migrationFailed, cancelled, attemptLimitReached, lockTimeout, stateUnreadable
             case stateCorrupted, stateFromNewerFormat, stateNotSaved, protectionFailed, firstRunFailed
-            case overtaken, checkpointNotSaved, tooOld, readOnly
+            case overtaken, checkpointNotSaved, tooOld, readOnly, leaseLost
 
             // Not its raw value: the conformance would be looked up when a program is loaded, and is used by nobody.
             var name: String {
@@ -102,6 +102,7 @@ extension MigrationError {
                 case .checkpointNotSaved: "checkpointNotSaved"
                 case .tooOld: "tooOld"
                 case .readOnly: "readOnly"
+                case .leaseLost: "leaseLost"
                 }
             }
         }
@@ -158,6 +159,12 @@ extension MigrationError {
         /// The closure threw `CancellationError` or an error with this code, or the task was cancelled while it waited for the
         /// lock or while protected files were copied, or found itself cancelled at a checkpoint.
         public static var cancelled: Code { Code(.cancelled) }
+
+        /// The host that ran the closure could not renew its lease, or another host took over.
+        ///
+        /// Nothing was recorded. The closure's task was cancelled; what it did until then stays, and another host runs the
+        /// migration again.
+        public static var leaseLost: Code { Code(.leaseLost) }
 
         /// As many processes died in this migration as the options allow.
         public static var attemptLimitReached: Code { Code(.attemptLimitReached) }

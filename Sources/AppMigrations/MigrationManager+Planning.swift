@@ -35,7 +35,13 @@ extension MigrationManager {
             return found != nil && isPresuming
                 ? Declarations(observed: state.marks, isFresh: false) : declarations
         }
-        let recorder = PlanRecorder(state, known, of: self)
+        let recorder = PlanRecorder(
+            state,
+            known,
+            current: currentVersion,
+            limit: options.attemptLimit,
+            file.location
+        )
         let manager = MigrationManager(
             like: self,
             for: Observer(planner: recorder),

@@ -11,27 +11,10 @@ extension MigrationManager {
     ///   `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed` or `stateNotSaved`.
     public func reset(to version: String) throws(MigrationError) {
         try requireWritable()
-        let version = try Self.version(version, name)
-        if version.exceeds(currentVersion) {
-            throw .tooNewReset(version, current: currentVersion, file.location)
-        }
-        let earliest = try options.earliestUpgrade(to: currentVersion, file.location)
-        if version < earliest, version != .zero {
-            throw .tooOld(version, earliest, current: currentVersion, file.location, "The mark was not set.")
-        }
+        let reset = try MarkReset(to: version, current: currentVersion, options, file.location)
+        let version = reset.version
         let locked = try lock()
-        var state = try locked.existing()
-        let floor = state.marks.oldestReader
-        if floor.exceeds(currentVersion) {
-            throw .resetBelowFloor(floor, current: currentVersion, file.location)
-        }
-        state.marks = StateMarks(
-            lastRun: version,
-            baseline: version,
-            launched: currentVersion,
-            oldestReader: floor,
-            interrupted: nil
-        )
+        let state = try reset.applied(to: locked.existing())
         try locked.save(state, version, else: "The mark was not set.")
         declarations.withLock { $0.reopen(state.marks, current: currentVersion) }
     }

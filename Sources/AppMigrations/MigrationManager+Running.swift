@@ -64,7 +64,7 @@ extension MigrationManager {
     ) throws(MigrationError) -> MigrationAttempt? {
         let version = admission.version
         let oldestReader = admission.oldestReader
-        var state = try locked.existing()
+        let state = try locked.existing()
         // An older app may have begun meanwhile what this one doesn't declare any more.
         if declarations.withLock({ $0.marks != state.marks }) {
             try options.requireUpgradable(state.marks, to: currentVersion, file.location)
@@ -89,23 +89,16 @@ extension MigrationManager {
             )
             try run.begin()
             return run
-        case .joinsBaseline:
-            state.marks.baseline = version
-            state.marks.raiseFloor(to: oldestReader)
-            state.marks.pass(version)
-            try locked.save(state, version, else: "Nothing was run; the next start declares it again.")
-            know(locked)
-            return nil
-        case .alreadyRun where state.marks.lacksFloor(oldestReader, current: currentVersion):
-            state.marks.raiseFloor(to: oldestReader)
-            try locked.save(
+        default:
+            let settled = decision.settling(
                 state,
                 version,
-                else: "Which app may use the data was not noted; the next start does it."
+                oldestReader: oldestReader,
+                current: currentVersion
             )
+            guard let settled else { return nil }
+            try locked.save(settled, version, else: decision.consequenceOfNotSaving)
             know(locked)
-            return nil
-        default:
             return nil
         }
     }

@@ -80,18 +80,22 @@ extension MigrationManager {
         _ isAsynchronous: Bool
     ) throws(MigrationError) -> Admission? {
         let enclosing = try enclosing()
-        let version = try read(text) { .invalidVersion(text, $0, manager: name) }
-        let floor = try oldestReader.map { text throws(MigrationError) in
-            try read(text) { .invalidFloor(text, $0, of: version, file.location) }
+        let declared: DeclaredVersion
+        do throws(MigrationError) {
+            declared = try DeclaredVersion(text, oldestReader: oldestReader, file.location)
+        } catch {
+            throw declarations.withLock { declarations in
+                if observer?.planner == nil { return declarations.closing(error, file.location) }
+                return declarations.firstFailure.map { .blocked(nil, by: $0, file.location) } ?? error
+            }
         }
-        let refusal: MigrationError? =
-            if let floor, floor > version { .floorAbove(floor, of: version, file.location) } else { nil }
+        let version = declared.version
         if let enclosing, enclosing.isPlan { throw .nested(file.location, version) }
         if let planner = observer?.planner {
             try declarations.withLock { declarations throws(MigrationError) in
                 try declarations.requireOpen(version, file.location)
             }
-            planner.record(version, refusing: refusal)
+            planner.record(version, refusing: declared.refusal)
             return nil
         }
         guard try isRehearsed(version) else { return nil }
@@ -100,32 +104,17 @@ extension MigrationManager {
             try declarations.admit(
                 version,
                 current: currentVersion,
-                oldestReader: floor ?? .zero,
+                oldestReader: declared.oldestReader,
                 isAsynchronous: isAsynchronous,
                 file.location,
-                refusing: enclosing == nil ? refusal : .nested(file.location, version)
+                refusing: enclosing == nil ? declared.refusal : .nested(file.location, version)
             )
         }
         guard let ticket else { return nil }
-        let admission = Admission(version: version, oldestReader: floor ?? .zero, ticket: ticket)
+        let admission = Admission(version: version, oldestReader: declared.oldestReader, ticket: ticket)
         if !options.isReadOnly { return admission }
         try look(at: admission)
         return nil
-    }
-
-    private func read(
-        _ text: String,
-        _ explain: (AppVersion.TextProblem) -> MigrationError
-    ) throws(MigrationError) -> AppVersion {
-        switch AppVersion.read(text) {
-        case .version(let read): return read
-        case .problem(let problem):
-            let error = explain(problem)
-            throw declarations.withLock { declarations in
-                if observer?.planner == nil { return declarations.closing(error, file.location) }
-                return declarations.firstFailure.map { .blocked(nil, by: $0, file.location) } ?? error
-            }
-        }
     }
 
     /// The closure or plan of this state inside of which the caller stands; a plan's own manager is meant to be used there.

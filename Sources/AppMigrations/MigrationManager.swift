@@ -114,7 +114,7 @@ public final class MigrationManager: Sendable {
     deinit { declarations.destroy() }
 
     @inline(__always)
-    static func version(_ text: String, _ manager: String) throws(MigrationError) -> AppVersion {
+    package static func version(_ text: String, _ manager: String) throws(MigrationError) -> AppVersion {
         switch AppVersion.read(text) {
         case .version(let version): return version
         case .problem(let problem): throw .invalidVersion(text, problem, manager: manager)

@@ -1,5 +1,5 @@
 /// Writes down what a manager would do.
-final class PlanRecorder: Sendable {
+package final class PlanRecorder: Sendable {
     let state: MigrationState
     private let known: Declarations
     private let current: AppVersion
@@ -8,25 +8,31 @@ final class PlanRecorder: Sendable {
     private let progress = Guarded(Progress())
 
     private struct Progress {
-        var rows: [PlannedMigration] = []
+        package var rows: [PlannedMigration] = []
         var previous = AppVersion.zero
         var firstRefusal: MigrationError?
     }
 
     /// `known` is what the manager that is asked knows of the state: a declaration up to its mark looks no further.
-    init(_ state: MigrationState, _ known: Declarations, of manager: MigrationManager) {
+    package init(
+        _ state: MigrationState,
+        _ known: Declarations,
+        current: AppVersion,
+        limit: Int?,
+        _ location: StateLocation
+    ) {
         self.state = state
         self.known = known
-        current = manager.currentVersion
-        limit = manager.options.attemptLimit
-        location = manager.file.location
+        self.current = current
+        self.limit = limit
+        self.location = location
     }
 
     deinit { progress.destroy() }
 
-    var rows: [PlannedMigration] { progress.withLock { $0.rows } }
+    package var rows: [PlannedMigration] { progress.withLock { $0.rows } }
 
-    func record(_ version: AppVersion, refusing floorRefusal: MigrationError? = nil) {
+    package func record(_ version: AppVersion, refusing floorRefusal: MigrationError? = nil) {
         progress.withLock { progress in
             let decision = known.decide(
                 version,

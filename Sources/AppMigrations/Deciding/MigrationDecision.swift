@@ -1,7 +1,7 @@
 /// What is to be done with one declared version.
 ///
 /// It knows no clock, disk or lock.
-enum MigrationDecision: Equatable {
+package enum MigrationDecision: Equatable {
     /// Runs now; `attempt` counts this time, `deaths` the processes of this app version that died in it.
     case run(attempt: Int, deaths: Int)
     case alreadyRun

@@ -1,7 +1,7 @@
 extension MigrationError {
     /// The error that a decision stands for, if it stands for one.
     @inline(never)
-    static func refusal(
+    package static func refusal(
         of decision: MigrationDecision,
         _ version: AppVersion,
         current: AppVersion,
@@ -28,7 +28,7 @@ extension MigrationError {
             .outOfOrder,
             manager: location.name,
             version: version,
-            path: location.state,
+            path: location.path,
             """
             \(reason), in manager \(location.name.quoted), \(location.state). \
             Declare each version once, in rising order. It was not run.
@@ -42,7 +42,7 @@ extension MigrationError {
             .newerThanCurrentVersion,
             manager: location.name,
             version: version,
-            path: location.state,
+            path: location.path,
             """
             Version \(version) is newer than the app (\(current)) in manager \(location.name.quoted), \
             \(location.state). Raise the app's version or remove the migration. It was not run.
@@ -60,7 +60,7 @@ extension MigrationError {
             .invalidVersion,
             manager: location.name,
             version: version,
-            path: location.state,
+            path: location.path,
             """
             \(problem.description(of: text)) It is the oldestReader: of migration \(version) in manager \
             \(location.name.quoted), \(location.state). The migration was not run.
@@ -75,7 +75,7 @@ extension MigrationError {
             .outOfOrder,
             manager: location.name,
             version: version,
-            path: location.state,
+            path: location.path,
             """
             The oldestReader: \(floor) of migration \(version) in manager \(location.name.quoted), \(location.state), lies \
             above the migration: an app of that very version could not use the data. Name at most \(version). It was not run.
@@ -93,7 +93,7 @@ extension MigrationError {
             .overtaken,
             manager: location.name,
             version: version,
-            path: location.state,
+            path: location.path,
             """
             Migration \(version) was not run: version \(newer) of the app was started on the data of manager \
             \(location.name.quoted), \(location.state), after this manager of version \(current) was made. Nothing was \
@@ -102,12 +102,12 @@ extension MigrationError {
         )
     }
 
-    static func setBack(_ version: AppVersion, _ location: StateLocation) -> MigrationError {
+    package static func setBack(_ version: AppVersion, _ location: StateLocation) -> MigrationError {
         MigrationError(
             .blocked,
             manager: location.name,
             version: version,
-            path: location.state,
+            path: location.path,
             """
             Migration \(version) was not run: the state of manager \(location.name.quoted), \(location.state), was set back \
             after this manager was made, and what is pending again was declared before. Make a new manager.
@@ -122,7 +122,7 @@ extension MigrationError {
             .attemptLimitReached,
             manager: location.name,
             version: version,
-            path: location.state,
+            path: location.path,
             """
             Migration \(version) of manager \(location.name.quoted) was not run: \(deaths) processes of this app \
             version died in it, as many as attemptLimit allows. The state \(location.state) is unchanged. \
@@ -132,7 +132,7 @@ extension MigrationError {
         )
     }
 
-    static func blocked(_ version: AppVersion?, by first: MigrationError, _ location: StateLocation)
+    package static func blocked(_ version: AppVersion?, by first: MigrationError, _ location: StateLocation)
         -> MigrationError
     {
         let subject: Message = version.map { "Migration \($0) was not run" } ?? "Nothing was run"
@@ -147,7 +147,7 @@ extension MigrationError {
             .blocked,
             manager: location.name,
             version: version,
-            path: location.state,
+            path: location.path,
             underlying: first,
             "\(subject)\(reason)"
         )

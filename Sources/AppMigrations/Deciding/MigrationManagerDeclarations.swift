@@ -1,7 +1,7 @@
 /// What was declared through a manager, whose turn it is, and what is known of the state.
 ///
 /// It reads no file: the manager tells it what the state says.
-struct Declarations {
+package struct Declarations {
     /// Whether declarations are taken, or which failure ended that.
     private enum Standing {
         case open
@@ -9,16 +9,16 @@ struct Declarations {
     }
 
     /// The place of a declaration that has something to run, among those of its manager.
-    struct Ticket: Equatable {
+    package struct Ticket: Equatable, Sendable {
         fileprivate let number: UInt64
         let isAsynchronous: Bool
     }
 
-    private(set) var marks: StateMarks
+    package private(set) var marks: StateMarks
     /// Whether this manager made the state, for a fresh install.
     private(set) var isFresh: Bool
     /// Whether the version launched is still to be saved, since the lock was held when the manager was made.
-    private(set) var owesLaunch = false
+    package private(set) var owesLaunch = false
     private var previous = AppVersion.zero
     /// The version up to which declarations need no closer look; zero when all of them need it.
     private var idleLimit: AppVersion
@@ -29,7 +29,7 @@ struct Declarations {
     private var plansUnderWay = 0
 
     @inline(__always)
-    init(_ marks: consuming StateMarks, isFresh: Bool, owesLaunch: Bool, current: AppVersion) {
+    package init(_ marks: consuming StateMarks, isFresh: Bool, owesLaunch: Bool, current: AppVersion) {
         idleLimit = owesLaunch ? .zero : marks.idleLimit(of: current)
         self.marks = marks
         self.isFresh = isFresh
@@ -37,7 +37,7 @@ struct Declarations {
     }
 
     /// For a plan or a rehearsal, which look closely at every declaration.
-    init(observed marks: StateMarks, isFresh: Bool) {
+    package init(observed marks: StateMarks, isFresh: Bool) {
         self.init(marks, isFresh: isFresh, owesLaunch: false, current: .zero)
         plansUnderWay = 1
     }
@@ -56,17 +56,17 @@ struct Declarations {
         return true
     }
 
-    var firstFailure: MigrationError? { if case .closed(let first) = standing { first } else { nil } }
+    package var firstFailure: MigrationError? { if case .closed(let first) = standing { first } else { nil } }
 
     /// Throws where a failure has ended the declarations.
-    func requireOpen(_ version: AppVersion?, _ location: StateLocation) throws(MigrationError) {
+    package func requireOpen(_ version: AppVersion?, _ location: StateLocation) throws(MigrationError) {
         if let firstFailure { throw .blocked(version, by: firstFailure, location) }
     }
 
     /// Decides about a declaration by what is known; `nil` when there is nothing to run.
     ///
     /// A refusal, or `refusal`, ends the declarations.
-    mutating func admit(
+    package mutating func admit(
         _ version: AppVersion,
         current: AppVersion,
         oldestReader: AppVersion,
@@ -92,7 +92,7 @@ struct Declarations {
     }
 
     /// Decides about a version by the state's own marks; its place in the order was looked at when it was declared.
-    func decide(
+    package func decide(
         _ version: AppVersion,
         after previous: AppVersion = .zero,
         _ marks: StateMarks,
@@ -116,30 +116,33 @@ struct Declarations {
         return first.isAsynchronous ? .afterAsynchronousCall : .later
     }
 
-    mutating func leave(_ ticket: Ticket, current: AppVersion) {
+    /// The same, for a caller that suspends its task in any case.
+    package func isTurn(of ticket: Ticket) -> Bool { queue.first.map { $0 == ticket } ?? true }
+
+    package mutating func leave(_ ticket: Ticket, current: AppVersion) {
         queue.removeAll { $0 == ticket }
         settle(current)
     }
 
-    mutating func know(_ marks: StateMarks) { self.marks = marks }
+    package mutating func know(_ marks: StateMarks) { self.marks = marks }
 
-    mutating func launchSettled(current: AppVersion) {
+    package mutating func launchSettled(current: AppVersion) {
         owesLaunch = false
         settle(current)
     }
 
-    mutating func beginPlan(current: AppVersion) {
+    package mutating func beginPlan(current: AppVersion) {
         plansUnderWay += 1
         settle(current)
     }
 
-    mutating func endPlan(current: AppVersion) {
+    package mutating func endPlan(current: AppVersion) {
         plansUnderWay -= 1
         settle(current)
     }
 
     /// Begins again after the mark was set.
-    mutating func reopen(_ marks: StateMarks, current: AppVersion) {
+    package mutating func reopen(_ marks: StateMarks, current: AppVersion) {
         self.marks = marks
         isFresh = false
         owesLaunch = false
@@ -151,19 +154,19 @@ struct Declarations {
     /// Ends the declarations.
     ///
     /// Later errors go on naming the first failure.
-    mutating func close(_ error: MigrationError) {
+    package mutating func close(_ error: MigrationError) {
         if case .open = standing { standing = .closed(error) }
         idleLimit = .zero
     }
 
     /// The same, whatever failed before.
-    mutating func forget(_ error: MigrationError) {
+    package mutating func forget(_ error: MigrationError) {
         standing = .closed(error)
         idleLimit = .zero
     }
 
     /// Ends the declarations with `error`, and gives the error to throw: where they had ended before, that they had.
-    mutating func closing(_ error: MigrationError, _ location: StateLocation) -> MigrationError {
+    package mutating func closing(_ error: MigrationError, _ location: StateLocation) -> MigrationError {
         if let firstFailure { return .blocked(error.version, by: firstFailure, location) }
         close(error)
         return error

@@ -96,7 +96,7 @@ extension MigrationError {
         )
     }
 
-    static func nested(_ location: StateLocation, _ version: AppVersion?) -> MigrationError {
+    package static func nested(_ location: StateLocation, _ version: AppVersion?) -> MigrationError {
         lock(
             .nested,
             location.state,

@@ -3,15 +3,15 @@
 ///
 /// It is bound to the task, or to the thread where there is none, and ends with the closure: an unstructured `Task`
 /// that outlives it inherits a token that no longer counts.
-final class RunToken: Sendable {
+package final class RunToken: Sendable {
     /// What is running, and how its state is known under another path.
-    enum Kind {
+    package enum Kind {
         case closure(lock: FileIdentity?)
         /// A plan takes no lock, so its state is known by the folder.
         case plan(folder: FileIdentity?)
     }
 
-    @TaskLocal static var current: RunToken?
+    @TaskLocal package static var current: RunToken?
 
     private let location: StateLocation
     private let kind: Kind
@@ -27,7 +27,7 @@ final class RunToken: Sendable {
 
     private let progress: Guarded<Progress>
 
-    init(_ location: StateLocation, _ kind: Kind) {
+    package init(_ location: StateLocation, _ kind: Kind) {
         self.location = location
         self.kind = kind
         progress = Guarded(Progress(outer: RunToken.current?.openTokens ?? []))
@@ -35,13 +35,13 @@ final class RunToken: Sendable {
 
     deinit { progress.destroy() }
 
-    func end() {
+    package func end() {
         let open = progress.withLock { $0.outer }.filter(\.isOpen)
         progress.withLock { $0 = Progress(isOpen: false, outer: open) }
     }
 
     /// Whether a plan is running, and no closure: nothing runs in a plan that a later declaration could pass over.
-    var isPlan: Bool {
+    package var isPlan: Bool {
         if case .plan = kind { true } else { false }
     }
 
@@ -55,7 +55,7 @@ final class RunToken: Sendable {
     ///
     /// The lock's file and the folder tell the state when it was opened under another path.
     @inline(never)
-    static func enclosing(
+    package static func enclosing(
         _ location: StateLocation,
         lock: FileIdentity? = nil
     ) throws(SystemCallError) -> RunToken? {

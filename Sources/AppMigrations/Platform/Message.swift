@@ -2,41 +2,41 @@
 ///
 /// A `String` would do: but its interpolation is copied into each place that has one, and this library has a hundred of
 /// them. Here each part of a text is one call.
-struct Message: ExpressibleByStringInterpolation, CustomStringConvertible {
-    let description: String
+package struct Message: ExpressibleByStringInterpolation, CustomStringConvertible {
+    package let description: String
 
-    init(_ text: String) { description = text }
+    package init(_ text: String) { description = text }
 
-    init(stringLiteral text: StaticString) { description = text.description }
+    package init(stringLiteral text: StaticString) { description = text.description }
 
     @inline(never)
-    init(stringInterpolation: Interpolation) { description = stringInterpolation.text }
+    package init(stringInterpolation: Interpolation) { description = stringInterpolation.text }
 
-    struct Interpolation: StringInterpolationProtocol {
+    package struct Interpolation: StringInterpolationProtocol {
         fileprivate var text = ""
 
         @inline(never)
-        init(literalCapacity: Int, interpolationCount: Int) {}
+        package init(literalCapacity: Int, interpolationCount: Int) {}
 
         @inline(never)
-        mutating func appendLiteral(_ literal: StaticString) { text += literal.description }
+        package mutating func appendLiteral(_ literal: StaticString) { text += literal.description }
 
         @inline(never)
-        mutating func appendInterpolation(_ part: String) { text += part }
+        package mutating func appendInterpolation(_ part: String) { text += part }
 
         @inline(never)
-        mutating func appendInterpolation(_ part: Message) { text += part.description }
+        package mutating func appendInterpolation(_ part: Message) { text += part.description }
 
         @inline(never)
-        mutating func appendInterpolation(_ number: Int) { text += String(number) }
+        package mutating func appendInterpolation(_ number: Int) { text += String(number) }
 
         @inline(never)
-        mutating func appendInterpolation(_ number: UInt64) { text += String(number) }
+        package mutating func appendInterpolation(_ number: UInt64) { text += String(number) }
 
         @inline(never)
-        mutating func appendInterpolation(_ error: SystemCallError) { text += error.description }
+        package mutating func appendInterpolation(_ error: SystemCallError) { text += error.description }
 
         @inline(never)
-        mutating func appendInterpolation(_ error: any Error) { text += String(describing: error) }
+        package mutating func appendInterpolation(_ error: any Error) { text += String(describing: error) }
     }
 }

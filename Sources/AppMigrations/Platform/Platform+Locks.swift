@@ -86,7 +86,7 @@ extension Platform {
     ///
     /// clock_gettime(2), clock_gettime(3): of the clocks that nobody can set, Linux's `CLOCK_MONOTONIC` and Apple's
     /// `CLOCK_UPTIME_RAW` stand still while the system sleeps.
-    static var awake: Duration {
+    package static var awake: Duration {
         var time = timespec()
         #if canImport(Darwin)
         clock_gettime(CLOCK_UPTIME_RAW, &time)

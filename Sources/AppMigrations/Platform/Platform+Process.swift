@@ -10,13 +10,13 @@ import Android
 
 /// What a process knows of itself and of the time.
 extension Platform {
-    static var process: Int32 { getpid() }
+    package static var process: Int32 { getpid() }
 
     /// Seconds since 1970, within the years that a state can hold, whatever the clock says.
     package static var now: Int64 { min(max(Int64(time(nil)), 0), 253_402_300_799) }
 
     /// What `ContinuousClock` tells, without its types, which are looked up when a program is loaded.
-    static var uptime: Duration {
+    package static var uptime: Duration {
         var time = timespec()
         #if os(Linux) || os(Android)
         clock_gettime(CLOCK_BOOTTIME, &time)
@@ -28,7 +28,7 @@ extension Platform {
     }
 
     /// For the pauses of a wait, which are short and not negative.
-    static func nanoseconds(_ duration: Duration) -> UInt64 {
+    package static func nanoseconds(_ duration: Duration) -> UInt64 {
         let (seconds, attoseconds) = duration.components
         return UInt64(seconds) * 1_000_000_000 + UInt64(attoseconds / 1_000_000_000)
     }

@@ -1,6 +1,6 @@
 extension String {
     /// The text as a JSON string: what RFC 8259 asks to escape is escaped, everything else stands as UTF-8.
-    var quoted: String {
+    package var quoted: String {
         var quoted = "\""
         for scalar in unicodeScalars {
             switch scalar {

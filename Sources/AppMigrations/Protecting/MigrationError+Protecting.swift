@@ -12,7 +12,7 @@ extension MigrationError {
                 .cancelled,
                 manager: location.name,
                 version: version,
-                path: location.state,
+                path: location.path,
                 underlying: failure.cause,
                 """
                 The task was cancelled while manager \(location.name.quoted) copied the files that \(migration) protects. \

@@ -42,28 +42,28 @@ final class CheckpointWriter: Sendable {
     }
 
     func save(_ text: String, progress: Double?, of context: MigrationContext) throws(MigrationError) {
-        if isProtecting { throw .checkpointOfProtected(context) }
+        if isProtecting { throw .checkpointOfProtected(context.version, context.location) }
         let size = text.utf8.count
-        if size > Checkpoint.sizeLimit { throw .checkpointTooLong(size, context) }
+        if size > Checkpoint.sizeLimit { throw .checkpointTooLong(size, context.version, context.location) }
         // A child made by fork may have been given the lock as another thread held it: nobody would ever unlock it.
-        if Platform.process != process { throw .checkpoint(.inChild(of: process), context) }
+        if Platform.process != process {
+            throw .checkpoint(.inChild(of: process), context.version, context.location)
+        }
         try attempt.withLock { attempt throws(MigrationError) in
-            guard let now = attempt else { throw .checkpointAfterEnd(context) }
-            var next = now.intent
-            next.marks.interrupted?.checkpoint = Checkpoint(
-                text: text,
-                appVersion: current,
-                progress: progress ?? now.intent.marks.interrupted?.checkpoint?.progress
+            guard let now = attempt else { throw .checkpointAfterEnd(context.version, context.location) }
+            let next = now.intent.reaching(
+                text,
+                progress: progress,
+                in: current,
+                after: saved,
+                deaths: deaths
             )
-            // Compared with where the attempt began: a closure that always begins at the start, passes the same
-            // places and dies is a crash loop.
-            next.marks.interrupted?.deaths = saved.map { $0.isAt(text) } == true ? deaths : 0
             now.locked.reporter.reach(.beforeCheckpoint, context.version, isProtecting: false)
             do throws(SaveFailure) {
                 try now.locked.save(next)
             } catch {
                 if error.isRenamed { attempt?.intent = next }
-                throw .checkpoint(error, context)
+                throw .checkpoint(error, context.version, context.location)
             }
             attempt?.intent = next
             now.locked.reporter.reach(.afterCheckpoint, context.version, isProtecting: false)

@@ -57,10 +57,7 @@ final class MigrationAttempt {
             )
         )
         token = RunToken(locked.location, .closure(lock: locked.identity))
-        var intent = before
-        intent.marks.launched = max(intent.marks.launched, current)
-        intent.marks.raiseFloor(to: oldestReader)
-        intent.marks.begin(
+        intent = before.beginning(
             Interruption(
                 version: version,
                 attempts: attempt,
@@ -69,11 +66,10 @@ final class MigrationAttempt {
                 stateDirectory: files?.stateFolder,
                 appVersion: current,
                 startedAt: Platform.now,
-                failure: nil,
                 checkpoint: checkpoint
-            )
+            ),
+            oldestReader: oldestReader
         )
-        self.intent = intent
     }
 
     /// Saves the intent.
@@ -210,9 +206,7 @@ final class MigrationAttempt {
     /// Puts the protected files back, and saves how the attempt ended; gives a sentence about it for the error.
     @inline(never)
     private func putBack(failure: String) throws(MigrationError) -> Message {
-        var ended = intent
-        // Scalars, since one character can hold any number of them, and the state has a limit of size.
-        ended.marks.interrupted?.failure = String(failure.unicodeScalars.prefix(MigrationState.failureLimit))
+        let ended = intent.failing(failure)
         guard files != nil, let interrupted = intent.marks.interrupted else {
             let isNoted = locked.note(ended) == nil
             return isNoted ? "" : " The attempt could not be noted either and counts as a death."

@@ -14,9 +14,7 @@ extension MigrationContext {
     public func checkpoint<Value: LosslessStringConvertible>(
         as type: Value.Type
     ) throws(MigrationError) -> Value? {
-        guard let saved = writer.saved else { return nil }
-        guard let value = Value(saved.text) else { throw .checkpointUnreadable(saved, "\(type)", self) }
-        return value
+        try writer.saved?.value(as: type, version, location)
     }
 
     /// Saves how far the closure came, durably: the next attempt goes on there, also after a power cut.
@@ -51,6 +49,18 @@ extension MigrationContext {
     ) throws(MigrationError) {
         try writer.save(value.description, progress: progress.map(Self.fraction), of: self)
         if let progress { reportProgress(progress) }
-        if Task.isCancelled { throw .cancelledAtCheckpoint(self) }
+        if Task.isCancelled { throw .cancelledAtCheckpoint(version, location) }
+    }
+}
+
+extension Checkpoint {
+    /// What was saved, as the type in which it was saved.
+    package func value<Value: LosslessStringConvertible>(
+        as type: Value.Type,
+        _ version: AppVersion,
+        _ location: StateLocation
+    ) throws(MigrationError) -> Value {
+        if let value = Value(text) { return value }
+        throw .checkpointUnreadable(self, "\(type)", version, location)
     }
 }

@@ -37,5 +37,5 @@ public struct MigrationContext: Sendable {
         )
     }
 
-    static func fraction(_ number: Double) -> Double { number.isNaN ? 0 : min(max(number, 0), 1) }
+    package static func fraction(_ number: Double) -> Double { number.isNaN ? 0 : min(max(number, 0), 1) }
 }

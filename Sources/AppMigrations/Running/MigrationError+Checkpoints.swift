@@ -1,95 +1,110 @@
 extension MigrationError {
-    static func checkpointOfProtected(_ context: MigrationContext) -> MigrationError {
+    static func checkpointOfProtected(_ version: AppVersion, _ location: StateLocation) -> MigrationError {
         notSaved(
-            context,
+            version,
+            location,
             """
             the migration has protecting:, and a restore would undo what the checkpoint says was done. Do without one of them.
             """
         )
     }
 
-    static func checkpointTooLong(_ size: Int, _ context: MigrationContext) -> MigrationError {
+    package static func checkpointTooLong(_ size: Int, _ version: AppVersion, _ location: StateLocation)
+        -> MigrationError
+    {
         notSaved(
-            context,
+            version,
+            location,
             """
             it takes \(size) bytes as UTF-8, and \(Checkpoint.sizeLimit) are possible. Save a place in the data instead of the data.
             """
         )
     }
 
-    static func checkpointAfterEnd(_ context: MigrationContext) -> MigrationError {
+    package static func checkpointAfterEnd(_ version: AppVersion, _ location: StateLocation) -> MigrationError
+    {
         notSaved(
-            context,
+            version,
+            location,
             "the closure has ended. Let the closure wait for the tasks and threads that it starts."
         )
     }
 
-    private static func notSaved(_ context: MigrationContext, _ reason: Message) -> MigrationError {
+    private static func notSaved(_ version: AppVersion, _ location: StateLocation, _ reason: Message)
+        -> MigrationError
+    {
         MigrationError(
             .checkpointNotSaved,
-            manager: context.location.name,
-            version: context.version,
-            path: context.location.state,
+            manager: location.name,
+            version: version,
+            path: location.path,
             """
-            A checkpoint of migration \(context.version) of manager \(context.location.name.quoted), \
-            \(context.location.state), was not saved: \(reason) Nothing was changed.
+            A checkpoint of migration \(version) of manager \(location.name.quoted), \
+            \(location.state), was not saved: \(reason) Nothing was changed.
             """
         )
     }
 
     /// A checkpoint whose save failed.
-    static func checkpoint(_ failure: SaveFailure, _ context: MigrationContext) -> MigrationError {
-        if let loss = failure.lockLoss { return checkpoint(loss, context) }
+    static func checkpoint(_ failure: SaveFailure, _ version: AppVersion, _ location: StateLocation)
+        -> MigrationError
+    {
+        if let loss = failure.lockLoss { return checkpoint(loss, version, location) }
         let consequence: Message =
             failure.isRenamed
-            ? "Migration \(context.version) goes on at the new checkpoint, after a power failure at the one before."
-            : "Migration \(context.version) goes on at the checkpoint before."
+            ? "Migration \(version) goes on at the new checkpoint, after a power failure at the one before."
+            : "Migration \(version) goes on at the checkpoint before."
         return notSaved(
             failure,
-            context.version,
-            context.location,
+            version,
+            location,
             code: .checkpointNotSaved,
             consequence: consequence
         )
     }
 
-    static func checkpoint(_ loss: LockLoss, _ context: MigrationContext) -> MigrationError {
+    static func checkpoint(_ loss: LockLoss, _ version: AppVersion, _ location: StateLocation)
+        -> MigrationError
+    {
         lockLost(
             loss,
-            context.version,
-            context.location,
+            version,
+            location,
             code: .checkpointNotSaved,
-            consequence: "The checkpoint of migration \(context.version) was not saved."
+            consequence: "The checkpoint of migration \(version) was not saved."
         )
     }
 
-    static func checkpointUnreadable(
+    package static func checkpointUnreadable(
         _ checkpoint: Checkpoint,
         _ type: String,
-        _ context: MigrationContext
+        _ version: AppVersion,
+        _ location: StateLocation
     ) -> MigrationError {
         MigrationError(
             .checkpointNotSaved,
-            manager: context.location.name,
-            version: context.version,
-            path: context.location.state,
+            manager: location.name,
+            version: version,
+            path: location.path,
             """
-            No \(type) was saved as the checkpoint of migration \(context.version) of manager \
-            \(context.location.name.quoted), \(context.location.state): version \(checkpoint.appVersion) of the app saved \
+            No \(type) was saved as the checkpoint of migration \(version) of manager \
+            \(location.name.quoted), \(location.state): version \(checkpoint.appVersion) of the app saved \
             \(checkpoint.text.quoted). Nothing was changed. Read what that version saved.
             """
         )
     }
 
-    static func cancelledAtCheckpoint(_ context: MigrationContext) -> MigrationError {
+    package static func cancelledAtCheckpoint(_ version: AppVersion, _ location: StateLocation)
+        -> MigrationError
+    {
         MigrationError(
             .cancelled,
-            manager: context.location.name,
-            version: context.version,
-            path: context.location.state,
+            manager: location.name,
+            version: version,
+            path: location.path,
             """
-            The task of migration \(context.version) of manager \(context.location.name.quoted) was cancelled. Its checkpoint \
-            is saved in \(context.location.state), and the next attempt goes on there.
+            The task of migration \(version) of manager \(location.name.quoted) was cancelled. Its checkpoint \
+            is saved in \(location.state), and the next attempt goes on there.
             """
         )
     }

@@ -1,5 +1,5 @@
 extension MigrationError {
-    static func failed(
+    package static func failed(
         _ version: AppVersion,
         attempt: Int,
         _ cause: any Error,
@@ -12,7 +12,7 @@ extension MigrationError {
             isCancelled ? .cancelled : .migrationFailed,
             manager: location.name,
             version: version,
-            path: location.state,
+            path: location.path,
             underlying: cause,
             """
             Migration \(version) of manager \(location.name.quoted) \(verb) in attempt \(attempt): \
@@ -22,7 +22,7 @@ extension MigrationError {
     }
 
     /// Somebody else's text for an error, with one mark at its end.
-    static func sentence(_ cause: any Error) -> String {
+    package static func sentence(_ cause: any Error) -> String {
         let text = String(describing: cause)
         return text.hasSuffix(".") || text.hasSuffix("!") || text.hasSuffix("?") ? text : text + "."
     }
@@ -50,7 +50,7 @@ extension MigrationError {
             code,
             manager: location.name,
             version: version,
-            path: location.state,
+            path: location.path,
             underlying: failure.cause,
             "\(description)\(consequence)\(remedy)"
         )
@@ -60,7 +60,7 @@ extension MigrationError {
         MigrationError(
             .stateNotSaved,
             manager: location.name,
-            path: location.state,
+            path: location.path,
             underlying: cause,
             """
             The state of manager \(location.name.quoted), \(location.state), could not be removed for good: \
@@ -91,7 +91,7 @@ extension MigrationError {
     }
 
     /// The same error, with a sentence more, which begins with a space, or with none.
-    func appending(_ sentence: Message, version: AppVersion? = nil) -> MigrationError {
+    package func appending(_ sentence: Message, version: AppVersion? = nil) -> MigrationError {
         MigrationError(
             code,
             manager: managerName,

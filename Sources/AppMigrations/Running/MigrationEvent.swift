@@ -21,6 +21,8 @@ public struct MigrationEvent: Sendable {
     public let fraction: Double?
 
     /// What is being done; with ``Kind/progressed``, where the closure says it, and for each file that is copied or put back.
+    ///
+    /// With ``Kind/waiting`` in a fleet, the host for which this one waits.
     public let note: String?
 
     /// How long the closure took; with ``Kind/finished`` and ``Kind/failed``.
@@ -30,7 +32,7 @@ public struct MigrationEvent: Sendable {
     public let error: MigrationError?
 
     @inline(never)
-    init(
+    package init(
         _ kind: Kind,
         _ managerName: String,
         version: AppVersion? = nil,

@@ -2,7 +2,7 @@
 extension MigrationManager.Options {
     /// The oldest version that the data may be at; zero where every one will do.
     @inline(never)
-    func earliestUpgrade(
+    package func earliestUpgrade(
         to current: AppVersion,
         _ location: StateLocation
     ) throws(MigrationError) -> AppVersion {
@@ -34,7 +34,7 @@ extension MigrationManager.Options {
 
     /// The same for marks that were read under the lock, or that are all that can be known while another process has it.
     @inline(never)
-    func requireUpgradable(
+    package func requireUpgradable(
         _ marks: StateMarks,
         to current: AppVersion,
         _ location: StateLocation
@@ -82,7 +82,7 @@ extension MigrationError {
             .tooOld,
             manager: location.name,
             version: found,
-            path: location.state,
+            path: location.path,
             """
             The data of manager \(location.name.quoted), \(location.state), is at version \(found), and version \(current) of \
             the app upgrades from \(earliest) at the earliest. \(end) Start a release first that upgrades from \(found).
@@ -98,7 +98,7 @@ extension MigrationError {
         MigrationError(
             .invalidVersion,
             manager: location.name,
-            path: location.state,
+            path: location.path,
             """
             \(problem.description(of: text)) It is the upgradesFrom of manager \(location.name.quoted), \(location.state). \
             Nothing was run or changed.
@@ -113,7 +113,7 @@ extension MigrationError {
             .newerThanCurrentVersion,
             manager: location.name,
             version: version,
-            path: location.state,
+            path: location.path,
             """
             The upgradesFrom \(version) of manager \(location.name.quoted), \(location.state), is newer than the app \
             (\(current)). Name the newest version whose migration is no longer declared. Nothing was run or changed.

@@ -85,7 +85,7 @@ extension StartOutcome {
         return StartOutcome(marks: marks, launch: marks.launch(of: current))
     }
 
-    private static func made(
+    package static func made(
         of answer: MigrationManager.FirstRun,
         _ current: AppVersion,
         earliest: AppVersion,

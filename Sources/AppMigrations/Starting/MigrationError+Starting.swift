@@ -22,11 +22,11 @@ extension MigrationError {
         )
     }
 
-    static func firstRunFailed(_ cause: any Error, _ location: StateLocation) -> MigrationError {
+    package static func firstRunFailed(_ cause: any Error, _ location: StateLocation) -> MigrationError {
         MigrationError(
             .firstRunFailed,
             manager: location.name,
-            path: location.state,
+            path: location.path,
             underlying: cause,
             """
             The firstRun: expression of manager \(location.name.quoted) failed: \(sentence(cause)) \
@@ -44,7 +44,7 @@ extension MigrationError {
         MigrationError(
             .invalidVersion,
             manager: location.name,
-            path: location.state,
+            path: location.path,
             """
             \(problem.description(of: text)) firstRun: of manager \(location.name.quoted) gave it. No state was written to \
             \(location.state) and nothing was run; each start asks again. Let firstRun: answer with a version that can \
@@ -60,7 +60,7 @@ extension MigrationError {
             .newerThanCurrentVersion,
             manager: location.name,
             version: version,
-            path: location.state,
+            path: location.path,
             """
             The version \(version) that firstRun: of manager \(location.name.quoted) gave is newer than the app (\(current)). \
             No state was written to \(location.state) and nothing was run; each start asks again. Where the data is a \
@@ -74,7 +74,7 @@ extension MigrationError {
         MigrationError(
             .stateNotSaved,
             manager: location.name,
-            path: location.state,
+            path: location.path,
             """
             That version \(current) was launched could not be saved in the state of manager \(location.name.quoted), \
             \(location.state): the lock is held for a migration. Each later declaration and the next start try again; \

@@ -17,7 +17,7 @@ extension MigrationManager {
 
 extension StateMarks {
     /// How a start of `current` relates to the last one.
-    func launch(of current: AppVersion) -> MigrationManager.Launch {
+    package func launch(of current: AppVersion) -> MigrationManager.Launch {
         if isDowngrade(to: current) { return .downgrade(from: newest(above: current)) }
         return current > launched ? .upgrade(from: launched) : .same
     }

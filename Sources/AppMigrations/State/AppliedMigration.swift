@@ -17,4 +17,20 @@ public struct AppliedMigration: Sendable, Hashable {
 
     /// How many times its closure was begun, the one that succeeded included.
     public let attempts: Int
+
+    package init(
+        version: AppVersion,
+        previousVersion: AppVersion,
+        appVersion: AppVersion,
+        finishedAt: Int64,
+        duration: Duration,
+        attempts: Int
+    ) {
+        self.version = version
+        self.previousVersion = previousVersion
+        self.appVersion = appVersion
+        self.finishedAt = finishedAt
+        self.duration = duration
+        self.attempts = attempts
+    }
 }

@@ -1,6 +1,6 @@
 extension StateMarks {
     /// What is known of the attempts at a pending version; the process that was interrupted in it counts as dead.
-    func attempts(at version: AppVersion) -> AttemptedMigration? {
+    package func attempts(at version: AppVersion) -> AttemptedMigration? {
         if let interrupted, interrupted.version == version { return AttemptedMigration(interrupted) }
         return attempted.first { $0.version == version }
     }

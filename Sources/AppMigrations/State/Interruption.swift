@@ -1,20 +1,46 @@
 /// A migration whose closure was begun and isn't recorded.
-struct Interruption: Equatable, Sendable {
-    var version: AppVersion
+package struct Interruption: Equatable, Sendable {
+    package var version: AppVersion
     /// How often the closure was begun, this time included.
-    var attempts: Int
+    package var attempts: Int
     /// How many processes of `appVersion` died in it before this one.
-    var deaths: Int
+    package var deaths: Int
     /// The paths that a snapshot holds, and which are to be put back.
-    var protected: [String]
+    package var protected: [String]
     /// Where the state was then, without links: `protected` counts its paths from there.
-    var stateDirectory: String?
-    var appVersion: AppVersion
-    var startedAt: Int64
+    package var stateDirectory: String?
+    package var appVersion: AppVersion
+    package var startedAt: Int64
     /// The error that ended the attempt; `nil` while the closure runs, or when its process died.
-    var failure: String?
+    package var failure: String?
     /// How far the closure came in this attempt or an earlier one.
-    var checkpoint: Checkpoint?
+    package var checkpoint: Checkpoint?
+    /// Which host of a fleet is at work; `nil` where the state is a file, whose lock says that, and where none is.
+    package var lease: Lease?
+
+    package init(
+        version: AppVersion,
+        attempts: Int,
+        deaths: Int,
+        protected: [String] = [],
+        stateDirectory: String? = nil,
+        appVersion: AppVersion,
+        startedAt: Int64,
+        failure: String? = nil,
+        checkpoint: Checkpoint? = nil,
+        lease: Lease? = nil
+    ) {
+        self.version = version
+        self.attempts = attempts
+        self.deaths = deaths
+        self.protected = protected
+        self.stateDirectory = stateDirectory
+        self.appVersion = appVersion
+        self.startedAt = startedAt
+        self.failure = failure
+        self.checkpoint = checkpoint
+        self.lease = lease
+    }
 
     /// Lets go of the snapshot, whose files are put back or stay as they are.
     mutating func release() {
@@ -24,14 +50,14 @@ struct Interruption: Equatable, Sendable {
 }
 
 /// A pending version that was begun before, and isn't the interrupted one.
-struct AttemptedMigration: Equatable, Sendable {
-    var version: AppVersion
+package struct AttemptedMigration: Equatable, Sendable {
+    package var version: AppVersion
     /// How often its closure was begun.
-    var attempts: Int
+    package var attempts: Int
     /// How many processes of `appVersion` died in it.
-    var deaths: Int
-    var appVersion: AppVersion
-    var checkpoint: Checkpoint?
+    package var deaths: Int
+    package var appVersion: AppVersion
+    package var checkpoint: Checkpoint?
 }
 
 extension AttemptedMigration {

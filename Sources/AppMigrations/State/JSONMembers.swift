@@ -83,6 +83,17 @@ struct JSONMembers {
         return checkpoint
     }
 
+    /// The lease, where there is one: what says whose it is and how long it is belongs together.
+    func lease() throws(StateJSONReader.Problem) -> Lease? {
+        guard let owner = textIfThere("owner") else { return nil }
+        return Lease(
+            owner: owner,
+            beat: try count("beat"),
+            fence: try count("fence"),
+            length: try duration("lease")
+        )
+    }
+
     private static func value(
         _ kind: Kind,
         _ reader: inout StateJSONReader
@@ -144,7 +155,8 @@ extension StateJSONReader {
                 ("version", .version), ("attempts", .count), ("deaths", .count), ("protected", .texts),
                 ("stateDirectory", .text), ("appVersion", .version), ("startedAt", .date),
                 ("failure", .textOrNull), ("checkpoint", .text), ("checkpointAppVersion", .version),
-                ("progress", .fraction),
+                ("progress", .fraction), ("owner", .text), ("beat", .count), ("fence", .count),
+                ("lease", .seconds),
             ]
         )
         return Interruption(
@@ -156,7 +168,8 @@ extension StateJSONReader {
             appVersion: try members.version("appVersion"),
             startedAt: try members.number("startedAt"),
             failure: try members.textOrNull("failure"),
-            checkpoint: try members.checkpoint()
+            checkpoint: try members.checkpoint(),
+            lease: try members.lease()
         )
     }
 

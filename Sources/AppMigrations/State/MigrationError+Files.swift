@@ -3,7 +3,7 @@ extension MigrationError {
         MigrationError(
             .stateUnreadable,
             manager: location.name,
-            path: location.state,
+            path: location.path,
             underlying: cause,
             """
             The state of manager \(location.name.quoted), \(location.state), could not be read: \(cause). \
@@ -14,11 +14,11 @@ extension MigrationError {
     }
 
     /// The state was there when the manager was made.
-    static func gone(_ location: StateLocation) -> MigrationError {
+    package static func gone(_ location: StateLocation) -> MigrationError {
         MigrationError(
             .stateUnreadable,
             manager: location.name,
-            path: location.state,
+            path: location.path,
             """
             The state of manager \(location.name.quoted), \(location.state), was there when the manager was made \
             and is gone. Nothing was run or written. Make a new manager; it will be a first run.
@@ -30,7 +30,7 @@ extension MigrationError {
         MigrationError(
             .stateCorrupted,
             manager: location.name,
-            path: location.state,
+            path: location.path,
             """
             The state of manager \(location.name.quoted), \(location.state), is not a regular file of at most 1 MiB. Nothing \
             was run, and what stands there was left as it is. Put the state's file itself at this path: a link isn't \
@@ -46,7 +46,7 @@ extension MigrationError {
             return MigrationError(
                 .stateFromNewerFormat,
                 manager: location.name,
-                path: location.state,
+                path: location.path,
                 """
                 The state of manager \(location.name.quoted), \(location.state), has format \(format); this release \
                 of the library reads up to \(MigrationState.format). Nothing was run or written. \
@@ -67,7 +67,7 @@ extension MigrationError {
         MigrationError(
             .stateCorrupted,
             manager: location.name,
-            path: location.state,
+            path: location.path,
             """
             The state of manager \(location.name.quoted), \(location.state), is damaged, or not a state of this manager: \
             \(reason). Nothing was run, and every byte of it was left as it is. Repair the file, restore it from a \

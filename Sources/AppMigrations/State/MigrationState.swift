@@ -1,17 +1,33 @@
 /// What a manager keeps between starts.
-struct MigrationState: Equatable {
+package struct MigrationState: Equatable, Sendable {
     static var format: Int { 1 }
     static var historyLimit: Int { 1_000 }
     static var failureLimit: Int { 1_000 }
 
-    var name: String
-    var marks: StateMarks
-    var history: [AppliedMigration] = []
+    package var name: String
+    package var marks: StateMarks
+    package var history: [AppliedMigration] = []
     /// The members that this release doesn't know, as they stand in the file: a newer release relies on them.
-    var unknownMembers: [UInt8] = []
+    package var unknownMembers: [UInt8] = []
+    /// The number of the last lease that a host of a fleet took; zero in a file, which has none.
+    package var fence = 0
+
+    package init(
+        name: String,
+        marks: StateMarks,
+        history: [AppliedMigration] = [],
+        unknownMembers: [UInt8] = [],
+        fence: Int = 0
+    ) {
+        self.name = name
+        self.marks = marks
+        self.history = history
+        self.unknownMembers = unknownMembers
+        self.fence = fence
+    }
 
     /// The state after `row` was applied: the only way in which the mark rises by a migration.
-    func recording(_ row: AppliedMigration) -> MigrationState {
+    package func recording(_ row: AppliedMigration) -> MigrationState {
         var next = self
         next.marks.pass(row.version)
         next.marks.launched = max(marks.launched, row.appVersion)

@@ -59,7 +59,8 @@ extension MigrationState {
             name: name,
             marks: try document.marks(),
             history: document.history,
-            unknownMembers: document.unknownMembers
+            unknownMembers: document.unknownMembers,
+            fence: document.fence
         )
     }
 }
@@ -79,6 +80,7 @@ private struct StateDocument {
         static var history: UInt16 { 64 }
         static var attempted: UInt16 { 128 }
         static var oldestReader: UInt16 { 256 }
+        static var fence: UInt16 { 512 }
         static var needed: UInt16 { format | name | lastRunVersion }
     }
 
@@ -96,6 +98,7 @@ private struct StateDocument {
     private var attempted = StateMarks.Attempted.none
     private(set) var history: [AppliedMigration] = []
     private(set) var unknownMembers: [UInt8] = []
+    private(set) var fence = 0
 
     init(_ bytes: UnsafeBufferPointer<UInt8>, name: String) {
         reader = StateJSONReader(bytes)
@@ -142,6 +145,9 @@ private struct StateDocument {
             } else if key.equals("attempted") {
                 try note(Bit.attempted, key)
                 attempted = try reader.attempted()
+            } else if key.equals("fence") {
+                try note(Bit.fence, key)
+                try readFence()
             } else if key.equals("history") {
                 try note(Bit.history, key)
                 if keys & Bit.needed == Bit.needed, passes(way) { return }
@@ -161,6 +167,13 @@ private struct StateDocument {
         var version = AppVersion.zero
         try reader.version(into: &version)
         floor = version == .zero ? .none : .version(version)
+    }
+
+    @inline(never)
+    private mutating func readFence() throws(StateJSONReader.Problem) {
+        let start = reader.index
+        fence = try reader.integer()
+        if fence < 0 { throw reader.problem(.positive, at: start) }
     }
 
     private mutating func readFormat() throws(StateJSONReader.Problem) {

@@ -2,17 +2,23 @@
 ///
 /// A class, since nearly every function of this library is handed one: four words to copy and to count in each were a tenth
 /// of its code.
-final class StateLocation: Sendable {
-    let name: String
+package final class StateLocation: Sendable {
+    package let name: String
     /// An absolute path, or one that `getcwd` completed when the manager was made.
     let directory: String
+    /// What an error calls a state that is no file, which has no path.
+    private let place: String?
 
-    init(name: String, directory: String) {
+    package init(name: String, directory: String, place: String? = nil) {
         self.name = name
         self.directory = directory
+        self.place = place
     }
 
-    var state: String { file(".migrations.json") }
+    /// The path of the state file, or what an error calls a state that is no file.
+    package var state: String { place ?? file(".migrations.json") }
+    /// The path of the state, where it is a file.
+    var path: String? { place == nil ? state : nil }
     var lock: String { file(".migrations.lock") }
     var snapshot: String { file(Self.snapshotSuffix) }
 
@@ -29,7 +35,7 @@ final class StateLocation: Sendable {
     static var snapshotSuffix: String { ".migrations.snapshot" }
 
     // File systems take names of 255 bytes; the longest suffix of ours has 20, and a copy of the file may want some.
-    static var nameLimit: Int { 230 }
+    package static var nameLimit: Int { 230 }
 
     private func file(_ suffix: String) -> String {
         var encoded = ""
@@ -54,7 +60,7 @@ final class StateLocation: Sendable {
     }
 
     /// How many bytes the name takes in a file name.
-    static func encodedLength(_ name: String) -> Int {
+    package static func encodedLength(_ name: String) -> Int {
         var length = 0
         for byte in name.utf8 { length &+= stands(byte, first: length == 0) ? 1 : 3 }
         return length

@@ -1,8 +1,8 @@
 /// The part of the state that a start needs, without the history.
-struct StateMarks: Equatable, Sendable {
-    var lastRun: AppVersion
-    var baseline: AppVersion
-    var launched: AppVersion
+package struct StateMarks: Equatable, Sendable {
+    package var lastRun: AppVersion
+    package var baseline: AppVersion
+    package var launched: AppVersion
     private var floor: Floor
     private var interruption: Interrupted
     private var attempts: Attempted
@@ -28,7 +28,7 @@ struct StateMarks: Equatable, Sendable {
         case version(AppVersion)
     }
 
-    init(
+    package init(
         lastRun: AppVersion,
         baseline: AppVersion,
         launched: AppVersion,
@@ -64,7 +64,7 @@ struct StateMarks: Equatable, Sendable {
     }
 
     /// The oldest app that may use the data; zero where every app may.
-    var oldestReader: AppVersion {
+    package var oldestReader: AppVersion {
         @inline(never)
         get { if case .version(let version) = floor { version } else { .zero } }
         set { floor = newValue == .zero ? .none : .version(newValue) }
@@ -75,13 +75,13 @@ struct StateMarks: Equatable, Sendable {
         if case .none = floor { false } else { oldestReader.exceeds(current) }
     }
 
-    var interrupted: Interruption? {
+    package var interrupted: Interruption? {
         @inline(never)
         get { if case .during(let interruption) = interruption { interruption } else { nil } }
         set { interruption = newValue.map(Interrupted.during) ?? .no }
     }
 
-    var attempted: [AttemptedMigration] {
+    package var attempted: [AttemptedMigration] {
         get { if case .versions(let versions) = attempts { versions } else { [] } }
         set { attempts = newValue.isEmpty ? .none : .versions(newValue) }
     }
@@ -104,7 +104,7 @@ extension StateMarks {
     ///
     /// The floor counts by itself: it is saved with the intent, and the newer release may have died in its closure before
     /// anything else of it was saved.
-    func isDowngrade(to current: AppVersion) -> Bool {
+    package func isDowngrade(to current: AppVersion) -> Bool {
         lastRun.exceeds(current) || launched.exceeds(current) || isBelowFloor(current)
     }
 
@@ -115,7 +115,7 @@ extension StateMarks {
     }
 
     /// Whether the floor is to be raised by an app at `current`, which leaves what a newer release said.
-    func lacksFloor(_ version: AppVersion, current: AppVersion) -> Bool {
+    package func lacksFloor(_ version: AppVersion, current: AppVersion) -> Bool {
         oldestReader < version && !isDowngrade(to: current)
     }
 

@@ -36,6 +36,7 @@ extension MigrationState {
         if !marks.attempted.isEmpty {
             text += "  \"attempted\" : [ \(marks.attempted.map(Self.text).joined(separator: ", ")) ],\n"
         }
+        if fence > 0 { text += "  \"fence\" : \(Self.count(fence)),\n" }
         let history = rows.isEmpty ? "" : "\n    " + rows.joined(separator: Self.separator) + "\n  "
         let end = "  \"history\" : [\(history)]\n}\n"
         return Array(text.utf8) + unknownMembers + Array(end.utf8)
@@ -58,7 +59,13 @@ extension MigrationState {
             + "\"deaths\" : \(count(interrupted.deaths)), \"protected\" : [\(protected)], "
             + directory + "\"appVersion\" : \"\(interrupted.appVersion)\", "
             + "\"startedAt\" : \"\(Timestamp.text(interrupted.startedAt))\", \"failure\" : \(failure)"
-            + text(interrupted.checkpoint) + " }"
+            + text(interrupted.checkpoint) + text(interrupted.lease) + " }"
+    }
+
+    private static func text(_ lease: Lease?) -> String {
+        guard let lease else { return "" }
+        return ", \"owner\" : \(lease.owner.quoted), \"beat\" : \(count(lease.beat)), "
+            + "\"fence\" : \(count(lease.fence)), \"lease\" : \(seconds(lease.length))"
     }
 
     private static func text(_ checkpoint: Checkpoint?) -> String {

@@ -44,7 +44,7 @@ public struct AppVersion: Sendable {
     }
 
     /// The version zero, the mark of a state in which nothing ran yet.
-    static var zero: AppVersion { AppVersion(UsualVersion(key: 0, tail: VersionTail(zeros: 1))) }
+    package static var zero: AppVersion { AppVersion(UsualVersion(key: 0, tail: VersionTail(zeros: 1))) }
 
     /// The version without its sub-number: `1.1` of `1.1-2`.
     var release: AppVersion {

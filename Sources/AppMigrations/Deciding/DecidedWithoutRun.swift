@@ -1,0 +1,28 @@
+extension MigrationDecision {
+    /// The state to save where nothing runs; `nil` where it stands already.
+    package func settling(
+        _ state: MigrationState,
+        _ version: AppVersion,
+        oldestReader: AppVersion,
+        current: AppVersion
+    ) -> MigrationState? {
+        var next = state
+        switch self {
+        case .joinsBaseline:
+            next.marks.baseline = version
+            next.marks.raiseFloor(to: oldestReader)
+            next.marks.pass(version)
+        case .alreadyRun where state.marks.lacksFloor(oldestReader, current: current):
+            next.marks.raiseFloor(to: oldestReader)
+        default: return nil
+        }
+        return next
+    }
+
+    /// What it means that such a state could not be saved.
+    package var consequenceOfNotSaving: Message {
+        self == .joinsBaseline
+            ? "Nothing was run; the next start declares it again."
+            : "Which app may use the data was not noted; the next start does it."
+    }
+}

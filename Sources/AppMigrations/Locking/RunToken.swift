@@ -75,9 +75,19 @@ package final class RunToken: Sendable {
         }
     }
 
+    /// The same by name and place alone, which are all that a state in a store is known by.
+    package static func enclosing(exactly location: StateLocation) -> RunToken? {
+        current?.openTokens.first { $0.isExactly(location) }
+    }
+
+    private func isExactly(_ location: StateLocation) -> Bool {
+        self.location.name.utf8.elementsEqual(location.name.utf8)
+            && self.location.directory.utf8.elementsEqual(location.directory.utf8)
+    }
+
     private func isOfState(_ location: StateLocation, _ lock: FileIdentity?) throws(SystemCallError) -> Bool {
+        if isExactly(location) { return true }
         let isSameName = self.location.name.utf8.elementsEqual(location.name.utf8)
-        if isSameName, self.location.directory.utf8.elementsEqual(location.directory.utf8) { return true }
         switch kind {
         case .closure(let own): return own != nil && own == lock
         case .plan(let folder):

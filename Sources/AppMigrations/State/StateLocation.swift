@@ -5,7 +5,7 @@
 package final class StateLocation: Sendable {
     package let name: String
     /// An absolute path, or one that `getcwd` completed when the manager was made.
-    let directory: String
+    package let directory: String
     /// What an error calls a state that is no file, which has no path.
     private let place: String?
 

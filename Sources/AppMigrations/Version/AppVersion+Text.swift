@@ -129,5 +129,7 @@ extension AppVersion.TextProblem {
 
 extension Message.Interpolation {
     @inline(never)
-    mutating func appendInterpolation(_ version: AppVersion) { appendInterpolation(version.description) }
+    package mutating func appendInterpolation(_ version: AppVersion) {
+        appendInterpolation(version.description)
+    }
 }

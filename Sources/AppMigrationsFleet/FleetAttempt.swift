@@ -1,0 +1,140 @@
+internal import AppMigrations
+
+/// One attempt of this host at one migration, under a lease: the closure, then the record or the note that it failed.
+final class FleetAttempt: Sendable {
+    let context: FleetMigrationContext
+    let holder: LeaseHolder
+    private let clock: FleetClock
+    private let token: RunToken
+    private let duration = Guarded<Duration?>(nil)
+
+    /// The lease that is asked for: it stands once the intent is in the store.
+    struct Claim {
+        let intent: MigrationState
+        fileprivate let before: MigrationState
+        fileprivate let interruption: Interruption
+        fileprivate let lease: Lease
+
+        init(
+            _ version: AppVersion,
+            _ attempt: Int,
+            deaths: Int,
+            _ fence: Int,
+            _ state: MigrationState,
+            oldestReader: AppVersion,
+            by manager: FleetMigrationManager
+        ) {
+            before = state
+            lease = Lease(owner: manager.owner, beat: 0, fence: fence, length: manager.options.leaseLength)
+            interruption = Interruption(
+                version: version,
+                attempts: attempt,
+                deaths: deaths,
+                appVersion: manager.currentVersion,
+                startedAt: manager.clock.now(),
+                checkpoint: state.marks.attempts(at: version)?.checkpoint,
+                lease: lease
+            )
+            var intent = state.beginning(interruption, oldestReader: oldestReader)
+            intent.fence = fence
+            self.intent = intent
+        }
+
+        /// The revision at which the lease stands; `nil` where it was refused.
+        func revision(of outcome: StoredState.Outcome) -> FleetRevision? {
+            switch outcome {
+            case .saved(let revision): revision
+            case .refused(let found): found.lease.map { $0.isOfHolder(lease) } == true ? found.revision : nil
+            }
+        }
+    }
+
+    init(_ claim: Claim, at revision: FleetRevision, since sent: Duration, by manager: FleetMigrationManager)
+    {
+        clock = manager.clock
+        let interruption = claim.interruption
+        holder = LeaseHolder(
+            claim.intent,
+            claim.lease,
+            at: revision,
+            since: sent,
+            of: interruption.version,
+            in: manager.stored,
+            manager.clock
+        )
+        context = FleetMigrationContext(
+            version: interruption.version,
+            previousVersion: claim.before.marks.lastRun,
+            attempt: interruption.attempts,
+            fence: claim.lease.fence,
+            saved: interruption.checkpoint,
+            deaths: interruption.deaths,
+            current: manager.currentVersion,
+            holder: holder,
+            onEvent: manager.options.onEvent
+        )
+        token = RunToken(RunToken.place(of: manager.owner, manager.location), .closure(lock: nil))
+    }
+
+    deinit { duration.destroy() }
+
+    /// Calls the closure; its error is given, not thrown.
+    nonisolated(nonsending) func call(
+        _ body: nonisolated(nonsending) (FleetMigrationContext) async throws -> Void
+    ) async -> (any Error)? {
+        let began = clock.uptime()
+        defer {
+            token.end()
+            duration.withLock { $0 = max(.zero, clock.uptime() - began) }
+        }
+        return await RunToken.$current.withValue(token) {
+            await holder.supervise { try await body(context) }
+        }
+    }
+
+    /// Records that the closure returned, or notes that it threw; of a lost lease nothing is saved.
+    func finish(_ failure: (any Error)?) async throws(MigrationError) {
+        let version = context.version
+        if let loss = await holder.end() {
+            let error = MigrationError.leaseLost(loss, version, holder.stored.location)
+            throw failure.map {
+                error.appending(" The closure itself ended with: \(MigrationError.sentence($0))")
+            } ?? error
+        }
+        if let failure { throw await note(failure) }
+        let row = AppliedMigration(
+            version: version,
+            previousVersion: context.previousVersion,
+            appVersion: context.current,
+            finishedAt: clock.now(),
+            duration: duration.withLock { $0 } ?? .zero,
+            attempts: context.attempt
+        )
+        try await holder.release(
+            holder.state.recording(row),
+            else: "Migration \(version) ran and will run again with the next manager."
+        ) { $0.history.contains(row) }
+    }
+
+    private func note(_ failure: any Error) async -> MigrationError {
+        var ended = holder.state.failing(String(describing: failure))
+        ended.marks.interrupted?.lease = nil
+        var consequence: Message = ""
+        do throws(MigrationError) {
+            try await holder.release(ended, else: "") { $0.marks == ended.marks }
+        } catch {
+            consequence = " The attempt could not be noted either and counts as a death."
+        }
+        return .failed(
+            context.version,
+            attempt: context.attempt,
+            failure,
+            holder.stored.location,
+            consequence: consequence
+        )
+    }
+
+    func event(_ kind: MigrationEvent.Kind, _ error: MigrationError? = nil) -> MigrationEvent {
+        context.event(kind, duration: duration.withLock { $0 }, error: error)
+    }
+}

@@ -1,0 +1,91 @@
+public import AppMigrations
+
+extension FleetMigrationManager {
+    /// Sets the mark: the data is at `version`, whatever happened before.
+    ///
+    /// Everything after it is pending again, and an interruption is cleared. The version becomes the baseline, the app's version
+    /// the newest launched. This manager is opened again, and its declarations begin again; those of other hosts throw `blocked`.
+    /// The floor of ``requiredVersion`` stays. For recovery and for tests; waits for a host that is migrating.
+    ///
+    /// - Throws: `MigrationError` with the code `readOnly`, `invalidVersion`, `newerThanCurrentVersion`, `tooOld`, `overtaken`,
+    ///   `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat` or `stateNotSaved`.
+    public func reset(to version: String) async throws(MigrationError) {
+        try requireWritable()
+        let reset = try MarkReset(to: version, current: currentVersion, options.ofOneHost, location)
+        let state = try await change(else: "The mark was not set.") { found throws(MigrationError) in
+            try reset.applied(to: existing(found))
+        }
+        declarations.withLock { $0.reopen(state.marks, current: currentVersion) }
+    }
+
+    /// Forgets the hosts that died in pending migrations, so that the limit of attempts lets these run again.
+    ///
+    /// What has run, checkpoints, the floor and the history stay. A manager that was closed stays closed. Waits for a host that is
+    /// migrating.
+    ///
+    /// - Throws: `MigrationError` with the code `readOnly`, `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
+    ///   `stateCorrupted`, `stateFromNewerFormat` or `stateNotSaved`. Nothing was forgotten then.
+    public func forgetDeaths() async throws(MigrationError) {
+        try requireWritable()
+        _ = try await change(else: "No death was forgotten.") { found throws(MigrationError) in
+            var state = try existing(found)
+            state.marks.forgetDeaths()
+            state.marks.interrupted?.lease = nil
+            return state
+        }
+    }
+
+    /// Forgets the state: this manager is blocked then, and the next one of any host is a first run.
+    ///
+    /// The document stays in the store, without a state: the numbers of ``FleetMigrationContext/fence`` go on. Waits for a host
+    /// that is migrating.
+    ///
+    /// - Throws: `MigrationError` with the code `readOnly`, `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
+    ///   `stateCorrupted`, `stateFromNewerFormat` or `stateNotSaved`.
+    public func forgetState() async throws(MigrationError) {
+        try requireWritable()
+        try await whileNobodyMigrates { found throws(MigrationError) in
+            if found.state == nil { return nil }
+            return try await stored.forget(found)
+        }
+        declarations.withLock { $0.forget(.forgotten(location)) }
+    }
+
+    private func requireWritable() throws(MigrationError) {
+        if options.isReadOnly { throw .readOnly(location) }
+        // The manager of a plan that has ended may not change the state.
+        if planner != nil, let ended = declarations.withLock({ $0.firstFailure }) { throw ended }
+    }
+
+    /// Saves another state while no host is migrating; gives what stands then.
+    private func change(
+        else consequence: Message,
+        _ make: (StoredState.Found) throws(MigrationError) -> MigrationState
+    ) async throws(MigrationError) -> MigrationState {
+        var made: MigrationState?
+        try await whileNobodyMigrates { found throws(MigrationError) in
+            let next = try make(found)
+            made = next
+            if next == found.state { return nil }
+            return try await stored.save(next, at: found.revision, else: consequence)
+        }
+        guard let made else { throw .gone(location) }
+        return made
+    }
+
+    private func whileNobodyMigrates(
+        _ save: (StoredState.Found) async throws(MigrationError) -> StoredState.Outcome?
+    ) async throws(MigrationError) {
+        var wait = wait(for: nil)
+        while true {
+            let (found, isHeld) = try await wait.look(stored)
+            if isHeld {
+                try await wait.pause(for: found.lease?.owner ?? "another host")
+                continue
+            }
+            guard let outcome = try await save(found) else { return }
+            if case .saved = outcome { return }
+            try await wait.pauseIfUnchanged(outcome, since: found)
+        }
+    }
+}

@@ -1,0 +1,192 @@
+internal import AppMigrations
+
+extension FleetMigrationManager {
+    nonisolated(nonsending) func perform(
+        _ admission: Admission,
+        _ body: nonisolated(nonsending) (FleetMigrationContext) async throws -> Void
+    ) async throws(MigrationError) -> Bool {
+        defer { leave(admission) }
+        var attempt: FleetAttempt?
+        do throws(MigrationError) {
+            try await untilTurn(of: admission)
+            guard let begun = try await begin(admission) else { return false }
+            attempt = begun
+            send(begun.event(.started))
+            let failure = await begun.call(body)
+            try await begun.finish(failure)
+            know(begun.holder.state)
+            send(begun.event(.finished))
+            return true
+        } catch {
+            declarations.withLock { $0.close(error) }
+            if let attempt { send(attempt.event(.failed, error)) }
+            throw error
+        }
+    }
+
+    /// Waits until the calls that came before are done.
+    private func untilTurn(of admission: Admission) async throws(MigrationError) {
+        while !declarations.withLock({ $0.isTurn(of: admission.ticket) }) {
+            if Task.isCancelled {
+                throw .cancelledWaiting(
+                    location,
+                    admission.version,
+                    holder: "an earlier call of this manager"
+                )
+            }
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { continuation in
+                    let isWaiting = queue.withLock { queue in
+                        // Asked once more under the lock by which the call before gives its turn away.
+                        if Task.isCancelled || declarations.withLock({ $0.isTurn(of: admission.ticket) }) {
+                            return false
+                        }
+                        queue.append(continuation)
+                        return true
+                    }
+                    if !isWaiting { continuation.resume() }
+                }
+            } onCancel: {
+                resumeQueue()
+            }
+        }
+        try declarations.withLock { declarations throws(MigrationError) in
+            try declarations.requireOpen(admission.version, location)
+        }
+    }
+
+    func leave(_ admission: Admission) {
+        declarations.withLock { $0.leave(admission.ticket, current: currentVersion) }
+        resumeQueue()
+    }
+
+    private func resumeQueue() {
+        let waiting = queue.withLock { queue in
+            defer { queue = [] }
+            return queue
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    func wait(for version: AppVersion?) -> LeaseWait {
+        LeaseWait(location, version, timeout: options.lockTimeout, clock) { self.send($0) }
+    }
+
+    /// Decides by what the store says, and takes the lease; `nil` when there is nothing to run any more.
+    ///
+    /// The lease is taken by replacing the very document that the decision was made by.
+    private func begin(_ admission: Admission) async throws(MigrationError) -> FleetAttempt? {
+        let version = admission.version
+        var wait = wait(for: version)
+        while true {
+            let (found, isHeld) = try await wait.look(stored)
+            let state = try existing(found)
+            let decision = try decide(admission, state, isHeld: isHeld)
+            guard case .run(let number, let deaths) = decision else {
+                let settled = decision.settling(
+                    state,
+                    version,
+                    oldestReader: admission.oldestReader,
+                    current: currentVersion
+                )
+                guard let settled else {
+                    know(state)
+                    return nil
+                }
+                if isHeld {
+                    try await wait.pause(for: found.lease?.owner ?? "another host")
+                    continue
+                }
+                let outcome = try await stored.save(
+                    settled,
+                    version,
+                    at: found.revision,
+                    else: decision.consequenceOfNotSaving
+                )
+                if case .saved = outcome {
+                    know(settled)
+                    return nil
+                }
+                try await wait.pauseIfUnchanged(outcome, since: found)
+                continue
+            }
+            if isHeld {
+                try await wait.pause(for: found.lease?.owner ?? "another host")
+                continue
+            }
+            let claim = FleetAttempt.Claim(
+                version,
+                number,
+                deaths: deaths,
+                found.fence + 1,
+                state,
+                oldestReader: admission.oldestReader,
+                by: self
+            )
+            let sent = clock.uptime()
+            let outcome = try await stored.save(
+                claim.intent,
+                version,
+                at: found.revision,
+                else: "Migration \(version) was not run."
+            )
+            if let revision = claim.revision(of: outcome) {
+                know(claim.intent)
+                return FleetAttempt(claim, at: revision, since: sent, by: self)
+            }
+            try await wait.pauseIfUnchanged(outcome, since: found)
+        }
+    }
+
+    private func decide(
+        _ admission: Admission,
+        _ state: MigrationState,
+        isHeld: Bool
+    ) throws(MigrationError) -> MigrationDecision {
+        let version = admission.version
+        // An older app may have begun meanwhile what this one doesn't declare any more.
+        if declarations.withLock({ $0.marks != state.marks }) {
+            try options.ofOneHost.requireUpgradable(state.marks, to: currentVersion, location)
+        }
+        // While its lease stands, an attempt is no death.
+        let decision = declarations.withLock {
+            $0.decide(
+                version,
+                state.marks,
+                current: currentVersion,
+                limit: isHeld ? nil : options.attemptLimit
+            )
+        }
+        if let error = MigrationError.refusal(of: decision, version, current: currentVersion, location) {
+            throw error
+        }
+        return decision
+    }
+
+    func know(_ state: MigrationState) { declarations.withLock { $0.know(state.marks) } }
+
+    /// The state, which was there when the manager was made.
+    func existing(_ found: StoredState.Found) throws(MigrationError) -> MigrationState {
+        if let state = found.state { return state }
+        throw .gone(location)
+    }
+
+    /// The state as it stands, or as this manager takes it to be where there is none yet.
+    func known(_ found: StoredState.Found) throws(MigrationError) -> MigrationState {
+        if found.state == nil, options.isReadOnly, launch == .first {
+            return MigrationState(name: name, marks: declarations.withLock { $0.marks })
+        }
+        return try existing(found)
+    }
+}
+
+extension LeaseWait {
+    /// Lets some time pass where the store refused a document that nobody has changed: another host is about to.
+    mutating func pauseIfUnchanged(
+        _ outcome: StoredState.Outcome,
+        since found: StoredState.Found
+    ) async throws(MigrationError) {
+        guard case .refused(let now) = outcome, now.revision == found.revision else { return }
+        try await pause(for: now.lease?.owner ?? "another host")
+    }
+}

@@ -1,0 +1,139 @@
+public import AppMigrations
+
+/// Runs code once for a fleet of hosts that share their data, when the app moves past a version.
+///
+/// **A migration runs at least once in the life of the data; it is recorded only after it returned; nothing is ever skipped
+/// because something else failed.** It is `MigrationManager` with another home for its state: a store that all hosts reach. One host
+/// runs a migration under a lease, and the others wait for it. A host that stalls for longer than its lease may overlap with its
+/// successor for a moment, and ``FleetMigrationContext/fence`` is for what has to refuse it then.
+///
+/// ```swift
+/// let migrations = try await FleetMigrationManager(
+///     named: "Data", currentVersion: "1.3", firstRun: .everything, store: store
+/// )
+/// try await migrations.whenMigrating(toVersion: "1.2") { try await moveAvatarsToObjectStorage() }
+/// ```
+///
+/// After any throw the manager is closed: every later declaration throws the code `blocked` and runs nothing. A new manager
+/// starts again. A manager is one sequence of declarations, and safe to use from several tasks.
+public final class FleetMigrationManager: Sendable {
+    /// The name of the subsystem, which names its document in the store.
+    public let name: String
+
+    /// The app's version, the limit of what runs.
+    public let currentVersion: AppVersion
+
+    /// How this start relates to the last one of any host.
+    public let launch: MigrationManager.Launch
+
+    let stored: StoredState
+    let options: Options
+    let clock: FleetClock
+    let planner: PlanRecorder?
+    let declarations: Guarded<Declarations>
+    let queue = Guarded<[CheckedContinuation<Void, Never>]>([])
+
+    var location: StateLocation { stored.location }
+
+    /// Reads the state of the subsystem `name`, and makes it on the first run of the fleet.
+    ///
+    /// Where nothing is pending this is all that a start costs: the store is read once. On the first run, and in the first start of
+    /// a new version, it writes.
+    ///
+    /// - Parameters:
+    ///   - name: The subsystem, any text but the empty one, of at most 230 bytes once it is percent-encoded.
+    ///   - currentVersion: The app's version.
+    ///   - firstRun: What data there is when the store has no state; asked only then. It is about the data of the fleet: a host
+    ///     that is added later finds the state and asks nothing.
+    ///   - store: Where the state is kept, the same for all hosts.
+    ///   - options: Length of the lease, time-out, limit of attempts, the oldest version to upgrade from, whether only to look,
+    ///     events.
+    /// - Throws: `MigrationError` with the code `invalidName`, `invalidVersion`, `stateUnreadable` (the store could not be
+    ///   reached), `stateCorrupted`, `stateFromNewerFormat`, `tooOld`, `newerThanCurrentVersion`, `firstRunFailed` or
+    ///   `stateNotSaved`. Nothing was run then.
+    public nonisolated(nonsending) convenience init(
+        named name: String = "default",
+        currentVersion: String,
+        firstRun: @autoclosure () async throws -> MigrationManager.FirstRun = .freshInstall,
+        store: any FleetStore,
+        options: Options = Options()
+    ) async throws(MigrationError) {
+        try await self.init(
+            named: name,
+            currentVersion: currentVersion,
+            firstRun: firstRun,
+            store: store,
+            options: options,
+            clock: .system
+        )
+    }
+
+    /// The same with other clocks, and another name of this host.
+    package nonisolated(nonsending) init(
+        named name: String,
+        currentVersion: String,
+        firstRun: () async throws -> MigrationManager.FirstRun,
+        store: any FleetStore,
+        options: Options,
+        clock: FleetClock,
+        host: String = PlatformHost.name
+    ) async throws(MigrationError) {
+        let length = StateLocation.encodedLength(name)
+        if length == 0 || length > StateLocation.nameLimit { throw .invalidName(name, length: length) }
+        let current = try MigrationManager.version(currentVersion, name)
+        let random = String(UInt64.random(in: 0 ... .max), radix: 16)
+        let location = StateLocation(
+            name: name,
+            directory: "\(host), process \(Platform.process), \(random)",
+            place: "document \(name.quoted) in the fleet's store"
+        )
+        let stored = StoredState(location: location, store: store)
+        let start = try await FleetStart.reading(stored, current: current, options, firstRun)
+        self.name = name
+        self.currentVersion = current
+        self.stored = stored
+        self.options = options
+        self.clock = clock
+        launch = start.launch
+        planner = nil
+        declarations = Guarded(
+            Declarations(start.marks, isFresh: start.isFresh, owesLaunch: start.owesLaunch, current: current)
+        )
+    }
+
+    /// A manager of the same start, for a plan.
+    init(like manager: FleetMigrationManager, planner: PlanRecorder, _ declarations: Declarations) {
+        name = manager.name
+        currentVersion = manager.currentVersion
+        launch = manager.launch
+        stored = manager.stored
+        options = manager.options
+        clock = manager.clock
+        self.planner = planner
+        self.declarations = Guarded(declarations)
+    }
+
+    deinit {
+        declarations.destroy()
+        queue.destroy()
+    }
+}
+
+extension FleetMigrationManager {
+    /// The version up to which everything has run, as far as this manager knows.
+    public var lastRunVersion: AppVersion { declarations.withLock { $0.marks.lastRun } }
+
+    /// The oldest version of the app that may use the data, where that lies above this app; `nil` where this app may.
+    ///
+    /// It is what this manager has read. A server that goes on for days asks ``status`` for what the store says now: a newer
+    /// release may have raised it since, with `oldestReader:`.
+    public var requiredVersion: AppVersion? {
+        let floor = declarations.withLock { $0.marks.oldestReader }
+        return floor.exceeds(currentVersion) ? floor : nil
+    }
+
+    func send(_ event: MigrationEvent) { options.onEvent?(event) }
+
+    /// The lease's owner, as the document has it: no other manager has the same.
+    var owner: String { location.directory }
+}

@@ -1,0 +1,180 @@
+internal import AppMigrations
+
+/// The lease while a closure runs: the state with the intent, renewed in the store.
+///
+/// A checkpoint is saved by the same steps as a renewal, one after the other. Once the lease is lost nothing is written.
+final class LeaseHolder: Sendable {
+    private struct Progress {
+        var state: MigrationState
+        var revision: FleetRevision
+        /// When the last save that succeeded was begun: the store has it from then on at the earliest.
+        var renewed: Duration
+        var hasEnded = false
+        var loss: LeaseLoss?
+    }
+
+    let stored: StoredState
+    let version: AppVersion
+    let clock: FleetClock
+    private let lease: Lease
+    private let progress: Guarded<Progress>
+    private let turns = Turns()
+    private let losses: (stream: AsyncStream<Void>, signal: AsyncStream<Void>.Continuation)
+
+    private static var patience: Int { 5 }
+
+    init(
+        _ state: MigrationState,
+        _ lease: Lease,
+        at revision: FleetRevision,
+        since renewed: Duration,
+        of version: AppVersion,
+        in stored: StoredState,
+        _ clock: FleetClock
+    ) {
+        self.stored = stored
+        self.version = version
+        self.clock = clock
+        self.lease = lease
+        progress = Guarded(Progress(state: state, revision: revision, renewed: renewed))
+        let (stream, signal) = AsyncStream<Void>.makeStream()
+        losses = (stream, signal)
+    }
+
+    deinit { progress.destroy() }
+
+    var loss: LeaseLoss? { progress.withLock { $0.loss } }
+
+    /// The state as it is known to stand.
+    var state: MigrationState { progress.withLock { $0.state } }
+
+    var revision: FleetRevision { progress.withLock { $0.revision } }
+
+    /// Returns when the lease is lost, or the task cancelled.
+    func untilLost() async {
+        for await _ in losses.stream { return }
+    }
+
+    private func lose(_ loss: LeaseLoss) {
+        progress.withLock { if $0.loss == nil, !$0.hasEnded { $0.loss = loss } }
+        losses.signal.yield()
+        turns.open()
+    }
+
+    /// Takes the lease for lost once it could not be renewed for half of its length: another host takes over after the whole.
+    func watch() async {
+        while true {
+            let (renewed, hasEnded) = progress.withLock { ($0.renewed, $0.hasEnded) }
+            if hasEnded { return }
+            let left = lease.length / 2 - (clock.uptime() - renewed)
+            if left <= .zero { return lose(.notRenewed(lease.length / 2)) }
+            do {
+                try await clock.pause(left)
+            } catch {
+                return
+            }
+        }
+    }
+
+    /// Renews until the task is cancelled, or the lease lost.
+    func renew() async {
+        var pause = lease.length / 6
+        while true {
+            do {
+                try await clock.pause(pause)
+            } catch {
+                return
+            }
+            do throws(MigrationError) {
+                try await save { $0 }
+                pause = lease.length / 6
+            } catch {
+                if loss != nil { return }
+                // The store could not be reached: tried again until `watch` gives the lease up.
+                pause = min(lease.length / 12, .seconds(1))
+            }
+        }
+    }
+
+    /// Saves a checkpoint.
+    func save(_ change: (MigrationState) -> MigrationState) async throws(MigrationError) {
+        await turns.enter()
+        defer { turns.leave() }
+        for _ in 1...Self.patience {
+            let now = progress.withLock { $0 }
+            if let loss = now.loss { throw .leaseLost(loss, version, stored.location) }
+            if now.hasEnded { throw .checkpointAfterEnd(version, stored.location) }
+            var next = change(now.state)
+            next.marks.interrupted?.lease?.beat += 1
+            let sent = clock.uptime()
+            let outcome = try await stored.save(
+                next,
+                version,
+                at: now.revision,
+                else: "Migration \(version) goes on at the checkpoint before."
+            )
+            switch outcome {
+            case .saved(let revision):
+                return progress.withLock {
+                    ($0.state, $0.revision, $0.renewed) = (next, revision, sent)
+                }
+            case .refused(let found): try adopt(found)
+            }
+        }
+        throw .notSaved(
+            nil,
+            version,
+            stored.location,
+            "Migration \(version) goes on at the checkpoint before."
+        )
+    }
+
+    /// Takes over the revision of a save of this holder that was thought to have failed.
+    private func adopt(_ found: StoredState.Found) throws(MigrationError) {
+        guard let revision = found.revision, let beat = found.lease?.beat, isHeld(found) else {
+            let loss = LeaseLoss.taken(by: found.lease?.owner)
+            lose(loss)
+            throw .leaseLost(loss, version, stored.location)
+        }
+        progress.withLock {
+            $0.revision = revision
+            let known = $0.state.marks.interrupted?.lease?.beat ?? 0
+            $0.state.marks.interrupted?.lease?.beat = max(known, beat)
+        }
+    }
+
+    private func isHeld(_ found: StoredState.Found) -> Bool {
+        found.lease.map { $0.isOfHolder(lease) } == true && found.state?.marks.interrupted?.failure == nil
+    }
+
+    /// Ends the renewals and checkpoints, once those under way are done; gives how the lease was lost before.
+    func end() async -> LeaseLoss? {
+        await turns.enter()
+        defer { turns.leave() }
+        return progress.withLock {
+            $0.hasEnded = true
+            return $0.loss
+        }
+    }
+
+    /// Saves the state without the lease, after ``end()``.
+    ///
+    /// - Parameter isRecorded: Whether a state that stands is the one that was to be saved, with what came after it.
+    func release(
+        _ next: MigrationState,
+        else consequence: Message,
+        _ isRecorded: (MigrationState) -> Bool
+    ) async throws(MigrationError) {
+        for _ in 1...Self.patience {
+            switch try await stored.save(next, version, at: revision, else: consequence) {
+            case .saved: return progress.withLock { $0.state = next }
+            case .refused(let found):
+                if let state = found.state, isRecorded(state) {
+                    return progress.withLock { $0.state = state }
+                }
+                try adopt(found)
+            }
+        }
+        throw .notSaved(nil, version, stored.location, consequence)
+    }
+}

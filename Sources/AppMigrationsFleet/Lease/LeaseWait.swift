@@ -1,0 +1,82 @@
+internal import AppMigrations
+
+/// The wait for the lease of another host: its pauses, its events and its end.
+struct LeaseWait {
+    private let location: StateLocation
+    private let version: AppVersion?
+    private let timeout: Duration?
+    private let clock: FleetClock
+    private let onWait: (MigrationEvent) -> Void
+
+    private var watch = LeaseWatch()
+    private var began: Duration?
+    private var told: Duration?
+    private var pause = Duration.milliseconds(20)
+
+    private static var longestPause: Duration { .seconds(1) }
+    private static var timeBetweenEvents: Duration { .seconds(10) }
+
+    init(
+        _ location: StateLocation,
+        _ version: AppVersion?,
+        timeout: Duration?,
+        _ clock: FleetClock,
+        onWait: @escaping (MigrationEvent) -> Void
+    ) {
+        self.location = location
+        self.version = version
+        self.timeout = timeout
+        self.clock = clock
+        self.onWait = onWait
+    }
+
+    /// Reads the state, and says whether a lease stands in it.
+    mutating func look(
+        _ stored: StoredState
+    ) async throws(MigrationError) -> (found: StoredState.Found, isHeld: Bool) {
+        if Task.isCancelled { throw .cancelledWaiting(location, version, holder: nil) }
+        let asked = clock.awake()
+        let found = try await stored.read()
+        guard let lease = found.lease else { return (found, false) }
+        if RunToken.isInside(holder: lease.owner, of: location) { throw .nested(location, version) }
+        let hasRunOut = watch.hasRunOut(
+            lease,
+            at: found.revision,
+            asked: asked,
+            answered: clock.awake()
+        )
+        return (found, !hasRunOut)
+    }
+
+    /// Lets some time pass; `holder` is for people to read.
+    mutating func pause(for holder: String) async throws(MigrationError) {
+        let now = clock.awake()
+        let began = began ?? now
+        self.began = began
+        if let timeout, now - began >= timeout { throw .timedOut(timeout, holder, location, version) }
+        if told.map({ now - $0 >= Self.timeBetweenEvents }) ?? true {
+            told = now
+            onWait(MigrationEvent(.waiting, location.name, version: version, note: holder))
+        }
+        var next = pause
+        if let timeout { next = min(next, timeout - (now - began)) }
+        pause = min(pause * 2, Self.longestPause)
+        do {
+            try await clock.pause(next)
+        } catch {
+            throw .cancelledWaiting(location, version, holder: holder)
+        }
+    }
+}
+
+extension RunToken {
+    /// The place of a state whose lease that holder has; a token of a closure is made for it.
+    static func place(of holder: String, _ location: StateLocation) -> StateLocation {
+        StateLocation(name: location.name, directory: holder, place: location.state)
+    }
+
+    /// Whether the caller stands inside of a closure that runs under the lease of that holder.
+    static func isInside(holder: String, of location: StateLocation) -> Bool {
+        enclosing(exactly: place(of: holder, location)) != nil
+    }
+}

@@ -1,0 +1,102 @@
+internal import AppMigrations
+
+/// The state of one manager in a store.
+struct StoredState: Sendable {
+    let location: StateLocation
+    let store: any FleetStore
+
+    /// What stood in the store at one moment.
+    struct Found: Sendable {
+        /// `nil` where there is no document, or the state was forgotten.
+        var state: MigrationState?
+        /// `nil` where there is no document.
+        var revision: FleetRevision?
+        /// The number of the last lease, also of a state that was forgotten.
+        var fence = 0
+
+        var lease: Lease? { state?.marks.interrupted?.lease }
+    }
+
+    enum Outcome {
+        case saved(FleetRevision)
+        /// Another document stands there, or the same one could not be replaced now.
+        case refused(Found)
+    }
+
+    func read() async throws(MigrationError) -> Found {
+        try await read(or: "Nothing was run or written.").found
+    }
+
+    /// Replaces what stood at a revision.
+    ///
+    /// A store that throws doesn't say whether it wrote, and one that refuses may have written in a first try of its own that it
+    /// took for lost. So both are followed by a look.
+    func save(
+        _ state: MigrationState,
+        _ version: AppVersion? = nil,
+        at revision: FleetRevision?,
+        else consequence: Message
+    ) async throws(MigrationError) -> Outcome {
+        guard let document = state.writtenDocument else {
+            throw .tooLong(version, location, consequence)
+        }
+        return try await save(document, version, at: revision, else: consequence)
+    }
+
+    /// Leaves a document that stands for no state, since a store has no way to remove one.
+    ///
+    /// The number of the last lease stays in it: a fence that began again would be refused for good by what remembers it.
+    func forget(_ found: Found) async throws(MigrationError) -> Outcome {
+        let marks = StateMarks(lastRun: .zero, baseline: .zero, launched: .zero, interrupted: nil)
+        let nothing = MigrationState(
+            name: location.name,
+            marks: marks,
+            unknownMembers: Self.forgotten,
+            fence: found.fence
+        )
+        return try await save(nothing, at: found.revision, else: "The state was not forgotten.")
+    }
+
+    private static var forgotten: [UInt8] { Array("  \"forgotten\" : true,\n".utf8) }
+
+    private func save(
+        _ document: [UInt8],
+        _ version: AppVersion?,
+        at revision: FleetRevision?,
+        else consequence: Message
+    ) async throws(MigrationError) -> Outcome {
+        var failure: (any Error)?
+        do {
+            if let saved = try await store.replace(location.name, at: revision, with: document) {
+                return .saved(saved)
+            }
+        } catch {
+            failure = error
+        }
+        let (found, bytes) = try await read(or: "Whether the state was saved is not known. \(consequence)")
+        if let stands = found.revision, bytes == document { return .saved(stands) }
+        if let failure, found.revision == revision {
+            throw .notSaved(failure, version, location, consequence)
+        }
+        return .refused(found)
+    }
+
+    private func read(or consequence: Message) async throws(MigrationError) -> (found: Found, bytes: [UInt8])
+    {
+        let document: FleetDocument?
+        do {
+            document = try await store.read(location.name)
+        } catch {
+            throw .unreadable(error, location, consequence)
+        }
+        guard let document else { return (Found(), []) }
+        let state = try MigrationState(document: document.bytes, at: location)
+        let isForgotten = state.unknownMembers == Self.forgotten
+        let found = Found(
+            state: isForgotten ? nil : state,
+            revision: document.revision,
+            fence: max(state.fence, state.marks.interrupted?.lease?.fence ?? 0)
+        )
+        return (found, document.bytes)
+    }
+}

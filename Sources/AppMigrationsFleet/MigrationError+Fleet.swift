@@ -1,0 +1,109 @@
+internal import AppMigrations
+
+extension MigrationError {
+    static func unreadable(_ cause: any Error, _ location: StateLocation, _ consequence: Message)
+        -> MigrationError
+    {
+        MigrationError(
+            .stateUnreadable,
+            manager: location.name,
+            underlying: cause,
+            """
+            The state of manager \(location.name.quoted), \(location.state), could not be read: \(sentence(cause)) \
+            \(consequence) Try again when the store can be reached.
+            """
+        )
+    }
+
+    /// Without a cause the store refused each time, and nobody else wrote.
+    static func notSaved(
+        _ cause: (any Error)?,
+        _ version: AppVersion?,
+        _ location: StateLocation,
+        _ consequence: Message
+    ) -> MigrationError {
+        let reason =
+            cause.map(sentence) ?? "The store refused it each time, as if another host had been faster."
+        return MigrationError(
+            .stateNotSaved,
+            manager: location.name,
+            version: version,
+            underlying: cause,
+            """
+            The state of manager \(location.name.quoted), \(location.state), could not be saved: \(reason) \
+            The old state stands. \(consequence) Try again when the store can be reached.
+            """
+        )
+    }
+
+    static func tooLong(_ version: AppVersion?, _ location: StateLocation, _ consequence: Message)
+        -> MigrationError
+    {
+        MigrationError(
+            .stateNotSaved,
+            manager: location.name,
+            version: version,
+            """
+            The state of manager \(location.name.quoted), \(location.state), would take more than 1 MiB and was not saved. \
+            The old state stands. \(consequence)
+            """
+        )
+    }
+
+    static func timedOut(
+        _ timeout: Duration,
+        _ holder: String,
+        _ location: StateLocation,
+        _ version: AppVersion?
+    ) -> MigrationError {
+        MigrationError(
+            .lockTimeout,
+            manager: location.name,
+            version: version,
+            """
+            Manager \(location.name.quoted) waited \(timeout.description) for \(holder), which has the lease in \
+            \(location.state). Nothing was run and the state is unchanged. Let that host finish and start again.
+            """
+        )
+    }
+
+    static func cancelledWaiting(
+        _ location: StateLocation,
+        _ version: AppVersion?,
+        holder: String?
+    ) -> MigrationError {
+        let wait: Message =
+            holder.map { "while manager \(location.name.quoted) waited for \($0)" }
+            ?? "before manager \(location.name.quoted) took the lease"
+        return MigrationError(
+            .cancelled,
+            manager: location.name,
+            version: version,
+            underlying: CancellationError(),
+            """
+            The task was cancelled \(wait) in \(location.state). Nothing was run. Make a new manager to try again.
+            """
+        )
+    }
+
+    static func leaseLost(_ loss: LeaseLoss, _ version: AppVersion, _ location: StateLocation)
+        -> MigrationError
+    {
+        let reason: Message =
+            switch loss {
+            case .notRenewed(let time): "it could not be renewed in the store for \(time.description)"
+            case .taken(.some(let owner)): "\(owner) has taken over"
+            case .taken(nil): "another host has written the document since"
+            }
+        return MigrationError(
+            .leaseLost,
+            manager: location.name,
+            version: version,
+            """
+            This host lost its lease on migration \(version) of manager \(location.name.quoted), \(location.state): \(reason). \
+            The closure's task was cancelled, and nothing of it was recorded: the migration runs again, here or elsewhere. \
+            What it did outside of the store stays. Make a new manager, which reads the state again.
+            """
+        )
+    }
+}

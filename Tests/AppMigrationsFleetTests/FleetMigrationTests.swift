@@ -1,0 +1,183 @@
+import AppMigrations
+import AppMigrationsFleet
+import Testing
+
+@Suite struct FleetMigrationTests {
+    let fleet = Fleet()
+
+    @Test func `what is declared runs once for the fleet, in order`() async throws {
+        for host in ["a", "b", "c"] {
+            let migrations = try await fleet.host(host)
+            for version in ["1.1", "1.1-1", "1.4"] {
+                let ran = try await migrations.whenMigrating(toVersion: version) {
+                    fleet.log.add("\(host) runs \(version)")
+                }
+                #expect(ran == (host == "a"))
+            }
+            #expect(migrations.lastRunVersion == AppVersion("1.4"))
+        }
+        #expect(fleet.log.all.filter { $0.contains("runs") } == ["a runs 1.1", "a runs 1.1-1", "a runs 1.4"])
+    }
+
+    @Test func `a start with nothing pending reads the store once, and writes nothing`() async throws {
+        try await fleet.host().whenMigrating(toVersion: "1.4") {}
+        let (reads, writes) = (fleet.store.reads, fleet.store.writes)
+        let migrations = try await fleet.host("b")
+        for version in ["1.1", "1.4"] { #expect(try await !migrations.whenMigrating(toVersion: version) {}) }
+        #expect(fleet.store.reads == reads + 1)
+        #expect(fleet.store.writes == writes)
+    }
+
+    @Test func `the document is that of the state file, with a lease while a closure runs`() async throws {
+        let migrations = try await fleet.host()
+        try await migrations.whenMigrating(toVersion: "1.1", oldestReader: "1.0") { context in
+            let text = try #require(try await fleet.store.text())
+            #expect(text.contains(#""oldestReader" : "1.0""#))
+            #expect(text.contains(#""fence" : 1"#))
+            #expect(text.contains(#""owner" : "a, process "#))
+            #expect(text.contains(#""beat" : 0, "fence" : 1, "lease" : 30 }"#))
+            #expect(context.fence == 1)
+        }
+        let text = try #require(try await fleet.store.text())
+        #expect(text.contains(#""lastRunVersion" : "1.1""#))
+        #expect(!text.contains("owner") && !text.contains("interrupted"))
+    }
+
+    @Test func `the numbers of the fence rise over versions, failures and a state that was forgotten`()
+        async throws
+    {
+        var fences: [Int] = []
+        let migrations = try await fleet.host()
+        try await migrations.whenMigrating(toVersion: "1.1") { fences.append($0.fence) }
+        #expect(
+            await code {
+                try await migrations.whenMigrating(toVersion: "1.2") { context in
+                    fences.append(context.fence)
+                    throw CancellationError()
+                }
+            } == .cancelled
+        )
+        try await fleet.host().forgetState()
+        let again = try await fleet.host()
+        #expect(again.launch == .first)
+        try await again.whenMigrating(toVersion: "1.1") { fences.append($0.fence) }
+        #expect(fences == [1, 2, 3])
+    }
+
+    @Test func `a closure that throws leaves its failure, and closes the manager`() async throws {
+        let migrations = try await fleet.host()
+        #expect(
+            await code { try await migrations.whenMigrating(toVersion: "1.1") { throw TestStore.Failure() } }
+                == .migrationFailed
+        )
+        #expect(await code { try await migrations.whenMigrating(toVersion: "1.2") {} } == .blocked)
+        let text = try #require(try await fleet.store.text())
+        #expect(text.contains(#""failure" : "the network is gone""#) && !text.contains("owner"))
+        try await fleet.host("b").whenMigrating(toVersion: "1.1") { context in
+            #expect(context.attempt == 2)
+            #expect(context.isRetry)
+        }
+        #expect(fleet.log.all == ["a started", "a failed", "b started", "b finished"])
+    }
+
+    @Test func `the closure runs on the caller's actor, and may change what the caller has`() async throws {
+        try await onMainActor()
+    }
+
+    @MainActor private func onMainActor() async throws {
+        var count = 0
+        let migrations = try await fleet.host()
+        try await migrations.whenMigrating(toVersion: "1.1") {
+            MainActor.assertIsolated()
+            count += 1
+            await Task.yield()
+            MainActor.assertIsolated()
+        }
+        #expect(count == 1)
+    }
+
+    @Test func `a closure that uses a manager of the same state is refused, whichever it is`() async throws {
+        let migrations = try await fleet.host()
+        try await migrations.whenMigrating(toVersion: "1.1") {
+            #expect(await code { try await migrations.whenMigrating(toVersion: "1.2") {} } == .nested)
+            let other = try await fleet.host("b")
+            #expect(await code { try await other.whenMigrating(toVersion: "1.2") {} } == .nested)
+            #expect(await code { try await other.reset(to: "1.0") } == .nested)
+        }
+    }
+
+    @Test func `the rules of a declaration are those of the runner`() async throws {
+        #expect(await code { try await fleet.host().whenMigrating(toVersion: "v1") {} } == .invalidVersion)
+        #expect(
+            await code { try await fleet.host().whenMigrating(toVersion: "2.0") {} }
+                == .newerThanCurrentVersion
+        )
+        #expect(
+            await code { try await fleet.host().whenMigrating(toVersion: "1.1", oldestReader: "1.2") {} }
+                == .outOfOrder
+        )
+        let migrations = try await fleet.host()
+        try await migrations.whenMigrating(toVersion: "1.2") {}
+        #expect(await code { try await migrations.whenMigrating(toVersion: "1.1") {} } == .outOfOrder)
+        #expect(await code { _ = try await fleet.host { $0.upgradesFrom = "1.3" } } == .tooOld)
+        let reader = try await fleet.host { $0.isReadOnly = true }
+        #expect(await code { try await reader.reset(to: "1.0") } == .readOnly)
+        #expect(await code { try await reader.whenMigrating(toVersion: "1.3") {} } == .readOnly)
+        #expect(await code { try await reader.whenMigrating(toVersion: "1.4") {} } == .blocked)
+    }
+
+    @Test func `a fresh install runs nothing, and a host that is added later finds the state`() async throws {
+        let first = try await fleet.host(firstRun: .freshInstall)
+        #expect(first.launch == .first)
+        #expect(try await !first.whenMigrating(toVersion: "1.4") {})
+        #expect(try await !first.whenMigrating(toVersion: "1.4-1") {})
+        let second = try await fleet.host("b", firstRun: .everything)
+        #expect(second.launch == .same)
+        #expect(try await !second.whenMigrating(toVersion: "1.4-1") {})
+        #expect(try await second.whenMigrating(toVersion: "1.4-2") {})
+    }
+
+    @Test func `an older release that meets the data of a newer one runs nothing`() async throws {
+        let old = try await fleet.host("old", at: "1.2")
+        try await old.whenMigrating(toVersion: "1.1") {}
+        try await fleet.host("new", at: "2.0").whenMigrating(toVersion: "2.0", oldestReader: "1.5") {}
+        #expect(await code { try await old.whenMigrating(toVersion: "1.2") {} } == .overtaken)
+        let late = try await fleet.host("late", at: "1.2")
+        #expect(late.launch == .downgrade(from: try AppVersion(parsing: "2.0")))
+        #expect(late.requiredVersion == AppVersion("1.5"))
+        #expect(try await !late.whenMigrating(toVersion: "1.2") {})
+    }
+
+    @Test func `a member that this release doesn't know is kept`() async throws {
+        _ = try await fleet.host()
+        let text = try #require(try await fleet.store.text())
+        try await fleet.store.put(
+            text.replacing("  \"history\"", with: "  \"future\" : [ 1 ],\n  \"history\"")
+        )
+        try await fleet.host("b").whenMigrating(toVersion: "1.1") {}
+        #expect(try #require(try await fleet.store.text()).contains("\"future\" : [ 1 ],"))
+    }
+
+    @Test func `calls of one manager run one after the other, in the order in which they came`() async throws
+    {
+        let migrations = try await fleet.host()
+        let door = Door()
+        async let first = migrations.whenMigrating(toVersion: "1.1") { [log = fleet.log] in
+            log.add("begins")
+            await door.pass()
+            log.add("ends")
+        }
+        while !fleet.log.all.contains("begins") { await Task.yield() }
+        async let second = migrations.whenMigrating(toVersion: "1.2") { [log = fleet.log] in log.add("second")
+        }
+        for _ in 0..<100 { await Task.yield() }
+        #expect(!fleet.log.all.contains("second"))
+        door.open()
+        #expect(try await (first, second) == (true, true))
+        #expect(
+            fleet.log.all.filter { ["begins", "ends", "second"].contains($0) } == [
+                "begins", "ends", "second",
+            ]
+        )
+    }
+}

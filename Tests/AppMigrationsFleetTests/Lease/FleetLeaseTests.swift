@@ -1,0 +1,113 @@
+import AppMigrations
+import AppMigrationsFleet
+import Testing
+
+@Suite struct FleetLeaseTests {
+    let fleet = Fleet()
+
+    /// A host whose closure stands at a door, and the door.
+    private func holding(
+        _ host: String = "a",
+        _ change: (inout FleetMigrationManager.Options) -> Void = { _ in }
+    ) async throws -> (task: Task<MigrationError.Code?, Never>, door: Door) {
+        let manager = try await fleet.host(host, change)
+        let door = Door()
+        let task = Task { [log = fleet.log] in
+            await code {
+                try await manager.whenMigrating(toVersion: "1.1") { context in
+                    log.add("\(host) runs \(context.attempt)")
+                    await door.pass()
+                    if Task.isCancelled { log.add("\(host) is cancelled") }
+                }
+            }
+        }
+        await fleet.clock.sleepers(2)
+        while !fleet.log.all.contains(where: { $0.hasPrefix("\(host) runs") }) { await Task.yield() }
+        return (task, door)
+    }
+
+    /// Lets time pass in steps, so that each pause that ends within it is followed by what comes next.
+    private func pass(_ duration: Duration, steps: Int, sleepers: Int) async {
+        for _ in 0..<steps {
+            await fleet.clock.sleepers(sleepers)
+            fleet.clock.advance(by: duration / steps)
+            for _ in 0..<50 { await Task.yield() }
+        }
+    }
+
+    @Test func `a host waits for the host at work, says so every ten seconds, and finds nothing to do`()
+        async throws
+    {
+        let (first, door) = try await holding()
+        let second = try await fleet.host("b")
+        let waiting = Task { try await second.whenMigrating(toVersion: "1.1") {} }
+        await pass(.seconds(120), steps: 240, sleepers: 3)
+        door.open()
+        #expect(await first.value == nil)
+        await fleet.clock.sleepers(1)
+        fleet.clock.advance(by: .seconds(1))
+        #expect(try await !waiting.value)
+        let told = fleet.log.all.filter { $0 == "b waiting a" }.count
+        #expect((11...13).contains(told), "\(told)")
+        #expect(!fleet.log.all.contains { $0.hasPrefix("b started") })
+    }
+
+    @Test func `a lease that is renewed outlives its length many times`() async throws {
+        let (first, door) = try await holding()
+        await pass(.seconds(300), steps: 150, sleepers: 2)
+        door.open()
+        #expect(await first.value == nil)
+        #expect(!fleet.log.all.contains("a is cancelled"))
+    }
+
+    @Test func `a host that can't renew for half of its lease cancels the closure, and records nothing`()
+        async throws
+    {
+        let (first, door) = try await holding()
+        fleet.store.onWrite { _, _ in .fails }
+        await pass(.seconds(14), steps: 14, sleepers: 2)
+        #expect(!fleet.log.all.contains("a is cancelled"))
+        fleet.clock.advance(by: .seconds(2))
+        for _ in 0..<100 { await Task.yield() }
+        fleet.store.works()
+        door.open()
+        #expect(await first.value == .leaseLost)
+        #expect(fleet.log.all.contains("a is cancelled"))
+        let text = try #require(try await fleet.store.text())
+        #expect(text.contains(#""lastRunVersion" : "0""#))
+    }
+
+    @Test func `a store that doesn't answer keeps a host from nothing but its record`() async throws {
+        let (first, door) = try await holding()
+        fleet.store.onWrite { _, _ in .stalls }
+        await pass(.seconds(10), steps: 5, sleepers: 1)
+        fleet.clock.advance(by: .seconds(10))
+        for _ in 0..<100 { await Task.yield() }
+        door.open()
+        #expect(await first.value == .leaseLost)
+        #expect(fleet.log.all.contains("a is cancelled"))
+        fleet.store.works()
+    }
+
+    @Test func `a dead host is taken over after the length of its lease, and counts as a death`() async throws
+    {
+        let (first, door) = try await holding()
+        fleet.store.onWrite { _, text in text.contains(#""owner" : "a,"#) ? .stalls : .works }
+        let second = try await fleet.host("b") { $0.attemptLimit = 2 }
+        let waiting = Task { [log = fleet.log] in
+            try await second.whenMigrating(toVersion: "1.1") { log.add("b runs \($0.attempt) \($0.fence)") }
+        }
+        await pass(.seconds(29), steps: 58, sleepers: 1)
+        #expect(!fleet.log.all.contains("b runs 2 2"))
+        while !fleet.log.all.contains("b runs 2 2") {
+            fleet.clock.advance(by: .milliseconds(500))
+            for _ in 0..<50 { await Task.yield() }
+        }
+        #expect(try await waiting.value)
+        fleet.store.works()
+        door.open()
+        #expect(await first.value == .leaseLost)
+        let text = try #require(try await fleet.store.text())
+        #expect(text.contains(#""attempts" : 2 }"#))
+    }
+}

@@ -1,0 +1,103 @@
+import AppMigrations
+import AppMigrationsFleet
+
+/// A clock that stands still until a test moves it.
+final class ManualClock: Sendable {
+    private struct Sleeper {
+        let id: UInt64
+        let end: Duration
+        let continuation: CheckedContinuation<Void, any Error>
+    }
+
+    private struct Progress {
+        var now = Duration.seconds(1_000)
+        var sleepers: [Sleeper] = []
+        var cancelled: Set<UInt64> = []
+        var nextID: UInt64 = 0
+        var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+        var pauses = 0
+    }
+
+    private let progress = Guarded(Progress())
+
+    deinit { progress.destroy() }
+
+    var clock: FleetClock {
+        FleetClock(
+            uptime: { self.now },
+            awake: { self.now },
+            now: { 1_795_000_000 },
+            pause: { try await self.pause($0) }
+        )
+    }
+
+    var now: Duration { progress.withLock { $0.now } }
+
+    /// How many pauses were begun.
+    var pauses: Int { progress.withLock { $0.pauses } }
+
+    private func pause(_ duration: Duration) async throws {
+        let id = progress.withLock { progress in
+            progress.nextID += 1
+            return progress.nextID
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation {
+                (continuation: CheckedContinuation<Void, any Error>) in
+                let watchers: [CheckedContinuation<Void, Never>] = progress.withLock { progress in
+                    progress.pauses += 1
+                    if progress.cancelled.remove(id) != nil {
+                        continuation.resume(throwing: CancellationError())
+                    } else if duration <= .zero {
+                        continuation.resume()
+                    } else {
+                        let end = progress.now + duration
+                        progress.sleepers.append(Sleeper(id: id, end: end, continuation: continuation))
+                    }
+                    return Self.satisfied(&progress)
+                }
+                for watcher in watchers { watcher.resume() }
+            }
+        } onCancel: {
+            let sleeper: Sleeper? = progress.withLock { progress in
+                guard let index = progress.sleepers.firstIndex(where: { $0.id == id }) else {
+                    progress.cancelled.insert(id)
+                    return nil
+                }
+                return progress.sleepers.remove(at: index)
+            }
+            sleeper?.continuation.resume(throwing: CancellationError())
+        }
+    }
+
+    private static func satisfied(_ progress: inout Progress) -> [CheckedContinuation<Void, Never>] {
+        let count = progress.sleepers.count
+        let satisfied = progress.watchers.filter { $0.count <= count }
+        progress.watchers.removeAll { $0.count <= count }
+        return satisfied.map(\.continuation)
+    }
+
+    /// Waits until so many tasks sleep.
+    func sleepers(_ count: Int) async {
+        await withCheckedContinuation { continuation in
+            let isThere = progress.withLock { progress in
+                if progress.sleepers.count >= count { return true }
+                progress.watchers.append((count, continuation))
+                return false
+            }
+            if isThere { continuation.resume() }
+        }
+    }
+
+    /// Moves the clock, and wakes whoever has slept long enough.
+    func advance(by duration: Duration) {
+        let woken: [Sleeper] = progress.withLock { progress in
+            progress.now += duration
+            let now = progress.now
+            let woken = progress.sleepers.filter { $0.end <= now }
+            progress.sleepers.removeAll { $0.end <= now }
+            return woken
+        }
+        for sleeper in woken { sleeper.continuation.resume() }
+    }
+}

@@ -1,0 +1,118 @@
+import AppMigrations
+import AppMigrationsFleet
+
+/// A store in memory that counts its calls, and fails or stalls where a test wants it to.
+final class TestStore: FleetStore {
+    enum Step: Sendable {
+        case read(String)
+        case replace(String)
+    }
+
+    struct Failure: Error, Equatable, CustomStringConvertible {
+        var description: String { "the network is gone" }
+    }
+
+    /// What a call does besides its work.
+    enum Answer: Sendable {
+        case works
+        /// Throws, and does nothing.
+        case fails
+        /// Does its work, and throws: the answer was lost.
+        case worksAndFails
+        /// Does its work, and says that another host was faster: a retry of the client met its own write.
+        case worksAndRefuses
+        /// Says that another host was faster, which is not so.
+        case refuses
+        /// Waits until the test lets it go on.
+        case stalls
+    }
+
+    private struct Progress {
+        var reads = 0
+        var writes = 0
+        var onRead: @Sendable (Int) -> Answer = { _ in .works }
+        var onWrite: @Sendable (Int, String) -> Answer = { _, _ in .works }
+        var stalled: [CheckedContinuation<Void, Never>] = []
+        var documents: [String] = []
+    }
+
+    private let memory = InMemoryFleetStore()
+    private let progress = Guarded(Progress())
+
+    deinit { progress.destroy() }
+
+    var reads: Int { progress.withLock { $0.reads } }
+    var writes: Int { progress.withLock { $0.writes } }
+    /// Every document that was written, in order.
+    var documents: [String] { progress.withLock { $0.documents } }
+
+    func onRead(_ answer: @escaping @Sendable (_ number: Int) -> Answer) {
+        progress.withLock { $0.onRead = answer }
+    }
+
+    func onWrite(_ answer: @escaping @Sendable (_ number: Int, _ document: String) -> Answer) {
+        progress.withLock { $0.onWrite = answer }
+    }
+
+    func works() {
+        let stalled = progress.withLock { progress in
+            progress.onRead = { _ in .works }
+            progress.onWrite = { _, _ in .works }
+            defer { progress.stalled = [] }
+            return progress.stalled
+        }
+        for continuation in stalled { continuation.resume() }
+    }
+
+    func read(_ name: String) async throws -> FleetDocument? {
+        let answer = progress.withLock { progress in
+            progress.reads += 1
+            return progress.onRead(progress.reads)
+        }
+        if case .fails = answer { throw Failure() }
+        if case .stalls = answer { await stall() }
+        return try await memory.read(name)
+    }
+
+    func replace(
+        _ name: String,
+        at revision: FleetRevision?,
+        with document: [UInt8]
+    ) async throws -> FleetRevision? {
+        let text = String(decoding: document, as: UTF8.self)
+        let answer = progress.withLock { progress in
+            progress.writes += 1
+            return progress.onWrite(progress.writes, text)
+        }
+        switch answer {
+        case .fails: throw Failure()
+        case .refuses: return nil
+        case .stalls: await stall()
+        case .works, .worksAndFails, .worksAndRefuses: break
+        }
+        let written = try await memory.replace(name, at: revision, with: document)
+        if written != nil { progress.withLock { $0.documents.append(text) } }
+        switch answer {
+        case .worksAndFails: throw Failure()
+        case .worksAndRefuses: return nil
+        default: return written
+        }
+    }
+
+    private func stall() async {
+        await withCheckedContinuation { continuation in
+            progress.withLock { $0.stalled.append(continuation) }
+        }
+    }
+
+    /// The newest document, as text.
+    func text(_ name: String = "Data") async throws -> String? {
+        try await memory.read(name).map { String(decoding: $0.bytes, as: UTF8.self) }
+    }
+
+    /// Puts a document in the place of the one that stands there, as an older or newer release would.
+    func put(_ text: String, _ name: String = "Data") async throws {
+        let found = try await memory.read(name)
+        _ = try await memory.replace(name, at: found?.revision, with: Array(text.utf8))
+    }
+}

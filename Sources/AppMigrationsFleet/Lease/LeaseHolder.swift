@@ -159,7 +159,7 @@ final class LeaseHolder: Sendable {
 
     /// Saves the state without the lease, after ``end()``.
     ///
-    /// - Parameter isRecorded: Whether a state that stands is the one that was to be saved, with what came after it.
+    /// `isRecorded` says whether a state that stands is the one that was to be saved, with what came after it.
     func release(
         _ next: MigrationState,
         else consequence: Message,

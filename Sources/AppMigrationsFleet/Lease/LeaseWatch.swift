@@ -9,12 +9,9 @@ package struct LeaseWatch {
 
     package init() {}
 
-    /// Takes down what a look gave.
+    /// Takes down what a look gave, and says whether the holder has let its lease run out.
     ///
-    /// - Parameters:
-    ///   - asked: The time before the store was asked.
-    ///   - answered: The time at which the answer was there.
-    /// - Returns: Whether the holder has let its lease run out.
+    /// `asked` is the time before the store was asked, `answered` the time at which the answer was there.
     package mutating func hasRunOut(
         _ lease: Lease,
         at revision: FleetRevision?,

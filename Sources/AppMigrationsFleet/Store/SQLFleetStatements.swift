@@ -1,0 +1,181 @@
+internal import AppMigrations
+internal import AppMigrationsSQL
+
+/// What a store says to a database.
+struct SQLFleetStatements: Sendable {
+    let isPostgres: Bool
+    private let dialect: SQLDialect
+    /// The parts of the table's name.
+    private let parts: [SQLName]
+
+    private static var columns: [SQLValue] { ["name", "revision", "document"] }
+
+    init(_ dialect: SQLDialect, table: String) {
+        self.dialect = dialect
+        isPostgres = dialect == .postgres
+        parts = table.split(separator: ".", omittingEmptySubsequences: false).map { SQLName(String($0)) }
+    }
+
+    private var table: String { parts.map(\.quoted).joined(separator: ".") }
+
+    private func place(_ number: Int) -> String { isPostgres ? "$\(number)" : "?\(number)" }
+
+    func speaks(_ other: SQLDialect) -> Bool { dialect == other }
+
+    /// A text of PostgreSQL holds no NUL.
+    private func key(_ name: String) -> SQLValue {
+        var key = ""
+        for scalar in name.unicodeScalars {
+            switch scalar {
+            case "\0": key += "%00"
+            case "%": key += "%25"
+            default: key.unicodeScalars.append(scalar)
+            }
+        }
+        return .text(key)
+    }
+
+    nonisolated(nonsending) func read(
+        _ name: String,
+        on db: some AsyncSQLConnection
+    ) async throws -> FleetDocument? {
+        let rows: [[SQLValue]]
+        do {
+            rows = try await db.query(
+                "SELECT revision, document FROM \(table) WHERE name = \(place(1))",
+                [key(name)]
+            )
+        } catch {
+            if try await isMissing(on: db, after: error) { return nil }
+            throw error
+        }
+        guard let row = rows.first else { return nil }
+        guard rows.count == 1, row.count == 2, let revision = Self.number(row[0]),
+            let document = Self.bytes(row[1])
+        else {
+            throw SQLError(.ledgerUnreadable, "The table \(table) has a row that can't be read: \(rows)")
+        }
+        return FleetDocument(bytes: document, revision: FleetRevision(revision))
+    }
+
+    nonisolated(nonsending) func replace(
+        _ name: String,
+        at revision: FleetRevision?,
+        with document: [UInt8],
+        on db: some AsyncSQLConnection
+    ) async throws -> FleetRevision? {
+        guard let text = String(validUTF8: document), !document.contains(0) else {
+            throw SQLError(.statementFailed, "A document is text as UTF-8 without NUL")
+        }
+        guard let revision else { return try await insert(name, text, on: db) }
+        // What no store of this kind gave stands nowhere.
+        guard let number = Int64(revision.description) else { return nil }
+        let rows = try await db.query(update, [key(name), .integer(number), .text(text)])
+        return try Self.revision(rows)
+    }
+
+    /// A row that a transaction has locked is passed over instead of being waited for: its host is alive, and a waiting statement
+    /// could be neither cancelled nor told of.
+    private var update: String {
+        let row = "name = \(place(1)) AND revision = \(place(2))"
+        let set = "UPDATE \(table) SET revision = revision + 1, document = \(place(3)) WHERE \(row)"
+        let free = "name = (SELECT name FROM \(table) WHERE \(row) FOR UPDATE SKIP LOCKED)"
+        return set + (isPostgres ? " AND \(free)" : "") + " RETURNING revision"
+    }
+
+    nonisolated(nonsending) private func insert(
+        _ name: String,
+        _ document: String,
+        on db: some AsyncSQLConnection
+    ) async throws -> FleetRevision? {
+        // Anywhere: were the row removed by hand and made anew, a host that stalled since must not meet its old revision.
+        let first = SQLValue.integer(Int64.random(in: 1...(1 << 52)))
+        let sql = """
+            INSERT INTO \(table) (name, revision, document) VALUES (\(place(1)), \(place(2)), \(place(3))) \
+            ON CONFLICT (name) DO NOTHING RETURNING revision
+            """
+        do {
+            return try Self.revision(try await db.query(sql, [key(name), first, .text(document)]))
+        } catch {
+            guard try await isMissing(on: db, after: error) else { throw error }
+        }
+        try await create(on: db)
+        return try Self.revision(try await db.query(sql, [key(name), first, .text(document)]))
+    }
+
+    /// Makes the table; of two hosts that do it at once one may fail, and finds the table of the other.
+    nonisolated(nonsending) private func create(on db: some AsyncSQLConnection) async throws {
+        do {
+            try await db.query(
+                """
+                CREATE TABLE IF NOT EXISTS \(table) \
+                (name TEXT NOT NULL PRIMARY KEY, revision BIGINT NOT NULL, document TEXT NOT NULL)
+                """
+            )
+        } catch {
+            if try await isMissing(on: db, after: error) { throw error }
+        }
+    }
+
+    /// Whether a statement failed since there is no table.
+    ///
+    /// A table with other columns is refused: another tool's, or one of the app's.
+    nonisolated(nonsending) private func isMissing(
+        on db: some AsyncSQLConnection,
+        after cause: any Error
+    ) async throws -> Bool {
+        let found: [SQLValue]
+        do {
+            found = try await columns(on: db)
+        } catch {
+            // The connection is gone, and the first error says why.
+            throw cause
+        }
+        if found.isEmpty { return true }
+        if Self.columns.allSatisfy(found.contains) { return false }
+        let names = found.map { if case .text(let name) = $0 { name } else { "\($0)" } }
+        throw SQLError(
+            .foreignLedger,
+            "The table \(table) is another tool's: it has the columns \(names.joined(separator: ", "))"
+                + ", and not name, revision and document. Nothing was written. Give the store another table:"
+        )
+    }
+
+    nonisolated(nonsending) private func columns(on db: some AsyncSQLConnection) async throws -> [SQLValue] {
+        if isPostgres {
+            let sql = """
+                SELECT attname::text FROM pg_attribute \
+                WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped
+                """
+            return try await db.query(sql, [.text(table)]).compactMap(\.first)
+        }
+        let arguments = parts.reversed().prefix(2).map { SQLValue.text($0.text) }
+        let places = arguments.indices.map { place($0 + 1) }.joined(separator: ", ")
+        return try await db.query("SELECT name FROM pragma_table_info(\(places))", arguments)
+            .compactMap(\.first)
+    }
+
+    private static func revision(_ rows: [[SQLValue]]) throws -> FleetRevision? {
+        guard let row = rows.first else { return nil }
+        guard rows.count == 1, let value = row.first, let number = number(value) else {
+            throw SQLError(.statementFailed, "RETURNING gave no revision: \(rows)")
+        }
+        return FleetRevision(number)
+    }
+
+    private static func number(_ value: SQLValue) -> Int64? {
+        switch value {
+        case .integer(let number): number
+        case .text(let text): Int64(text)
+        default: nil
+        }
+    }
+
+    private static func bytes(_ value: SQLValue) -> [UInt8]? {
+        switch value {
+        case .text(let text): Array(text.utf8)
+        case .blob(let bytes): bytes
+        default: nil
+        }
+    }
+}

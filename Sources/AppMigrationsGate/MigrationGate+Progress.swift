@@ -43,7 +43,7 @@ extension MigrationGate {
         /// Plans the declarations of one manager, and tells the gate how many are pending.
         ///
         /// - Throws: ``NeedsVersion`` where a newer app shut this one out; what
-        ///   ``AppMigrations/MigrationManager/plan(_:)-((MigrationManager)->Void)`` throws.
+        ///   `MigrationManager.plan` throws.
         @discardableResult
         public func plan(
             _ migrations: MigrationManager,

@@ -13,7 +13,7 @@ internal import AppMigrations
 /// try await gate.ready()
 /// ```
 ///
-/// The start runs off the main actor, once, whoever asks first. Where it throws ``AppMigrations/MigrationError/Code-swift.struct/stateUnreadable``, as
+/// The start runs off the main actor, once, whoever asks first. Where it throws `stateUnreadable`, as
 /// on a device that is still locked, the gate tries again by itself. After any other error everybody who asks gets that error,
 /// until ``retry()``.
 public final class MigrationGate: Sendable {

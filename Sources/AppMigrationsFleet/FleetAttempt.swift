@@ -4,7 +4,7 @@ internal import AppMigrations
 final class FleetAttempt: Sendable {
     let context: FleetMigrationContext
     let holder: LeaseHolder
-    private let clock: FleetClock
+    let clock: FleetClock
     private let token: RunToken
     private let duration = Guarded<Duration?>(nil)
 
@@ -82,14 +82,19 @@ final class FleetAttempt: Sendable {
     nonisolated(nonsending) func call(
         _ body: nonisolated(nonsending) (FleetMigrationContext) async throws -> Void
     ) async -> (any Error)? {
+        await measuring { await holder.supervise { try await body(context) } }
+    }
+
+    /// Measures a closure, and marks its task.
+    nonisolated(nonsending) func measuring(
+        _ body: nonisolated(nonsending) () async -> (any Error)?
+    ) async -> (any Error)? {
         let began = clock.uptime()
         defer {
             token.end()
             duration.withLock { $0 = max(.zero, clock.uptime() - began) }
         }
-        return await RunToken.$current.withValue(token) {
-            await holder.supervise { try await body(context) }
-        }
+        return await RunToken.$current.withValue(token) { await body() }
     }
 
     /// Records that the closure returned, or notes that it threw; of a lost lease nothing is saved.
@@ -116,16 +121,45 @@ final class FleetAttempt: Sendable {
         ) { $0.history.contains(row) }
     }
 
-    private func note(_ failure: any Error) async -> MigrationError {
-        var ended = holder.state.failing(String(describing: failure))
+    /// The row of the history for a closure that has returned.
+    var row: AppliedMigration {
+        AppliedMigration(
+            version: context.version,
+            previousVersion: context.previousVersion,
+            appVersion: context.current,
+            finishedAt: clock.now(),
+            duration: duration.withLock { $0 } ?? .zero,
+            attempts: context.attempt
+        )
+    }
+
+    func lost(_ loss: LeaseLoss, _ failure: (any Error)? = nil) -> MigrationError {
+        let error = MigrationError.leaseLost(loss, context.version, holder.stored.location)
+        guard let failure else { return error }
+        return error.appending(" The closure itself ended with: \(MigrationError.sentence(failure))")
+    }
+
+    /// The state after a failure, without the lease.
+    func ended(by failure: any Error, of state: MigrationState) -> MigrationState {
+        var ended = state.failing(String(describing: failure))
         ended.marks.interrupted?.lease = nil
+        return ended
+    }
+
+    /// Saves that the attempt failed; gives the error to throw.
+    func note(_ failure: any Error) async -> MigrationError {
+        let ended = ended(by: failure, of: holder.state)
         var consequence: Message = ""
         do throws(MigrationError) {
             try await holder.release(ended, else: "") { $0.marks == ended.marks }
         } catch {
             consequence = " The attempt could not be noted either and counts as a death."
         }
-        return .failed(
+        return failed(failure, consequence)
+    }
+
+    func failed(_ failure: any Error, _ consequence: Message = "") -> MigrationError {
+        .failed(
             context.version,
             attempt: context.attempt,
             failure,

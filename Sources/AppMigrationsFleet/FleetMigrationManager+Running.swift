@@ -3,7 +3,7 @@ internal import AppMigrations
 extension FleetMigrationManager {
     nonisolated(nonsending) func perform(
         _ admission: Admission,
-        _ body: nonisolated(nonsending) (FleetMigrationContext) async throws -> Void
+        _ work: nonisolated(nonsending) (FleetAttempt) async throws(MigrationError) -> Void
     ) async throws(MigrationError) -> Bool {
         defer { leave(admission) }
         var attempt: FleetAttempt?
@@ -12,8 +12,7 @@ extension FleetMigrationManager {
             guard let begun = try await begin(admission) else { return false }
             attempt = begun
             send(begun.event(.started))
-            let failure = await begun.call(body)
-            try await begun.finish(failure)
+            try await work(begun)
             know(begun.holder.state)
             send(begun.event(.finished))
             return true

@@ -30,7 +30,9 @@ extension FleetMigrationManager {
         run: nonisolated(nonsending) () async throws -> Void
     ) async throws(MigrationError) -> Bool {
         guard let admission = try await admit(toVersion, oldestReader) else { return false }
-        return try await perform(admission) { _ in try await run() }
+        return try await perform(admission) { attempt async throws(MigrationError) in
+            try await attempt.finish(await attempt.call { _ in try await run() })
+        }
     }
 
     /// Runs `run` with its context on one host of the fleet, once in the life of the data, when the app moves past `toVersion`.
@@ -44,7 +46,9 @@ extension FleetMigrationManager {
         run: nonisolated(nonsending) (FleetMigrationContext) async throws -> Void
     ) async throws(MigrationError) -> Bool {
         guard let admission = try await admit(toVersion, oldestReader) else { return false }
-        return try await perform(admission, run)
+        return try await perform(admission) { attempt async throws(MigrationError) in
+            try await attempt.finish(await attempt.call(run))
+        }
     }
 
     /// A declaration that has something to run, as far as is known.

@@ -144,7 +144,7 @@ final class LeaseHolder: Sendable {
     }
 
     private func isHeld(_ found: StoredState.Found) -> Bool {
-        found.lease.map { $0.isOfHolder(lease) } == true && found.state?.marks.interrupted?.failure == nil
+        isOfThisHolder(found.lease) && found.state?.marks.interrupted?.failure == nil
     }
 
     /// Ends the renewals and checkpoints, once those under way are done; gives how the lease was lost before.
@@ -156,6 +156,25 @@ final class LeaseHolder: Sendable {
             return $0.loss
         }
     }
+
+    /// Takes over what was written in a transaction, which may be rolled back yet.
+    func move(to state: MigrationState, at revision: FleetRevision) {
+        progress.withLock { ($0.state, $0.revision) = (state, revision) }
+    }
+
+    /// A transaction that has locked the document is about to end.
+    func pauseBriefly() async {
+        do {
+            try await clock.pause(.milliseconds(100))
+        } catch {
+            // A cancelled task doesn't pause, and what is saved here is saved for it too.
+            return
+        }
+    }
+
+    func isOfThisHolder(_ other: Lease?) -> Bool { other.map { $0.isOfHolder(lease) } == true }
+
+    var length: Duration { lease.length }
 
     /// Saves the state without the lease, after ``end()``.
     ///
@@ -172,6 +191,7 @@ final class LeaseHolder: Sendable {
                 if let state = found.state, isRecorded(state) {
                     return progress.withLock { $0.state = state }
                 }
+                if found.revision == revision { await pauseBriefly() }
                 try adopt(found)
             }
         }

@@ -106,4 +106,25 @@ extension MigrationError {
             """
         )
     }
+
+    /// `second` is why the store couldn't be asked; `nil` where it didn't know for long.
+    static func commitUnanswered(
+        _ cause: any Error,
+        _ version: AppVersion,
+        _ location: StateLocation,
+        _ second: MigrationError?
+    ) -> MigrationError {
+        let reason: Message =
+            second.map { "The store could not be asked: \($0.description)" } ?? "The server is still at it."
+        return MigrationError(
+            .stateNotSaved,
+            manager: location.name,
+            version: version,
+            underlying: cause,
+            """
+            Whether migration \(version) of manager \(location.name.quoted), \(location.state), was committed is not known: \
+            \(sentence(cause)) \(reason) It is in the database and recorded, or neither. Make a new manager, which reads that.
+            """
+        )
+    }
 }

@@ -70,8 +70,14 @@ struct SQLFleetStatements: Sendable {
         guard let revision else { return try await insert(name, text, on: db) }
         // What no store of this kind gave stands nowhere.
         guard let number = Int64(revision.description) else { return nil }
-        let rows = try await db.query(update, [key(name), .integer(number), .text(text)])
-        return try Self.revision(rows)
+        do {
+            return try Self.revision(
+                try await db.query(update, [key(name), .integer(number), .text(text)])
+            )
+        } catch {
+            if try await isMissing(on: db, after: error) { return nil }
+            throw error
+        }
     }
 
     /// A row that a transaction has locked is passed over instead of being waited for: its host is alive, and a waiting statement

@@ -49,6 +49,8 @@ public struct SQLFleetStore<Connection: AsyncSQLConnection & Sendable>: FleetSto
 
 extension SQLFleetStore: SQLBackedFleetStore {
     func mayUse(_ other: any AsyncSQLConnection) -> Bool {
+        // While a transaction of SQLite has written, no connection can renew a lease.
+        guard statements.isPostgres else { return true }
         // Two values may stand for one connection: nothing tells.
         guard type(of: other) is AnyClass, Connection.self is AnyClass else { return true }
         return (other as AnyObject) === (connection as AnyObject)
@@ -60,7 +62,7 @@ protocol SQLBackedFleetStore: FleetStore {
     var statements: SQLFleetStatements { get }
     var turns: Turns { get }
 
-    /// Whether the store may be using that very connection.
+    /// Whether the store may be using that very connection, or can't write while a transaction is open there.
     func mayUse(_ other: any AsyncSQLConnection) -> Bool
 }
 

@@ -1,0 +1,122 @@
+import AppMigrations
+import AppMigrationsFleet
+import Testing
+
+/// Stores that break one promise each, around one that keeps them all.
+enum BrokenStore: String, CaseIterable, CustomTestStringConvertible {
+    case absentIsEmpty, absentThrows, createsTwice, ignoresRevisions, comparesLater, revisionOfContent
+    case countsFromOneAgain, readsOldReplica, trims, cutsOff, lowersNames, composesNames, refusesAlways
+    case silentWithoutServer
+
+    var testDescription: String { rawValue }
+
+    /// The promise that is broken.
+    var promise: String {
+        switch self {
+        case .absentIsEmpty, .absentThrows: "absence"
+        case .createsTwice: "creation"
+        case .ignoresRevisions: "comparison"
+        case .revisionOfContent, .countsFromOneAgain: "revisions"
+        case .readsOldReplica: "freshness"
+        case .trims, .cutsOff: "bytes"
+        case .lowersNames, .composesNames: "names"
+        case .comparesLater, .refusesAlways: "concurrency"
+        case .silentWithoutServer: "errors"
+        }
+    }
+}
+
+final class StoreWithFault: FleetStore {
+    private struct Progress {
+        var older: [String: FleetDocument] = [:]
+        var overwritten = 0
+    }
+
+    let fault: BrokenStore
+    private let memory = InMemoryFleetStore()
+    private let progress = Guarded(Progress())
+
+    init(_ fault: BrokenStore) { self.fault = fault }
+
+    deinit { progress.destroy() }
+
+    private func name(_ name: String) -> String {
+        switch fault {
+        case .lowersNames: name.lowercased()
+        case .composesNames: String(name.map { $0 == "e\u{301}" ? "\u{E9}" : $0 })
+        default: name
+        }
+    }
+
+    func read(_ name: String) async throws -> FleetDocument? {
+        let found = try await memory.read(self.name(name))
+        switch fault {
+        case .absentIsEmpty: return found ?? FleetDocument(bytes: [], revision: FleetRevision(0))
+        case .absentThrows:
+            guard let found else { throw TestStore.Failure() }
+            return found
+        case .readsOldReplica: return progress.withLock { $0.older[name] } ?? found
+        case .revisionOfContent:
+            return found.map { FleetDocument(bytes: $0.bytes, revision: Self.tag($0.bytes)) }
+        case .countsFromOneAgain:
+            return found.map { FleetDocument(bytes: $0.bytes, revision: Self.small($0.revision)) }
+        default: return found
+        }
+    }
+
+    private static func tag(_ bytes: [UInt8]) -> FleetRevision {
+        FleetRevision(bytes.reduce(0) { ($0 &* 31) &+ Int($1) })
+    }
+
+    private static func small(_ revision: FleetRevision) -> FleetRevision {
+        FleetRevision((Int(revision.description) ?? 0) % 8)
+    }
+
+    func replace(
+        _ name: String,
+        at revision: FleetRevision?,
+        with document: [UInt8]
+    ) async throws -> FleetRevision? {
+        let name = self.name(name)
+        let found = try await memory.read(name)
+        var revision = revision
+        var document = document
+        switch fault {
+        case .createsTwice where revision == nil: revision = found?.revision
+        case .ignoresRevisions where revision != nil: revision = found?.revision
+        case .comparesLater where revision != nil:
+            // Looks first and writes then, as two statements do.
+            guard found?.revision == revision else { return nil }
+            await Task.yield()
+            revision = try await memory.read(name)?.revision
+        case .revisionOfContent:
+            if let found, let asked = revision {
+                guard Self.tag(found.bytes) == asked else { return nil }
+                revision = found.revision
+            }
+        case .countsFromOneAgain:
+            if let found, let asked = revision {
+                guard Self.small(found.revision) == asked else { return nil }
+                revision = found.revision
+            }
+        case .readsOldReplica: progress.withLock { $0.older[name] = found }
+        case .trims: while document.last == 0x0A { document.removeLast() }
+        case .cutsOff: document = Array(document.prefix(65_535))
+        case .refusesAlways where revision != nil && name.hasSuffix("crowd"): return nil
+        default: break
+        }
+        let written = try await memory.replace(name, at: revision, with: document)
+        switch fault {
+        case .revisionOfContent: return written.map { _ in Self.tag(document) }
+        case .countsFromOneAgain: return written.map(Self.small)
+        default: return written
+        }
+    }
+}
+
+/// A store whose server is gone, and which takes that for an answer.
+struct SilentStore: FleetStore {
+    func read(_ name: String) async throws -> FleetDocument? { nil }
+
+    func replace(_ name: String, at: FleetRevision?, with: [UInt8]) async throws -> FleetRevision? { nil }
+}

@@ -94,6 +94,7 @@ int sqlite3_table_column_metadata(
     sqlite3 *, const char *, const char *, const char *, char const **, char const **, int *, int *, int *);
 void sqlite3_interrupt(sqlite3 *);
 void sqlite3_progress_handler(sqlite3 *, int, int (*)(void *), void *);
+int sqlite3_complete(const char *);
 void *sqlite3_commit_hook(sqlite3 *, int (*)(void *), void *);
 void *sqlite3_rollback_hook(sqlite3 *, void (*)(void *), void *);
 int sqlite3_set_authorizer(

@@ -1,6 +1,9 @@
-/// A connection to PostgreSQL as the migrator sees it.
+/// PostgreSQL as the migrator sees it.
+///
+/// Nothing of it outlives a transaction: behind a pooler of connections the next statement may go to another session.
 struct PostgresSession: SQLSession {
-    let db: any SQLConnection
+    /// Whether the connection takes one statement at a time.
+    let isAwaited: Bool
 
     func placeholder(_ number: Int) -> String { "$\(number)" }
 
@@ -10,8 +13,8 @@ struct PostgresSession: SQLSession {
 
     var now: String { "to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')" }
 
-    func columns(of table: String) throws(SQLError) -> [[SQLValue]] {
-        try db.rows(
+    func columns(of table: String) -> SQLWork<[[SQLValue]]> {
+        .rows(
             """
             SELECT attname::text, format_type(atttypid, atttypmod) FROM pg_attribute
             WHERE attrelid = to_regclass(\(SQLValue.text(self.table(table)))) AND attnum > 0 AND NOT attisdropped
@@ -19,93 +22,116 @@ struct PostgresSession: SQLSession {
         )
     }
 
-    func has(_ table: TablesOfTexts.Table) throws(SQLError) -> Bool {
+    func has(_ table: TablesOfTexts.Table) -> SQLWork<Bool> {
         // PostgreSQL folds the case of names without quotes and looks along its search path.
-        try !db.rows("SELECT 1 FROM pg_class WHERE oid = to_regclass($1)", [.text(table.text)]).isEmpty
+        SQLWork.rows("SELECT 1 FROM pg_class WHERE oid = to_regclass($1)", [.text(table.text)]).map {
+            !$0.isEmpty
+        }
     }
 
     var goesOnAfterErrors: Bool { false }
 
-    func forEachFirst(of sql: String, _ body: (SQLValue?) throws(SQLError) -> Void) throws(SQLError) {
-        for row in try db.rows(sql) { try body(row.first) }
+    func firstValues(of sql: String) -> SQLWork<[SQLValue]> {
+        SQLWork.rows(sql).map { $0.compactMap(\.first) }
     }
 
-    func check(_ script: SQLScript) throws(SQLError) { try script.refuseZeroBytes() }
-
-    func run(script: String) throws(SQLError) {
-        try behindSavepoint(findingLocks: true) { try db.execute(script: script) }
+    func check(_ script: String) throws(SQLError) {
+        try SQLScript(script).refuseZeroBytes()
+        if isAwaited { _ = try PostgresStatements(script) }
     }
 
-    func begin(wait: Duration) throws(SQLError) {
-        try refuseTransaction()
+    func run(script: String) -> SQLWork<Void> {
+        behindSavepoint {
+            .trying {
+                guard isAwaited else { return .script(script) }
+                return .each(
+                    try PostgresStatements(script).statements.map { ($0.text, $0.line, $0.column) }[...]
+                )
+            }
+        }
+    }
+
+    func begin(_ lock: SQLLockWait, durably: Bool) -> SQLWork<Void> {
         // Read committed: after the lock, the ledger must be seen as the last holder left it.
-        try db.rows("BEGIN ISOLATION LEVEL READ COMMITTED")
-        do throws(SQLError) {
-            // It stays for the statements of the migration, which may wait for tables.
-            try setLockTimeout("\(wait.wholeMilliseconds)")
-            try takeAdvisoryLock(wait: wait)
-        } catch {
-            throw rollingBack(after: error)
+        refusingTransaction().then { .statement("BEGIN ISOLATION LEVEL READ COMMITTED") }.then {
+            setTimeouts(lock.limit).then { () -> SQLWork<Void> in durably ? setDurable() : .nothing }
+                .then { takeAdvisoryLock(lock) }.otherwise { rollingBack(after: $0) }
         }
     }
 
     /// Refuses a connection that is in a transaction.
     ///
     /// PostgreSQL only warns of the BEGIN. The COMMIT would then end the caller's transaction.
-    private func refuseTransaction() throws(SQLError) {
+    private func refusingTransaction() -> SQLWork<Void> {
         // It ends with its transaction, which is over at once where none was begun.
-        try db.rows("SELECT set_config('app_migrations.transaction', 'open', true)")
-        if try db.rows("SELECT current_setting('app_migrations.transaction', true)") == [["open"]] {
+        SQLWork.statement("SELECT set_config('app_migrations.transaction', 'open', true)").then {
+            .rows("SELECT current_setting('app_migrations.transaction', true)")
+        }.map { (rows: [[SQLValue]]) in
+            guard rows == [["open"]] else { return }
             throw SQLError(.alreadyInTransaction, "The connection is in a transaction already")
         }
     }
 
-    /// Leaves the caller's own wait for locks as it was.
-    func join(wait: Duration) throws(SQLError) {
-        guard case .text(let former) = try db.rows("SELECT current_setting('lock_timeout')").first?.first
-        else {
-            throw SQLError(.statementFailed, "current_setting('lock_timeout') gave no text")
-        }
-        try setLockTimeout("\(wait.wholeMilliseconds)")
-        try takeAdvisoryLock(wait: wait)
-        try setLockTimeout("'\(former)'")
+    /// Lets the transaction take as long as it takes, and wait for tables as long as for the lock.
+    ///
+    /// Many servers end statements and transactions that take as long as a migration does.
+    private func setTimeouts(_ limit: Duration) -> SQLWork<Void> {
+        .statement(
+            """
+            SELECT set_config(name, CASE name WHEN 'lock_timeout' THEN '\(limit.wholeMilliseconds)' ELSE '0' END, true)
+            FROM pg_settings WHERE name IN
+            ('lock_timeout', 'statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')
+            """
+        )
     }
 
-    func rollBack() throws(SQLError) { try db.rows("ROLLBACK") }
+    /// Has the server write the commit before it returns.
+    ///
+    /// With synchronous_commit=off it writes it later ("Asynchronous Commit"): a state file would say what a crash of the
+    /// server takes back. "on" would also wait for standby servers.
+    private func setDurable() -> SQLWork<Void> {
+        .statement(
+            """
+            SELECT set_config('synchronous_commit', 'local', true)
+            WHERE current_setting('synchronous_commit') = 'off'
+            """
+        )
+    }
+
+    /// Leaves the caller's own times as they were.
+    func join(_ lock: SQLLockWait) -> SQLWork<Void> {
+        SQLWork.rows("SELECT current_setting('lock_timeout')").then { rows in
+            guard case .text(let former) = rows.first?.first else {
+                throw SQLError(.statementFailed, "current_setting('lock_timeout') gave no text")
+            }
+            return SQLWork.statement("SET LOCAL lock_timeout = \(lock.limit.wholeMilliseconds)")
+                .then { takeAdvisoryLock(lock) }
+                .then { .statement("SET LOCAL lock_timeout = '\(former)'") }
+        }
+    }
+
+    func rollBack() -> SQLWork<Void> { .statement("ROLLBACK") }
 
     /// Takes a lock that PostgreSQL gives back with the end of the transaction.
-    private func takeAdvisoryLock(wait: Duration) throws(SQLError) {
+    private func takeAdvisoryLock(_ wait: SQLLockWait) -> SQLWork<Void> {
         // Any number does, so long as every version of this library takes the same.
-        try lock(with: "SELECT pg_advisory_xact_lock(4155207210473316)", wait: wait)
-    }
-
-    private func setLockTimeout(_ value: String) throws(SQLError) {
-        try db.rows("SET LOCAL lock_timeout = \(value)")
-    }
-
-    func waiting(_ time: Duration, _ body: () throws(SQLError) -> Void) throws(SQLError) { try body() }
-
-    func withoutForeignKeys(_ body: (_ checks: Bool) throws(SQLError) -> Void) throws(SQLError) {
-        try body(false)
-    }
-
-    func checkingReferences(_ body: () throws(SQLError) -> Void) throws(SQLError) { try body() }
-
-    /// Runs `body` with commits that the server has written when they return.
-    ///
-    /// With synchronous_commit=off it writes them later ("Asynchronous Commit"): a state file would say what a crash of the
-    /// server takes back.
-    func durably(_ body: () throws(SQLError) -> Void) throws(SQLError) {
-        guard try db.rows("SELECT current_setting('synchronous_commit')") == [["off"]] else {
-            return try body()
-        }
-        // "on" would also wait for standby servers.
-        try db.rows("SET synchronous_commit = local")
-        try SQLError.running(body, undoing: "setting synchronous_commit back") { () throws(SQLError) in
-            try db.rows("SET synchronous_commit = off")
+        let number = "4155207210473316"
+        let wholeWait = { lock(with: "SELECT pg_advisory_xact_lock(\(number))", limit: wait.limit) }
+        guard let beforeWaiting = wait.beforeWaiting else { return wholeWait() }
+        return SQLWork.number("SELECT CASE WHEN pg_try_advisory_xact_lock(\(number)) THEN 1 ELSE 0 END").then
+        {
+            $0 == 1 ? .nothing : beforeWaiting().then(wholeWait)
         }
     }
 
-    /// The log is one for all, and a durable commit writes it up to itself.
-    func beforeDurable(_ body: () throws(SQLError) -> Void) throws(SQLError) { try body() }
+    func waiting(_ time: Duration, _ body: @escaping () -> SQLWork<Void>) -> SQLWork<Void> { body() }
+
+    func withoutForeignKeys(_ body: @escaping (_ checks: Bool) -> SQLWork<Void>) -> SQLWork<Void> {
+        body(false)
+    }
+
+    func checkingReferences(_ body: @escaping () -> SQLWork<Void>) -> SQLWork<Void> { body() }
+
+    /// The log is one for all, and a durable commit writes it up to itself: the transaction alone says what it needs.
+    func lasting(durably: Bool, _ body: @escaping () -> SQLWork<Void>) -> SQLWork<Void> { body() }
 }

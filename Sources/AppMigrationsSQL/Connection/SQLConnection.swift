@@ -38,15 +38,4 @@ extension SQLConnection {
         guard case .integer(let number) = try rows(sql, arguments).first?.first else { return nil }
         return number
     }
-
-    /// How many rows a table has.
-    func count(of table: String) throws(SQLError) -> Int64 {
-        switch try rows("SELECT count(*) FROM \(table)").first?.first {
-        case .integer(let count): return count
-        case .text(let text):
-            if let count = Int64(text) { return count }
-            fallthrough
-        default: throw SQLError(.statementFailed, "SELECT count(*) FROM \(table) gave no number")
-        }
-    }
 }

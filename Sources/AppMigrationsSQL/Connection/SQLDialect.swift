@@ -4,16 +4,18 @@
 public struct SQLDialect: Sendable, Hashable {
     private let name: String
 
-    /// The migrator's view of a connection to such a database.
-    package let session: @Sendable (any SQLConnection) -> any SQLSession
+    /// The migrator's view of such a database: through a connection, or through one that is awaited for `nil`.
+    package let session: @Sendable ((any SQLConnection)?) -> any SQLSession
 
-    package init(_ name: String, session: @escaping @Sendable (any SQLConnection) -> any SQLSession) {
+    package init(_ name: String, session: @escaping @Sendable ((any SQLConnection)?) -> any SQLSession) {
         self.name = name
         self.session = session
     }
 
     /// PostgreSQL.
-    public static var postgres: SQLDialect { SQLDialect("postgres") { PostgresSession(db: $0) } }
+    public static var postgres: SQLDialect {
+        SQLDialect("postgres") { PostgresSession(isAwaited: $0 == nil) }
+    }
 
     public static func == (left: SQLDialect, right: SQLDialect) -> Bool { left.name == right.name }
 

@@ -1,8 +1,6 @@
-/// A connection as the migrator sees it: the statements that each dialect writes in its own way, and what surrounds a
+/// A database as the migrator sees it: the statements that each dialect writes in its own way, and what surrounds a
 /// migration there.
 package protocol SQLSession {
-    var db: any SQLConnection { get }
-
     /// A parameter, counted from 1.
     func placeholder(_ number: Int) -> String
 
@@ -16,113 +14,115 @@ package protocol SQLSession {
     var now: String { get }
 
     /// The names and the types of a table's columns, one a row; no row where there is no such table.
-    func columns(of table: String) throws(SQLError) -> [[SQLValue]]
+    func columns(of table: String) -> SQLWork<[[SQLValue]]>
 
     /// Whether the database has a table that a script names.
-    func has(_ table: TablesOfTexts.Table) throws(SQLError) -> Bool
+    func has(_ table: TablesOfTexts.Table) -> SQLWork<Bool>
 
     /// Whether a transaction stays open after a statement that failed.
     var goesOnAfterErrors: Bool { get }
 
-    /// Runs a statement, and hands over the first value of each of its rows.
-    func forEachFirst(of sql: String, _ body: (SQLValue?) throws(SQLError) -> Void) throws(SQLError)
+    /// The first value of each row of a statement.
+    func firstValues(of sql: String) -> SQLWork<[SQLValue]>
 
     /// Refuses a script that the database would accept and read in another way than its author meant.
-    func check(_ script: SQLScript) throws(SQLError)
+    func check(_ script: String) throws(SQLError)
 
     /// Runs a script in the migration's transaction, which is still there afterwards.
-    func run(script: String) throws(SQLError)
+    func run(script: String) -> SQLWork<Void>
 
     /// Begins the transaction of a migration, and waits until no other process is in one.
-    func begin(wait: Duration) throws(SQLError)
+    func begin(_ lock: SQLLockWait, durably: Bool) -> SQLWork<Void>
 
     /// Takes the migrator's lock in the transaction of a caller.
-    func join(wait: Duration) throws(SQLError)
+    func join(_ lock: SQLLockWait) -> SQLWork<Void>
 
-    /// Runs `body`, and throws where the transaction is another one afterwards.
-    func inOneTransaction(_ body: () throws -> Void) throws(SQLError)
+    /// Runs `body`, and fails where the transaction is another one afterwards.
+    func inOneTransaction(_ body: @escaping () -> SQLWork<Void>) -> SQLWork<Void>
 
     /// Rolls back, also where the database has ended the transaction by itself.
-    func rollBack() throws(SQLError)
+    func rollBack() -> SQLWork<Void>
 
     /// Runs `body` with the migrator's wait for locks instead of the connection's.
-    func waiting(_ time: Duration, _ body: () throws(SQLError) -> Void) throws(SQLError)
+    func waiting(_ time: Duration, _ body: @escaping () -> SQLWork<Void>) -> SQLWork<Void>
 
     /// Runs `body`, which begins a transaction, with foreign keys off.
     ///
     /// `body` is told whether they were on, and what it leaves is to be checked.
-    func withoutForeignKeys(_ body: (_ checks: Bool) throws(SQLError) -> Void) throws(SQLError)
+    func withoutForeignKeys(_ body: @escaping (_ checks: Bool) -> SQLWork<Void>) -> SQLWork<Void>
 
     /// Runs `body`, and refuses rows that refer to none and did not before.
-    func checkingReferences(_ body: () throws(SQLError) -> Void) throws(SQLError)
+    func checkingReferences(_ body: @escaping () -> SQLWork<Void>) -> SQLWork<Void>
 
-    /// Runs `body`, which begins a transaction, with commits that last when the power fails.
-    func durably(_ body: () throws(SQLError) -> Void) throws(SQLError)
+    /// Runs `body`, which begins a transaction, with commits that last when the power fails: at once where they are to be
+    /// durable, else as soon as a durable one follows.
+    func lasting(durably: Bool, _ body: @escaping () -> SQLWork<Void>) -> SQLWork<Void>
+}
 
-    /// Runs `body`, which begins a transaction, with commits that last once a durable one follows.
-    func beforeDurable(_ body: () throws(SQLError) -> Void) throws(SQLError)
+/// How long to wait for the lock of the migrator, and what comes before a wait.
+package struct SQLLockWait {
+    package let limit: Duration
+    /// Called when the lock isn't free; `nil` where nobody is told.
+    package let beforeWaiting: (() -> SQLWork<Void>)?
+
+    package init(_ limit: Duration, beforeWaiting: (() -> SQLWork<Void>)? = nil) {
+        self.limit = limit
+        self.beforeWaiting = beforeWaiting
+    }
 }
 
 extension SQLSession {
     /// A table in quotes.
     func table(_ name: String) -> String { schema + name.quoted(with: "\"") }
 
+    /// How many rows a table has.
+    func count(of table: String) -> SQLWork<Int64> { .number("SELECT count(*) FROM \(table)") }
+
     /// Runs `body` in a transaction of a migration, and rolls it back after an error.
-    package func transaction(wait: Duration, _ body: () throws(SQLError) -> Void) throws(SQLError) {
-        try begin(wait: wait)
-        do throws(SQLError) {
-            try body()
-            try db.rows("COMMIT")
-        } catch {
-            throw rollingBack(after: error)
+    package func transaction(
+        _ lock: SQLLockWait,
+        durably: Bool = false,
+        _ body: @escaping () -> SQLWork<Void>
+    ) -> SQLWork<Void> {
+        begin(lock, durably: durably).then {
+            body().then { .statement("COMMIT") }.otherwise { rollingBack(after: $0) }
         }
     }
 
-    /// Rolls back after an error, and gives the error to throw.
-    package func rollingBack(after error: SQLError) -> SQLError {
-        do throws(SQLError) {
-            try rollBack()
-            return error
-        } catch let failure {
-            return error.adding(failure, of: "the rollback")
-        }
+    /// Rolls back, and fails with the error that made it necessary.
+    package func rollingBack(after error: SQLError) -> SQLWork<Void> {
+        SQLWork.failed(error).undoing("the rollback", rollBack)
     }
 
     /// Runs a statement that waits for the lock of the migrator.
     ///
     /// The errors of another library have codes of their own and words in any language. The statement does nothing
     /// but wait, so that one which failed after the whole wait could not have the lock.
-    package func lock(with statement: String, wait: Duration) throws(SQLError) {
+    package func lock(with statement: String, limit: Duration) -> SQLWork<Void> {
         let began = ContinuousClock.now
-        do throws(SQLError) {
-            try db.rows(statement)
-        } catch {
-            guard error.code == .statementFailed, began.duration(to: .now) >= max(wait, .milliseconds(1))
-            else { throw error }
+        return .statement(statement).otherwise { error in
             var error = error
-            error.code = .busy
+            if error.code == .statementFailed, began.duration(to: .now) >= max(limit, .milliseconds(1)) {
+                error.code = .busy
+            }
             throw error
         }
     }
 
-    package func inOneTransaction(_ body: () throws -> Void) throws(SQLError) { try behindSavepoint(body) }
+    package func inOneTransaction(_ body: @escaping () -> SQLWork<Void>) -> SQLWork<Void> {
+        behindSavepoint(body)
+    }
 
     /// Runs `body` behind a savepoint, and finds out whether its transaction is still the one it began in: the
     /// savepoint is gone with a transaction that ended.
-    package func behindSavepoint(findingLocks: Bool = false, _ body: () throws -> Void) throws(SQLError) {
-        try db.rows("SAVEPOINT app_migrations_guard")
-        do {
-            try body()
-        } catch {
-            throw SQLError.wrapped(error, as: .migrationFailed, findingLocks: findingLocks)
-        }
-        do throws(SQLError) {
-            try db.rows("RELEASE SAVEPOINT app_migrations_guard")
-        } catch {
-            if error.code == .transactionEnded { throw error }
-            var ended = SQLError.endedTransaction
-            ended.underlyingError = error
-            throw ended
+    package func behindSavepoint(_ body: @escaping () -> SQLWork<Void>) -> SQLWork<Void> {
+        SQLWork.statement("SAVEPOINT app_migrations_guard").then(body).then {
+            .statement("RELEASE SAVEPOINT app_migrations_guard").otherwise { error in
+                if error.code == .transactionEnded { throw error }
+                var ended = SQLError.endedTransaction
+                ended.underlyingError = error
+                throw ended
+            }
         }
     }
 }

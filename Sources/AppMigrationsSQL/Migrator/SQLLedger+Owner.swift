@@ -23,6 +23,8 @@ extension SQLLedger {
 
 /// The migrations of a migrator beside the texts that its ledger knows.
 struct LedgerComparison {
+    let ledger: SQLLedger
+
     /// The versions whose SQL is another one than when it was applied.
     private(set) var changed = [Int64]()
 
@@ -32,10 +34,19 @@ struct LedgerComparison {
     private let applied: [SQLStep]
 
     /// Reads the files of every migration that is applied.
-    init(of steps: [SQLStep], with ledger: SQLLedger) throws(SQLError) {
-        let versions = Set(try ledger.versions())
-        var recorded = [Int64: String]()
-        for (version, checksum) in try ledger.checksums() { recorded[version] = checksum }
+    static func reading(_ ledger: SQLLedger, beside steps: [SQLStep]) -> SQLWork<LedgerComparison> {
+        ledger.versions().then { versions in
+            ledger.checksums().map { try LedgerComparison(ledger, steps, Set(versions), recorded: $0) }
+        }
+    }
+
+    private init(
+        _ ledger: SQLLedger,
+        _ steps: [SQLStep],
+        _ versions: Set<Int64>,
+        recorded: [Int64: String]
+    ) throws(SQLError) {
+        self.ledger = ledger
         applied = steps.filter { versions.contains($0.version) }
         for step in applied {
             let now = try step.checksum()
@@ -49,19 +60,29 @@ struct LedgerComparison {
     /// tables that the texts make.
     ///
     /// A text that was edited after its release is another case: its table is there, or another row is as it should be.
-    func refuseOtherOwner(of ledger: SQLLedger) throws(SQLError) {
-        guard let version = changed.first, !hasOwnRow else { return }
-        var texts = TablesOfTexts()
-        for step in applied {
-            if let text = try step.text() { texts.follow(text) }
+    func refusingOtherOwner() -> SQLWork<LedgerComparison> {
+        .trying {
+            guard let version = changed.first, !hasOwnRow else { return .done(self) }
+            var texts = TablesOfTexts()
+            for step in applied {
+                if let text = try step.text() { texts.follow(text) }
+            }
+            let tables = texts.tables
+            if tables.isEmpty { return .done(self) }
+            return hasAny(of: tables[...]).map { isThere in
+                if isThere { return self }
+                let list = tables.map(\.text).joined(separator: ", ")
+                throw SQLError(
+                    .foreignLedger,
+                    "The table \(ledger.name) is another migrator's: it has version \(version) with another text, and the"
+                        + " database has no \(list)"
+                )
+            }
         }
-        if texts.tables.isEmpty { return }
-        for table in texts.tables where try ledger.session.has(table) { return }
-        let list = texts.tables.map(\.text).joined(separator: ", ")
-        throw SQLError(
-            .foreignLedger,
-            "The table \(ledger.name) is another migrator's: it has version \(version) with another text, and the database"
-                + " has no \(list)"
-        )
+    }
+
+    private func hasAny(of tables: ArraySlice<TablesOfTexts.Table>) -> SQLWork<Bool> {
+        guard let table = tables.first else { return .done(false) }
+        return ledger.session.has(table).then { $0 ? .done(true) : hasAny(of: tables.dropFirst()) }
     }
 }

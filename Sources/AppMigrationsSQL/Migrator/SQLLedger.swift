@@ -11,24 +11,20 @@ struct SQLLedger {
     /// The declared type of its versions, empty for none.
     private(set) var versionType = ""
 
-    private var db: any SQLConnection { session.db }
     private var table: String { session.table(name) }
+
+    static func reading(_ session: any SQLSession, named name: String) -> SQLWork<SQLLedger> {
+        session.columns(of: name).map { try SQLLedger(session, name, columns: $0) }
+    }
 
     init(unreadIn session: any SQLSession, named name: String) {
         self.session = session
         self.name = name
     }
 
-    init(reading session: any SQLSession, named name: String) throws(SQLError) {
+    private init(_ session: any SQLSession, _ name: String, columns rows: [[SQLValue]]) throws(SQLError) {
         self.init(unreadIn: session, named: name)
-        try readColumns()
-    }
-
-    var exists: Bool { !columns.isEmpty }
-
-    mutating func readColumns() throws(SQLError) {
-        columns = []
-        for row in try session.columns(of: name) {
+        for row in rows {
             guard row.count == 2, case .text(let column) = row[0] else {
                 throw Self.unreadable("The columns of the table \(name) can't be told")
             }
@@ -40,54 +36,49 @@ struct SQLLedger {
         if !columns.contains("version") { throw Self.unreadable("The table \(name) has no column version") }
     }
 
+    var exists: Bool { !columns.isEmpty }
+
     /// Every version applied to a database, in order; none where there is no ledger.
     ///
     /// A start that has nothing to do comes here and no further, so its columns are not asked for first.
-    static func versions(in session: any SQLSession, named name: String) throws(SQLError) -> [Int64] {
-        guard session.goesOnAfterErrors else {
-            return try SQLLedger(reading: session, named: name).versions()
-        }
-        do throws(SQLError) {
-            return try readVersions(in: session, named: name)
-        } catch {
-            // It has the error again, unless the ledger was missing or was made meanwhile.
-            return try SQLLedger(reading: session, named: name).versions()
-        }
+    static func versions(in session: any SQLSession, named name: String) -> SQLWork<[Int64]> {
+        guard session.goesOnAfterErrors else { return reading(session, named: name).then { $0.versions() } }
+        // The ledger has the error again, unless it was missing or was made meanwhile.
+        return readVersions(in: session, named: name)
+            .otherwise { _ in reading(session, named: name).then { $0.versions() } }
     }
 
     /// Every version applied, in order.
-    func versions() throws(SQLError) -> [Int64] {
-        exists ? try Self.readVersions(in: session, named: name) : []
+    func versions() -> SQLWork<[Int64]> {
+        exists ? Self.readVersions(in: session, named: name) : .done([])
     }
 
-    private static func readVersions(
-        in session: any SQLSession,
-        named name: String
-    ) throws(SQLError) -> [Int64] {
-        var versions = [Int64]()
+    private static func readVersions(in session: any SQLSession, named name: String) -> SQLWork<[Int64]> {
         // In order, SQLite reads the index of the versions alone.
-        try session.forEachFirst(of: "SELECT version FROM \(session.table(name)) ORDER BY version") {
-            value throws(SQLError) in
-            versions.append(try version(value, name))
+        session.firstValues(of: "SELECT version FROM \(session.table(name)) ORDER BY version").map { values in
+            var versions = [Int64]()
+            versions.reserveCapacity(values.count)
+            for value in values { versions.append(try version(value, name)) }
+            versions.sort()
+            return versions
         }
-        versions.sort()
-        return versions
     }
 
     /// The versions whose checksum is known, with it.
-    func checksums() throws(SQLError) -> [(version: Int64, checksum: String)] {
-        guard columns.contains("checksum") else { return [] }
-        let rows = try db.rows(
+    func checksums() -> SQLWork<[Int64: String]> {
+        guard columns.contains("checksum") else { return .done([:]) }
+        return SQLWork.rows(
             "SELECT version, checksum FROM \(table) WHERE checksum IS NOT NULL ORDER BY version"
-        )
-        var checksums = [(version: Int64, checksum: String)]()
-        for row in rows {
-            guard row.count == 2, case .text(let checksum) = row[1] else {
-                throw Self.unreadable("The checksum of a row is not a text: \(row)")
+        ).map { rows in
+            var checksums = [Int64: String]()
+            for row in rows {
+                guard row.count == 2, case .text(let checksum) = row[1] else {
+                    throw Self.unreadable("The checksum of a row is not a text: \(row)")
+                }
+                checksums[try Self.version(row[0], name)] = checksum
             }
-            checksums.append((try Self.version(row[0], name), checksum))
+            return checksums
         }
-        return checksums
     }
 
     /// The checksum of a version, where the ledger has one.
@@ -97,96 +88,40 @@ struct SQLLedger {
         of version: Int64,
         in session: any SQLSession,
         named name: String
-    ) throws(SQLError) -> String? {
-        if session.goesOnAfterErrors {
-            do throws(SQLError) {
-                return try readChecksum(of: version, in: session, named: name)
-            } catch {
-                // It has the error again, unless the ledger has no checksums.
-            }
-        }
-        return try SQLLedger(reading: session, named: name).checksum(of: version)
+    ) -> SQLWork<String?> {
+        let thorough = { reading(session, named: name).then { $0.checksum(of: version) } }
+        guard session.goesOnAfterErrors else { return thorough() }
+        // The ledger has the error again, unless it has no checksums.
+        return readChecksum(of: version, in: session, named: name).otherwise { _ in thorough() }
     }
 
-    func checksum(of version: Int64) throws(SQLError) -> String? {
-        columns.contains("checksum") ? try Self.readChecksum(of: version, in: session, named: name) : nil
+    func checksum(of version: Int64) -> SQLWork<String?> {
+        columns.contains("checksum")
+            ? Self.readChecksum(of: version, in: session, named: name) : .done(nil)
     }
 
     private static func readChecksum(
         of version: Int64,
         in session: any SQLSession,
         named name: String
-    ) throws(SQLError) -> String? {
-        let rows = try session.db.rows(
+    ) -> SQLWork<String?> {
+        SQLWork.rows(
             "SELECT checksum FROM \(session.table(name)) WHERE version = \(session.placeholder(1))",
             [.integer(version)]
-        )
-        if case .text(let checksum) = rows.first?.first { return checksum }
-        return nil
+        ).map { rows in
+            if case .text(let checksum) = rows.first?.first { return checksum }
+            return nil
+        }
     }
 
-    func hasApplied(_ version: Int64) throws(SQLError) -> Bool {
-        try !db.rows(
+    func hasApplied(_ version: Int64) -> SQLWork<Bool> {
+        SQLWork.rows(
             "SELECT 1 FROM \(table) WHERE version = \(session.placeholder(1))",
             [.integer(version)]
-        ).isEmpty
+        ).map { !$0.isEmpty }
     }
 
-    /// Makes the table where it is still missing; called with the lock held.
-    mutating func createIfNeeded() throws(SQLError) {
-        if exists { return }
-        try readColumns()
-        if exists { return }
-        // FMDBMigrationManager's table with three columns more, which it can leave out when it inserts.
-        try db.rows(
-            """
-            CREATE TABLE \(table) (
-                version \(session.integerType) UNIQUE NOT NULL,
-                name TEXT,
-                checksum TEXT,
-                applied_at TEXT
-            )
-            """
-        )
-        try readColumns()
-    }
-
-    /// The columns of a ledger that this library made.
-    private static let ownColumns = ["version", "name", "checksum", "applied_at"]
-
-    /// Writes that a migration was applied.
-    ///
-    /// The insert of a table that is not this library's may leave the row out without an error, by ON CONFLICT IGNORE
-    /// or RAISE(IGNORE), or take another one away. The migration would run at every start.
-    func record(_ version: Int64, name: String?, checksum: String?) throws(SQLError) {
-        var names = ["version"]
-        var values = [session.placeholder(1)]
-        var arguments: [SQLValue] = [.integer(version)]
-        for (column, text) in [("name", name), ("checksum", checksum)] where columns.contains(column) {
-            names.append(column)
-            arguments.append(text.map { .text($0) } ?? .null)
-            values.append(session.placeholder(arguments.count))
-        }
-        if columns.contains("applied_at") {
-            names.append("applied_at")
-            values.append(session.now)
-        }
-        let sql =
-            "INSERT INTO \(table) (\(names.joined(separator: ", ")))"
-            + " VALUES (\(values.joined(separator: ", ")))"
-        // One that this library made has neither; a look at the row is cheaper than two at the number of rows.
-        let isForeign = columns != Self.ownColumns
-        let before = isForeign ? try db.count(of: table) : 0
-        try db.rows(sql, arguments)
-        let after = isForeign ? try db.count(of: table) : 1
-        guard try hasApplied(version), after == before + 1 else {
-            throw Self.unreadable(
-                "The table \(self.name) did not keep the row of version \(version), or lost another"
-            )
-        }
-    }
-
-    private static func version(_ value: SQLValue?, _ name: String) throws(SQLError) -> Int64 {
+    private static func version(_ value: SQLValue, _ name: String) throws(SQLError) -> Int64 {
         // A connection that gives every value as text has texts of digits.
         switch value {
         case .integer(let version): return version
@@ -198,5 +133,5 @@ struct SQLLedger {
         }
     }
 
-    private static func unreadable(_ message: String) -> SQLError { SQLError(.ledgerUnreadable, message) }
+    static func unreadable(_ message: String) -> SQLError { SQLError(.ledgerUnreadable, message) }
 }

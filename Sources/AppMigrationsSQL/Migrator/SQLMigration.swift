@@ -2,7 +2,7 @@
 ///
 /// A migration is applied once in the life of a database, and never edited after a release: databases that
 /// have it would not get the change.
-public struct SQLMigration<Connection: SQLConnection>: Sendable {
+public struct SQLMigration<Connection>: Sendable {
     /// The version, from 0 on; migrations run in its order.
     public var version: Int64 { step.version }
 
@@ -10,21 +10,20 @@ public struct SQLMigration<Connection: SQLConnection>: Sendable {
     public var name: String? { step.name }
 
     let step: SQLStep
-    /// The closure of a migration without SQL.
-    let code: (@Sendable (Connection) throws -> Void)?
+    /// What a migration without SQL runs.
+    let code: Code?
+
+    typealias AwaitedClosure = nonisolated(nonsending) @Sendable (Connection) async throws -> Void
+
+    enum Code: Sendable {
+        case direct(@Sendable (Connection) throws -> Void)
+        case awaited(AwaitedClosure)
+    }
 
     /// A migration of one or many statements, written without BEGIN and COMMIT.
     public init(version: Int64, name: String? = nil, sql: String) {
         step = SQLStep(version: version, name: name, source: .text(sql))
         code = nil
-    }
-
-    /// A migration in Swift.
-    ///
-    /// The closure runs in a transaction that it must not end. What it throws rolls its migration back.
-    public init(version: Int64, name: String? = nil, run: @escaping @Sendable (Connection) throws -> Void) {
-        step = SQLStep(version: version, name: name, source: nil)
-        code = run
     }
 
     init(_ step: SQLStep) {
@@ -43,5 +42,30 @@ public struct SQLMigration<Connection: SQLConnection>: Sendable {
     /// - Returns: The migrations, in the order of the texts.
     public static func numbered(_ scripts: [String], startingAt first: Int64 = 1) -> [SQLMigration] {
         zip(scripts.indices, scripts).map { SQLMigration(version: first + Int64($0), sql: $1) }
+    }
+}
+
+extension SQLMigration where Connection: SQLConnection {
+    /// A migration in Swift.
+    ///
+    /// The closure runs in a transaction that it must not end. What it throws rolls its migration back.
+    public init(version: Int64, name: String? = nil, run: @escaping @Sendable (Connection) throws -> Void) {
+        step = SQLStep(version: version, name: name, source: nil)
+        code = .direct(run)
+    }
+}
+
+extension SQLMigration where Connection: AsyncSQLConnection {
+    /// A migration in Swift, on a connection that is awaited.
+    ///
+    /// The closure runs in a transaction that it must not end, on the actor of the migrator's caller. What it throws rolls
+    /// its migration back. Whatever else uses the connection while the closure is suspended is in its transaction.
+    public init(
+        version: Int64,
+        name: String? = nil,
+        run: nonisolated(nonsending) @escaping @Sendable (Connection) async throws -> Void
+    ) {
+        step = SQLStep(version: version, name: name, source: nil)
+        code = .awaited(run)
     }
 }

@@ -1,11 +1,11 @@
 /// How far a run is, told after each migration that it ran.
 public struct SQLMigrationProgress: Sendable, Hashable {
-    /// How many of the migrations that were pending are done, this one included.
-    ///
-    /// Another process may have run some of them meanwhile. Those are counted, and not told of.
+    /// How many migrations this call has run, this one included.
     public let completed: Int
 
-    /// How many migrations were pending when the call began.
+    /// How many migrations this call runs, as far as it knows.
+    ///
+    /// The ones that another process ran meanwhile are no longer counted.
     public let total: Int
 
     /// The version of the migration that this call just ran.

@@ -1,4 +1,4 @@
-/// What one call of ``SQLMigrator/migrate(_:to:insideTransaction:progress:)`` did.
+/// What one call of `migrate` did.
 public struct SQLMigrationReport: Sendable, Hashable {
     /// The versions that this call applied, in order.
     ///
@@ -14,6 +14,6 @@ public struct SQLMigrationReport: Sendable, Hashable {
     /// Versions whose SQL is another one than when it was applied, as ``SQLMigrationStatus/changed`` has them.
     ///
     /// A call that finds nothing pending compares the newest migration, and all of them where the newest differs. So it reads
-    /// one file and not every file at every start; a test of the app asks ``SQLMigrator/status(_:)`` for the rest.
+    /// one file and not every file at every start; a test of the app asks `status` for the rest.
     public internal(set) var changed = [Int64]()
 }

@@ -1,9 +1,9 @@
 /// One call of `migrate`: the migrations that were pending when it began, one after the other.
-struct SQLMigrationRun {
-    typealias Progress = (SQLMigrationProgress) -> SQLMigrationProgress.Answer
-
+///
+/// It is work, and the notes beside it: what the caller is called for, and what it answered.
+final class SQLMigrationRun {
     /// A pending migration with the text of its SQL, read and checked before the first one runs.
-    private struct Pending {
+    struct Pending {
         let place: Int
         let step: SQLStep
         /// `nil` for a closure.
@@ -11,209 +11,174 @@ struct SQLMigrationRun {
         let checksum: String?
     }
 
-    private let session: any SQLSession
-    private let steps: SQLSteps
-    private let pending: [Pending]
+    /// What the caller is called for.
+    enum Call {
+        /// To run the closure of the migration at a place.
+        case closure(_ place: Int)
+        case progress(SQLMigrationProgress)
+        /// To hear that another process has the lock.
+        case waiting
+    }
+
+    let session: any SQLSession
+    let steps: SQLSteps
+    private let target: Int64?
+    private let insideTransaction: Bool
+    private let tellsOfWaiting: Bool
+
+    private(set) var call = Call.waiting
+    var answer = SQLMigrationProgress.Answer.continue
+
+    private(set) var report = SQLMigrationReport()
+    private(set) var pending = [Pending]()
     private var ledger: SQLLedger
     /// Whether foreign keys were on and are checked after each migration.
     private var checksReferences = false
+    /// How many of the pending ones another process ran.
+    private var appliedByOthers = 0
 
-    private(set) var applied = [Int64]()
-    private var completed = 0
-
-    init(of places: [Int], in steps: SQLSteps, _ session: any SQLSession) throws(SQLError) {
+    init(
+        of steps: SQLSteps,
+        in session: any SQLSession,
+        to target: Int64?,
+        insideTransaction: Bool,
+        tellsOfWaiting: Bool
+    ) {
         self.session = session
         self.steps = steps
+        self.target = target
+        self.insideTransaction = insideTransaction
+        self.tellsOfWaiting = tellsOfWaiting
         ledger = SQLLedger(unreadIn: session, named: steps.ledger)
-        var pending = [Pending]()
+    }
+
+    var lock: SQLLockWait {
+        SQLLockWait(steps.lockTimeout, beforeWaiting: tellsOfWaiting ? { self.calling(.waiting) } : nil)
+    }
+
+    /// Compares the ledger with the migrations, and runs what is pending.
+    func work() -> SQLWork<SQLMigrationReport> {
+        .trying {
+            if let target { try steps.checkTarget(target) }
+            return session.waiting(steps.lockTimeout) {
+                SQLLedger.versions(in: self.session, named: self.steps.ledger).then(self.compare)
+            }.map { self.report }
+        }
+    }
+
+    private func compare(_ versions: [Int64]) throws(SQLError) -> SQLWork<Void> {
+        let difference = LedgerDifference(of: versions, with: steps.all)
+        report.unknown = difference.unknown
+        let places = difference.pending.filter { steps.all[$0].version <= target ?? .max }
+        if places.isEmpty {
+            return steps.hasOtherText(newestOf: difference, in: session).then {
+                $0 ? self.noteChanges() : .nothing
+            }
+        }
+        return noteChanges().then {
+            try self.prepare(places)
+            return self.start()
+        }.map { self.report.outOfOrder = self.report.applied.filter(difference.outOfOrder.contains) }
+    }
+
+    private func noteChanges() -> SQLWork<Void> {
+        steps.ownChanges(in: session).map { self.report.changed = $0 }
+    }
+
+    private func prepare(_ places: [Int]) throws(SQLError) {
         for place in places {
             let step = steps.all[place]
             let script = try step.text()
             do throws(SQLError) {
-                if let script { try session.check(SQLScript(script)) }
+                if let script { try session.check(script) }
             } catch {
                 throw step.located(error)
             }
             let checksum = script.map(SQLChecksum.of)
             pending.append(Pending(place: place, step: step, script: script, checksum: checksum))
         }
-        self.pending = pending
     }
 
-    /// Runs what is pending; `run` runs the closure of the migration at a place.
-    mutating func start(
-        _ insideTransaction: Bool,
-        _ progress: Progress,
-        _ run: (_ place: Int) throws -> Void
-    ) throws(SQLError) {
+    private func start() -> SQLWork<Void> {
+        let reading = { SQLLedger.reading(self.session, named: self.steps.ledger).map { self.ledger = $0 } }
         if insideTransaction {
-            try session.join(wait: steps.lockTimeout)
-            try ledger.readColumns()
-            return try runInside(progress, run)
+            return session.join(lock).then(reading).then { self.runInside(from: 0) }
         }
-        try session.withoutForeignKeys { checks throws(SQLError) in
-            checksReferences = checks
-            try ledger.readColumns()
-            if steps.isOneTransaction { try runAll(progress, run) } else { try runEach(progress, run) }
+        return session.withoutForeignKeys { checks in
+            self.checksReferences = checks
+            return reading().then { self.steps.isOneTransaction ? self.runAll() : self.runEach(from: 0) }
         }
     }
 
-    /// Runs every migration in a transaction of its own.
-    private mutating func runEach(
-        _ progress: Progress,
-        _ run: (_ place: Int) throws -> Void
-    ) throws(SQLError) {
-        for (index, next) in pending.enumerated() {
-            var answer = SQLMigrationProgress.Answer.continue
-            try transaction(at: next, isLast: index == pending.count - 1) { pass throws(SQLError) in
-                answer = try pass.perform(next, progress, run)
-                if answer == .rollBack { throw pass.stopped(by: answer) }
-            }
-            try stopIfNeeded(answer)
-        }
-    }
-
-    /// Runs every migration in one transaction.
-    private mutating func runAll(
-        _ progress: Progress,
-        _ run: (_ place: Int) throws -> Void
-    ) throws(SQLError) {
-        var answer = SQLMigrationProgress.Answer.continue
-        try transaction(at: nil, isLast: true) { pass throws(SQLError) in
-            for next in pass.pending where answer == .continue {
-                answer = try pass.perform(next, progress, run)
-            }
-            if answer == .rollBack { throw pass.stopped(by: answer) }
-        }
-        try stopIfNeeded(answer)
-    }
-
-    /// Runs every migration in a savepoint of its own, inside the transaction of the caller.
-    private mutating func runInside(
-        _ progress: Progress,
-        _ run: (_ place: Int) throws -> Void
-    ) throws(SQLError) {
-        for next in pending {
-            let before = applied
-            var answer = SQLMigrationProgress.Answer.continue
-            do throws(SQLError) {
-                try session.db.rows("SAVEPOINT app_migrations_step")
-                answer = try perform(next, progress, run)
-                if answer == .rollBack { throw stopped(by: answer) }
-                try session.db.rows("RELEASE SAVEPOINT app_migrations_step")
-            } catch {
-                applied = before
-                var error = error
-                do throws(SQLError) {
-                    try session.db.rows("ROLLBACK TO SAVEPOINT app_migrations_step")
-                    try session.db.rows("RELEASE SAVEPOINT app_migrations_step")
-                } catch let failure {
-                    error = error.adding(failure, of: "the rollback")
-                }
-                throw failed(error, at: next)
-            }
-            try stopIfNeeded(answer)
-        }
-    }
-
-    /// Runs `body` in a transaction.
-    ///
-    /// The last one is made durable, and those before it with it: what records that `migrate` returned, as a
-    /// runner does, must not survive a power failure that the migrations don't.
-    private mutating func transaction(
-        at next: Pending?,
-        isLast: Bool,
-        _ body: (inout SQLMigrationRun) throws(SQLError) -> Void
-    ) throws(SQLError) {
-        do throws(SQLError) {
-            if isLast {
-                try session.durably { () throws(SQLError) in try transaction(at: next, body) }
-            } else {
-                try session.beforeDurable { () throws(SQLError) in try transaction(at: next, body) }
-            }
-        } catch {
-            throw failed(error, at: next)
-        }
-    }
-
-    private mutating func transaction(
-        at next: Pending?,
-        _ body: (inout SQLMigrationRun) throws(SQLError) -> Void
-    ) throws(SQLError) {
-        let before = applied
-        var hasBegun = false
-        do throws(SQLError) {
-            try checkCancellation()
-            try session.transaction(wait: steps.lockTimeout) { () throws(SQLError) in
-                hasBegun = true
-                try body(&self)
-            }
-        } catch {
-            applied = before
-            throw failed(error, at: next, blamesFile: hasBegun)
-        }
+    /// Calls the caller.
+    func calling(_ call: Call) -> SQLWork<Void> {
+        self.call = call
+        return .call
     }
 
     /// Runs one migration and writes it to the ledger, unless another process has done so meanwhile.
-    private mutating func perform(
-        _ next: Pending,
-        _ progress: Progress,
-        _ run: (_ place: Int) throws -> Void
-    ) throws(SQLError) -> SQLMigrationProgress.Answer {
+    func perform(_ next: Pending) -> SQLWork<Void> {
         let step = next.step
-        do throws(SQLError) {
+        answer = .continue
+        return SQLWork.trying {
             try checkCancellation()
-            try ledger.createIfNeeded()
-            completed += 1
-            if try ledger.hasApplied(step.version) {
-                // Another process has, unless it was a migrator of other migrations.
-                let recorded = try ledger.checksum(of: step.version)
-                if recorded != next.checksum { _ = try steps.ownChanges(in: session) }
-                return .continue
+            return ledger.made()
+        }.then { ledger -> SQLWork<Void> in
+            self.ledger = ledger
+            return ledger.hasApplied(step.version).then { isApplied in
+                if isApplied { return self.skip(next, in: ledger) }
+                return self.run(next)
+                    .then { ledger.record(step.version, name: step.name, checksum: next.checksum) }
+                    .then { self.tellOf(step) }
             }
-            try work(next, run)
-            try ledger.record(step.version, name: step.name, checksum: next.checksum)
-            applied.append(step.version)
-        } catch {
-            throw failed(error, at: next)
+        }.otherwise { throw self.failed($0, at: next) }
+    }
+
+    /// Another process has run it, unless that was a migrator of other migrations.
+    private func skip(_ next: Pending, in ledger: SQLLedger) -> SQLWork<Void> {
+        appliedByOthers += 1
+        return ledger.checksum(of: next.step.version).then { recorded in
+            recorded == next.checksum ? .nothing : self.steps.ownChanges(in: self.session).map { _ in }
         }
-        return progress(
-            SQLMigrationProgress(
-                completed: completed,
-                total: pending.count,
-                version: step.version,
-                name: step.name
+    }
+
+    private func run(_ next: Pending) -> SQLWork<Void> {
+        let work = { () -> SQLWork<Void> in
+            if let script = next.script { return self.session.run(script: script) }
+            return self.session.behindSavepoint { self.calling(.closure(next.place)) }
+        }
+        return checksReferences ? session.checkingReferences(work) : work()
+    }
+
+    private func tellOf(_ step: SQLStep) -> SQLWork<Void> {
+        report.applied.append(step.version)
+        return calling(
+            .progress(
+                SQLMigrationProgress(
+                    completed: report.applied.count,
+                    total: pending.count - appliedByOthers,
+                    version: step.version,
+                    name: step.name
+                )
             )
         )
     }
 
-    private func work(_ next: Pending, _ run: (_ place: Int) throws -> Void) throws(SQLError) {
-        func work() throws(SQLError) {
-            if let script = next.script { return try session.run(script: script) }
-            try session.behindSavepoint { try run(next.place) }
-        }
-        if checksReferences { try session.checkingReferences(work) } else { try work() }
-    }
+    /// Whether a migration is still to be run.
+    var isIncomplete: Bool { report.applied.count < pending.count - appliedByOthers }
 
-    private func checkCancellation() throws(SQLError) {
+    /// Takes back what was noted of a transaction that was rolled back.
+    func restore(_ applied: [Int64]) { report.applied = applied }
+
+    func checkCancellation() throws(SQLError) {
         if Task<Never, Never>.isCancelled { throw SQLError(.cancelled, "The task was cancelled") }
     }
 
-    private func stopIfNeeded(_ answer: SQLMigrationProgress.Answer) throws(SQLError) {
-        if answer == .stop, completed < pending.count { throw stopped(by: answer) }
-    }
-
-    private func stopped(by answer: SQLMigrationProgress.Answer) -> SQLError {
-        var error = SQLError(.stopped, "The progress closure answered .\(answer)")
-        error.applied = applied
-        return error
-    }
-
     /// Adds to an error which migration failed and what stays applied.
-    private func failed(_ error: SQLError, at next: Pending?, blamesFile: Bool = true) -> SQLError {
+    func failed(_ error: SQLError, at next: Pending?, blamesFile: Bool = true) -> SQLError {
         var error = error
         if error.version == nil, let next { error = next.step.located(error, blamesFile: blamesFile) }
-        error.applied = applied
+        error.applied = report.applied
         return error
     }
 }

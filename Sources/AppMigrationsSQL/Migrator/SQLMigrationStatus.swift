@@ -12,7 +12,7 @@ public struct SQLMigrationStatus: Sendable, Hashable {
     /// Every version applied, in order.
     public let applied: [Int64]
 
-    /// The versions that the next ``SQLMigrator/migrate(_:to:insideTransaction:progress:)`` runs, in order.
+    /// The versions that the next `migrate` runs, in order.
     public let pending: [Int64]
 
     /// Versions applied that this app does not have: a newer release made or changed the database.

@@ -1,4 +1,4 @@
-extension SQLMigrator {
+extension SQLMigrator where Connection: SQLConnection {
     /// Runs every migration that the database does not have, in the order of their versions.
     ///
     /// Each runs in a transaction that has the write lock from its beginning, and the ledger is read again
@@ -15,7 +15,8 @@ extension SQLMigrator {
     ///     it then, and is lost when the caller rolls back. Foreign keys stay as they are, since SQLite
     ///     switches them outside of a transaction only, so that dropping a table may delete the rows that
     ///     refer to it.
-    ///   - progress: Told after each migration, before its commit, and answers whether to continue.
+    ///   - progress: Told after each migration that this call ran, before its commit, and answers whether to continue.
+    ///   - waiting: Called each time another process has the lock, before the wait for it begins.
     /// - Returns: What was applied by this call.
     /// - Throws: ``SQLError`` with the version, the file and the place; ``SQLError/applied`` tells what
     ///   stays. Answers of `progress` that leave migrations pending throw ``SQLError/Code/stopped``, so
@@ -25,11 +26,23 @@ extension SQLMigrator {
         _ db: Connection,
         to target: Int64? = nil,
         insideTransaction: Bool = false,
-        progress: (SQLMigrationProgress) -> SQLMigrationProgress.Answer = { _ in .continue }
+        progress: (SQLMigrationProgress) -> SQLMigrationProgress.Answer = { _ in .continue },
+        waiting: (() -> Void)? = nil
     ) throws(SQLError) -> SQLMigrationReport {
-        try steps.migrate(Connection.dialect.session(db), to: target, insideTransaction, progress) {
-            place throws in
-            try migrations[place].code?(db)
+        let run = SQLMigrationRun(
+            of: steps,
+            in: Connection.dialect.session(db),
+            to: target,
+            insideTransaction: insideTransaction,
+            tellsOfWaiting: waiting != nil
+        )
+        return try run.work().run(on: db) {
+            switch run.call {
+            case .closure(let place):
+                if case .direct(let code) = migrations[place].code { try code(db) }
+            case .progress(let done): run.answer = progress(done)
+            case .waiting: waiting?()
+            }
         }
     }
 }

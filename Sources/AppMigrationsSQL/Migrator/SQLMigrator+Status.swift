@@ -1,11 +1,11 @@
-extension SQLMigrator {
+extension SQLMigrator where Connection: SQLConnection {
     /// Compares the database with the migrations of this app, and changes nothing.
     ///
     /// - Parameter db: A connection.
     /// - Returns: What is applied, pending, unknown, out of order and changed.
     /// - Throws: ``SQLError``: of the database, or of a file that can't be read. A status is never made up.
     public func status(_ db: Connection) throws(SQLError) -> SQLMigrationStatus {
-        try steps.status(of: Connection.dialect.session(db))
+        try steps.status(of: Connection.dialect.session(db)).run(on: db)
     }
 
     /// Records every migration up to a version as applied, without running one, where there is no ledger yet.
@@ -21,6 +21,6 @@ extension SQLMigrator {
     /// - Throws: ``SQLError``; a version that no migration has is ``SQLError/Code/unknownTarget``.
     @discardableResult
     public func baseline(_ db: Connection, at version: Int64) throws(SQLError) -> [Int64] {
-        try steps.baseline(Connection.dialect.session(db), at: version)
+        try steps.baseline(Connection.dialect.session(db), at: version).run(on: db)
     }
 }

@@ -9,7 +9,7 @@
 /// let db = try SQLiteConnection(path: path)
 /// try migrator.migrate(db)
 /// ```
-public struct SQLMigrator<Connection: SQLConnection>: Sendable {
+public struct SQLMigrator<Connection>: Sendable {
     /// The migrations in the order of their versions.
     public let migrations: [SQLMigration<Connection>]
 

@@ -36,104 +36,81 @@ struct SQLSteps: Sendable {
         return sorted
     }
 
-    /// Runs what is pending; `run` runs the closure of the migration at a place.
-    func migrate(
-        _ session: any SQLSession,
-        to target: Int64?,
-        _ insideTransaction: Bool,
-        _ progress: SQLMigrationRun.Progress,
-        _ run: (_ place: Int) throws -> Void
-    ) throws(SQLError) -> SQLMigrationReport {
-        if let target { try checkTarget(target) }
-        var report = SQLMigrationReport()
-        try session.waiting(lockTimeout) { () throws(SQLError) in
-            let difference = LedgerDifference(
-                of: try SQLLedger.versions(in: session, named: ledger),
-                with: all
-            )
-            report.unknown = difference.unknown
-            let pending = difference.pending.filter { all[$0].version <= target ?? .max }
-            if pending.isEmpty {
-                if try hasOtherText(newestOf: difference, in: session) {
-                    report.changed = try ownChanges(in: session)
-                }
-                return
-            }
-            report.changed = try ownChanges(in: session)
-            var migrationRun = try SQLMigrationRun(of: pending, in: self, session)
-            try migrationRun.start(insideTransaction, progress, run)
-            report.applied = migrationRun.applied
-            report.outOfOrder = report.applied.filter(difference.outOfOrder.contains)
-        }
-        return report
-    }
-
-    func status(of session: any SQLSession) throws(SQLError) -> SQLMigrationStatus {
-        var ledger = SQLLedger(unreadIn: session, named: ledger)
+    func status(of session: any SQLSession) -> SQLWork<SQLMigrationStatus> {
+        var hasLedger = false
         var difference = LedgerDifference(of: [], with: [])
         var changed = [Int64]()
-        try session.waiting(lockTimeout) { () throws(SQLError) in
-            try ledger.readColumns()
-            difference = LedgerDifference(of: try ledger.versions(), with: all)
-            changed = try LedgerComparison(of: all, with: ledger).changed
-        }
-        return SQLMigrationStatus(
-            hasMigrationsTable: ledger.exists,
-            originVersion: difference.applied.first,
-            currentVersion: difference.applied.last,
-            applied: difference.applied,
-            pending: difference.pending.map { all[$0].version },
-            unknown: difference.unknown,
-            outOfOrder: difference.outOfOrder,
-            changed: changed
-        )
-    }
-
-    func baseline(_ session: any SQLSession, at version: Int64) throws(SQLError) -> [Int64] {
-        var recorded = [Int64]()
-        try session.waiting(lockTimeout) { () throws(SQLError) in
-            let isThere = try SQLLedger(reading: session, named: ledger).exists
-            if isThere || version == 0 { return }
-            try checkTarget(version)
-            try session.transaction(wait: lockTimeout) { () throws(SQLError) in
-                var ledger = try SQLLedger(reading: session, named: ledger)
-                // Another process may have been faster.
-                if ledger.exists { return }
-                try ledger.createIfNeeded()
-                for step in all where step.version <= version {
-                    try ledger.record(step.version, name: step.name, checksum: try step.checksum())
-                    recorded.append(step.version)
+        return session.waiting(lockTimeout) {
+            SQLLedger.reading(session, named: ledger).then { ledger in
+                hasLedger = ledger.exists
+                return ledger.versions().then { versions in
+                    difference = LedgerDifference(of: versions, with: all)
+                    return LedgerComparison.reading(ledger, beside: all).map { changed = $0.changed }
                 }
             }
+        }.map {
+            SQLMigrationStatus(
+                hasMigrationsTable: hasLedger,
+                originVersion: difference.applied.first,
+                currentVersion: difference.applied.last,
+                applied: difference.applied,
+                pending: difference.pending.map { all[$0].version },
+                unknown: difference.unknown,
+                outOfOrder: difference.outOfOrder,
+                changed: changed
+            )
         }
-        return recorded
+    }
+
+    func baseline(_ session: any SQLSession, at version: Int64) -> SQLWork<[Int64]> {
+        var recorded = [Int64]()
+        return session.waiting(lockTimeout) {
+            SQLLedger.reading(session, named: ledger).then { before in
+                if before.exists || version == 0 { return .nothing }
+                try checkTarget(version)
+                return session.transaction(SQLLockWait(lockTimeout)) {
+                    SQLLedger.reading(session, named: ledger).then { found in
+                        // Another process may have been faster.
+                        if found.exists { return .nothing }
+                        let steps = all.filter { $0.version <= version }
+                        recorded = steps.map(\.version)
+                        return found.made().then { record(steps[...], in: $0) }
+                    }
+                }
+            }
+        }.map { recorded }
+    }
+
+    private func record(_ steps: ArraySlice<SQLStep>, in ledger: SQLLedger) -> SQLWork<Void> {
+        guard let step = steps.first else { return .nothing }
+        return .trying {
+            ledger.record(step.version, name: step.name, checksum: try step.checksum())
+                .then { record(steps.dropFirst(), in: ledger) }
+        }
     }
 
     /// The versions whose SQL is another one than when it was applied, in a ledger that is this migrator's.
-    func ownChanges(in session: any SQLSession) throws(SQLError) -> [Int64] {
-        let ledger = try SQLLedger(reading: session, named: ledger)
-        let comparison = try LedgerComparison(of: all, with: ledger)
-        try comparison.refuseOtherOwner(of: ledger)
-        return comparison.changed
+    func ownChanges(in session: any SQLSession) -> SQLWork<[Int64]> {
+        SQLLedger.reading(session, named: ledger)
+            .then { LedgerComparison.reading($0, beside: all) }
+            .then { $0.refusingOtherOwner() }
+            .map(\.changed)
     }
 
     /// Whether the newest migration applied is recorded with another text.
     ///
     /// A start that has nothing to do compares this one: it reads one file at most, and a ledger that another migrator
     /// wrote differs here as everywhere.
-    private func hasOtherText(
-        newestOf difference: LedgerDifference,
-        in session: any SQLSession
-    ) throws(SQLError) -> Bool {
-        guard let place = difference.newest else { return false }
+    func hasOtherText(newestOf difference: LedgerDifference, in session: any SQLSession) -> SQLWork<Bool> {
+        guard let place = difference.newest else { return .done(false) }
         let newest = all[place]
-        guard let then = try SQLLedger.checksum(of: newest.version, in: session, named: ledger) else {
-            return false
+        return SQLLedger.checksum(of: newest.version, in: session, named: ledger).map { then in
+            guard let then else { return false }
+            return try newest.checksum() != then
         }
-        return try newest.checksum() != then
     }
 
-    private func checkTarget(_ target: Int64) throws(SQLError) {
+    func checkTarget(_ target: Int64) throws(SQLError) {
         guard !all.contains(where: { $0.version == target }) else { return }
         throw SQLError(.unknownTarget, "No migration has the version \(target)")
     }

@@ -4,46 +4,39 @@ extension AppMigrationsTable {
     /// One of the caller's is refused: when it is rolled back, a record outside of the database would stay.
     func alone(
         lockTimeout: Duration,
-        _ body: (_ checksReferences: Bool) throws(SQLError) -> Void
-    ) throws(SQLError) {
-        try session.waiting(lockTimeout) { () throws(SQLError) in
-            try session.withoutForeignKeys { checks throws(SQLError) in
-                try session.durably { () throws(SQLError) in
-                    try session.transaction(wait: lockTimeout) { () throws(SQLError) in try body(checks) }
+        _ body: @escaping (_ checksReferences: Bool) -> SQLWork<Void>
+    ) -> SQLWork<Void> {
+        session.waiting(lockTimeout) {
+            session.withoutForeignKeys { checks in
+                session.lasting(durably: true) {
+                    session.transaction(SQLLockWait(lockTimeout), durably: true) { body(checks) }
                 }
             }
         }
     }
+}
 
-    /// Runs `body`, which calls a closure of the app through what it is given; what the closure throws comes out as it was.
-    func passingErrors(_ body: (inout ClosureCall) throws(SQLError) -> Void) throws {
-        var call = ClosureCall(session: session)
-        do throws(SQLError) {
-            try body(&call)
-        } catch {
-            // A statement of the closure, too, ends by the cancellation of its task.
-            if error.code == .cancelled, Task<Never, Never>.isCancelled { throw CancellationError() }
-            if let failure = call.failure, failure.message == error.message { throw failure.cause }
+/// The closure of the app that work on the table calls, and what it threw.
+struct ClosureCall {
+    private var failure: (cause: any Error, message: String)?
+
+    /// Runs the closure, and keeps what it throws.
+    mutating func noting(_ closure: () throws -> Void) throws {
+        do { try closure() } catch {
+            note(error)
             throw error
         }
     }
-}
 
-/// The call of a closure of the app, which must not end the transaction.
-struct ClosureCall {
-    let session: any SQLSession
-    private(set) var failure: (cause: any Error, message: String)?
+    mutating func note(_ error: any Error) {
+        failure = (error, SQLError.wrapped(error, as: .migrationFailed).message)
+    }
 
-    init(session: any SQLSession) { self.session = session }
-
-    mutating func run(_ closure: () throws -> Void) throws(SQLError) {
-        try session.inOneTransaction {
-            do {
-                try closure()
-            } catch {
-                failure = (error, SQLError.wrapped(error, as: .migrationFailed).message)
-                throw error
-            }
-        }
+    /// The error to throw where the work failed: what the closure threw comes out as it was.
+    func cause(of error: SQLError) -> any Error {
+        // A statement of the closure, too, ends by the cancellation of its task.
+        if error.code == .cancelled, Task<Never, Never>.isCancelled { return CancellationError() }
+        if let failure, failure.message == error.message { return failure.cause }
+        return error
     }
 }

@@ -9,7 +9,6 @@ struct AppMigrationsTable {
     let session: any SQLSession
     let manager: String
 
-    private var db: any SQLConnection { session.db }
     private var table: String { session.schema + "app_migrations" }
     private var isThisRow: String {
         "manager = \(session.placeholder(1)) AND version = \(session.placeholder(2))"
@@ -22,24 +21,25 @@ struct AppMigrationsTable {
         var cursor: String? { if case .begun(let cursor) = self { cursor } else { nil } }
     }
 
-    /// Whether the table is there, with the columns of a row.
-    func exist() throws(SQLError) -> Bool { try !columns().isEmpty }
-
-    func columns() throws(SQLError) -> [SQLValue] {
-        let columns = try session.columns(of: "app_migrations").compactMap(\.first)
-        if columns.isEmpty || columns.contains("manager") && columns.contains("version") { return columns }
-        throw SQLError(
-            .ledgerUnreadable,
-            "The table app_migrations has not the columns manager and version"
-        )
+    /// The names of its columns, none where there is no such table.
+    func columns() -> SQLWork<[SQLValue]> {
+        session.columns(of: "app_migrations").map { rows in
+            let columns = rows.compactMap(\.first)
+            if columns.isEmpty || columns.contains("manager") && columns.contains("version") {
+                return columns
+            }
+            throw SQLError(
+                .ledgerUnreadable,
+                "The table app_migrations has not the columns manager and version"
+            )
+        }
     }
 
-    func createIfNeeded() throws(SQLError) {
-        let columns = try columns()
-        if columns.contains("cursor") { return }
-        try SQLError.wrapping {
-            if !columns.isEmpty { return try db.query("ALTER TABLE \(table) ADD COLUMN cursor TEXT") }
-            return try db.query(
+    func createIfNeeded() -> SQLWork<Void> {
+        columns().then { columns in
+            if columns.contains("cursor") { return .nothing }
+            if !columns.isEmpty { return .statement("ALTER TABLE \(table) ADD COLUMN cursor TEXT") }
+            return .statement(
                 """
                 CREATE TABLE \(table) (
                     manager TEXT NOT NULL,
@@ -52,74 +52,82 @@ struct AppMigrationsTable {
         }
     }
 
-    func place(of version: AppVersion) throws(SQLError) -> Place {
+    func place(of version: AppVersion) -> SQLWork<Place> {
         let expected = row(of: version)
-        let rows = try db.rows("SELECT cursor, manager, version FROM \(table) WHERE \(isThisRow)", expected)
-        // A column of numbers takes 1.10 for 1.1, and a collation one manager's name for another's.
-        guard rows.count < 2, rows.allSatisfy({ Array($0.dropFirst()) == expected }) else {
-            throw SQLError(
-                .ledgerUnreadable,
-                "The table app_migrations has rows that seem to be of version \(version), and are not: \(rows)"
-            )
-        }
-        switch rows.first?.first {
-        case nil: return .new
-        case .null: return .done
-        case .text(let cursor): return .begun(cursor)
-        case let value?:
-            throw SQLError(
-                .ledgerUnreadable,
-                "The table app_migrations has a cursor of version \(version) that can't be read: \(value)"
-            )
+        return SQLWork.rows("SELECT cursor, manager, version FROM \(table) WHERE \(isThisRow)", expected).map
+        { rows in
+            // A column of numbers takes 1.10 for 1.1, and a collation one manager's name for another's.
+            guard rows.count < 2, rows.allSatisfy({ Array($0.dropFirst()) == expected }) else {
+                throw SQLError(
+                    .ledgerUnreadable,
+                    "The table app_migrations has rows that seem to be of version \(version), and are not: \(rows)"
+                )
+            }
+            switch rows.first?.first {
+            case nil: return .new
+            case .null: return .done
+            case .text(let cursor): return .begun(cursor)
+            case let value?:
+                throw SQLError(
+                    .ledgerUnreadable,
+                    "The table app_migrations has a cursor of version \(version) that can't be read: \(value)"
+                )
+            }
         }
     }
 
     /// Adds the row of a version that is done, or whose batches have come to a cursor.
-    func add(_ version: AppVersion, at cursor: String? = nil) throws(SQLError) {
-        let before = try db.count(of: table)
+    func add(_ version: AppVersion, at cursor: String? = nil) -> SQLWork<Void> {
         let values = (1...3).map(session.placeholder).joined(separator: ", ")
-        try db.rows(
-            "INSERT INTO \(table) (manager, version, cursor) VALUES (\(values))",
-            row(of: version) + [SQLValue(cursor)]
-        )
-        // A constraint with ON CONFLICT or a trigger can leave the row out without an error, or remove another.
-        guard try db.count(of: table) == before + 1 else { throw .rowNotKept(version) }
-        try require(version, at: cursor)
+        return session.count(of: table).then { before in
+            SQLWork.statement(
+                "INSERT INTO \(table) (manager, version, cursor) VALUES (\(values))",
+                row(of: version) + [SQLValue(cursor)]
+            ).then { session.count(of: table) }.then { after in
+                // A constraint with ON CONFLICT or a trigger can leave the row out without an error, or remove another.
+                guard after == before + 1 else { throw SQLError.rowNotKept(version) }
+                return require(version, at: cursor)
+            }
+        }
     }
 
     /// Moves the row of a version to another cursor, or to its end.
-    func move(_ version: AppVersion, to cursor: String?) throws(SQLError) {
-        try db.rows(
+    func move(_ version: AppVersion, to cursor: String?) -> SQLWork<Void> {
+        SQLWork.statement(
             "UPDATE \(table) SET cursor = \(session.placeholder(3)) WHERE \(isThisRow)",
             row(of: version) + [SQLValue(cursor)]
-        )
-        try require(version, at: cursor)
+        ).then { require(version, at: cursor) }
     }
 
-    func require(_ version: AppVersion, at cursor: String?) throws(SQLError) {
+    func require(_ version: AppVersion, at cursor: String?) -> SQLWork<Void> {
         let expected = cursor.map(Place.begun) ?? .done
-        guard try place(of: version) == expected else { throw .rowNotKept(version) }
-    }
-
-    func remove(_ version: AppVersion) throws(SQLError) {
-        try db.rows("DELETE FROM \(table) WHERE \(isThisRow)", row(of: version))
+        return place(of: version).map { if $0 != expected { throw SQLError.rowNotKept(version) } }
     }
 
     /// Removes the rows of this manager above a version.
-    func remove(after version: AppVersion) throws(SQLError) {
-        let rows = try db.rows(
+    func remove(after version: AppVersion) -> SQLWork<Void> {
+        SQLWork.rows(
             "SELECT version FROM \(table) WHERE manager = \(session.placeholder(1))",
             [.text(manager)]
-        )
-        for row in rows {
-            guard case .text(let text) = row.first, let marked = AppVersion(text) else {
-                throw SQLError(
-                    .ledgerUnreadable,
-                    "The table app_migrations has a version that can't be read: \(row)"
-                )
+        ).then { rows in
+            var marked = [AppVersion]()
+            for row in rows {
+                guard case .text(let text) = row.first, let version = AppVersion(text) else {
+                    throw SQLError(
+                        .ledgerUnreadable,
+                        "The table app_migrations has a version that can't be read: \(row)"
+                    )
+                }
+                marked.append(version)
             }
-            if marked > version { try remove(marked) }
+            return remove(marked.filter { $0 > version }[...])
         }
+    }
+
+    private func remove(_ versions: ArraySlice<AppVersion>) -> SQLWork<Void> {
+        guard let version = versions.first else { return .nothing }
+        return SQLWork.statement("DELETE FROM \(table) WHERE \(isThisRow)", row(of: version))
+            .then { remove(versions.dropFirst()) }
     }
 
     private func row(of version: AppVersion) -> [SQLValue] {

@@ -5,6 +5,7 @@ internal import AppMigrations
 /// The cursor in the database is the one that counts. It is a checkpoint of the state file as well, now and then: the deaths
 /// of an attempt are counted before any database is opened, and a plan opens none.
 struct BatchRun {
+    let db: any SQLConnection
     let table: AppMigrationsTable
     let context: MigrationContext
     let lockTimeout: Duration
@@ -15,7 +16,13 @@ struct BatchRun {
     /// The progress at the last checkpoint of this attempt.
     private var saved: Double?
 
-    init(_ table: AppMigrationsTable, _ context: MigrationContext, lockTimeout: Duration) {
+    init(
+        on db: any SQLConnection,
+        _ table: AppMigrationsTable,
+        _ context: MigrationContext,
+        lockTimeout: Duration
+    ) {
+        self.db = db
         self.table = table
         self.context = context
         self.lockTimeout = lockTimeout
@@ -23,26 +30,38 @@ struct BatchRun {
 
     mutating func run(_ batch: (MigrationBatch) throws -> MigrationBatch.Outcome) throws {
         // A process that died right behind a commit came further than its checkpoint says.
-        if let cursor = try table.find(context.version, lockTimeout: lockTimeout).cursor,
-            cursor != context.checkpoint
-        {
-            try context.saveCheckpoint(cursor)
-        }
+        let found = try table.find(context.version, lockTimeout: lockTimeout).run(on: db)
+        if let cursor = found.cursor, cursor != context.checkpoint { try context.saveCheckpoint(cursor) }
         while true {
             try Task<Never, Never>.checkCancellation()
-            let outcome = try table.runBatch(
-                context.version,
-                isFirst: !hasRun,
-                lockTimeout: lockTimeout
-            ) { cursor in
-                try batch(MigrationBatch(cursor: cursor, version: context.version))
-            }
-            guard let outcome else { break }
+            guard let outcome = try next(batch) else { break }
             hasRun = true
             guard let cursor = outcome.cursor else { break }
             try tell(cursor, outcome.progress)
         }
-        try table.synchronize(context.version, lockTimeout: lockTimeout)
+        do throws(SQLError) {
+            try table.synchronize(context.version, lockTimeout: lockTimeout).run(on: db)
+        } catch {
+            throw ClosureCall().cause(of: error)
+        }
+    }
+
+    /// What one batch returned; `nil` where nothing was left to do.
+    private func next(_ batch: (MigrationBatch) throws -> MigrationBatch.Outcome) throws -> MigrationBatch
+        .Outcome?
+    {
+        let one = BatchCall(of: context.version)
+        var call = ClosureCall()
+        do throws(SQLError) {
+            try table.runBatch(one, isFirst: !hasRun, lockTimeout: lockTimeout).run(on: db) {
+                try call.noting {
+                    one.outcome = try batch(MigrationBatch(cursor: one.cursor, version: one.version))
+                }
+            }
+        } catch {
+            throw call.cause(of: error)
+        }
+        return one.outcome
     }
 
     /// Saves the first cursor of an attempt, then one for each tenth of the work: a save takes as long as a commit.

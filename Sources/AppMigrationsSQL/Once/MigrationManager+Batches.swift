@@ -59,7 +59,7 @@ extension MigrationManager {
         try whenMigrating(toVersion: toVersion, oldestReader: oldestReader) { context in
             let db = try db()
             let table = AppMigrationsTable(session: Connection.dialect.session(db), manager: name)
-            var run = BatchRun(table, context, lockTimeout: lockTimeout)
+            var run = BatchRun(on: db, table, context, lockTimeout: lockTimeout)
             defer { ran = run.hasRun }
             try run.run { try batches(db, $0, context) }
         }

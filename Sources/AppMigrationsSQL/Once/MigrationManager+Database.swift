@@ -72,7 +72,14 @@ extension MigrationManager {
         try whenMigrating(toVersion: toVersion, oldestReader: oldestReader) { context in
             let db = try db()
             let table = AppMigrationsTable(session: Connection.dialect.session(db), manager: name)
-            ran = try table.runOnce(context.version, lockTimeout: lockTimeout) { try run(db, context) }
+            var call = ClosureCall()
+            do throws(SQLError) {
+                ran = try table.runOnce(context.version, lockTimeout: lockTimeout).run(on: db) {
+                    try call.noting { try run(db, context) }
+                }
+            } catch {
+                throw call.cause(of: error)
+            }
         }
         return ran
     }
@@ -98,7 +105,7 @@ extension MigrationManager {
         // What reset(to:) would refuse must not have removed anything.
         if !limit.exceeds(currentVersion) {
             let table = AppMigrationsTable(session: Connection.dialect.session(db), manager: name)
-            try table.removeAlone(after: limit, lockTimeout: lockTimeout)
+            try table.removeAlone(after: limit, lockTimeout: lockTimeout).run(on: db)
         }
         try reset(to: version)
     }

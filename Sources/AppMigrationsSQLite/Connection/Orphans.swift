@@ -25,17 +25,23 @@ package struct Orphans {
     package init() {}
 
     /// The rows of a database that refer to none, and its tables.
-    package init(in db: any SQLConnection) throws(SQLError) {
+    package static var found: SQLWork<Orphans> {
         // The text is compared and not read, and may hold bytes that are no UTF-8.
-        for row in try db.rows(
-            "SELECT name, rootpage, CAST(sql AS BLOB) FROM sqlite_master WHERE type = 'table'"
-        ) {
+        SQLWork.rows("SELECT name, rootpage, CAST(sql AS BLOB) FROM sqlite_master WHERE type = 'table'").then
+        {
+            tables in
+            SQLWork.rows("PRAGMA foreign_key_check").map { try Orphans(tables, $0) }
+        }
+    }
+
+    private init(_ tableRows: [[SQLValue]], _ violations: [[SQLValue]]) throws(SQLError) {
+        for row in tableRows {
             guard row.count == 3, case .text(let name) = row[0] else {
                 throw SQLError(.statementFailed, "sqlite_master has a table without a name: \(row)")
             }
             tables[name.lowercased()] = Table(name: name, rootPage: row[1], sql: row[2])
         }
-        for row in try db.rows("PRAGMA foreign_key_check") {
+        for row in violations {
             guard row.count >= 4, case .text(let table) = row[0], case .text(let parent) = row[2] else {
                 throw SQLError(
                     .statementFailed,

@@ -30,27 +30,6 @@ extension SQLiteConnection {
         }
         try body(refusals)
     }
-
-    /// Why a table must not be dropped while foreign keys are on, or `nil` where it may be.
-    ///
-    /// "If foreign key constraints are enabled when it is prepared, then the DROP TABLE command performs an
-    /// implicit DELETE to remove all rows from the table prior to dropping it" (SQLite Foreign Key Support,
-    /// section 5).
-    func refusal(ofDropping table: String) throws(SQLError) -> String? {
-        guard try query("PRAGMA foreign_keys") == [[1]] else { return nil }
-        let children = try query(
-            """
-            SELECT DISTINCT child.name FROM sqlite_master AS child, pragma_foreign_key_list(child.name) AS key
-            WHERE child.type = 'table' AND child.name <> ?1 COLLATE NOCASE AND key."table" = ?1 COLLATE NOCASE
-            AND key.on_delete IN ('CASCADE', 'SET NULL', 'SET DEFAULT')
-            """,
-            [.text(table)]
-        )
-        guard case .text(let child) = children.first?.first else { return nil }
-        return
-            "DROP TABLE \(table) would delete or change the rows of \(child) that refer to it, since foreign"
-            + " keys are on. Turn them off before the transaction, as a migrator does outside of one"
-    }
 }
 
 extension ScriptRefusals.Action {

@@ -2,13 +2,14 @@ internal import AppMigrationsSQL
 internal import CAppMigrationsSQLite
 
 extension SQLiteConnection {
-    /// Runs `body` in a transaction, and throws where that one has ended meanwhile, also when another was begun.
+    /// Notes from now on that a transaction ends, also where another is begun.
     ///
     /// A savepoint tells the same, but behind one SQLite copies each page before its first change. A borrowed connection
     /// keeps the hooks of its owner.
-    func keepingTransaction(_ body: () throws -> Void) throws(SQLError) {
+    func noteEnds() -> TransactionEnds {
         let ends = TransactionEnds()
-        let context = Unmanaged.passUnretained(ends).toOpaque()
+        // The one reference of the hooks, until they are removed.
+        let context = Unmanaged.passRetained(ends).toOpaque()
         sqlite3_commit_hook(
             handle,
             { context in
@@ -18,22 +19,19 @@ extension SQLiteConnection {
             context
         )
         sqlite3_rollback_hook(handle, { TransactionEnds.note($0) }, context)
-        defer {
-            sqlite3_commit_hook(handle, nil, nil)
-            sqlite3_rollback_hook(handle, nil, nil)
-            withExtendedLifetime(ends) {}
-        }
-        do {
-            try body()
-        } catch {
-            throw SQLError.wrapped(error, as: .migrationFailed)
-        }
-        if ends.wereSeen || !hasTransaction { throw SQLError.endedTransaction }
+        return ends
+    }
+
+    func removeHooks() {
+        sqlite3_commit_hook(handle, nil, nil)
+        // It returns what the hook was given ("sqlite3_rollback_hook").
+        guard let context = sqlite3_rollback_hook(handle, nil, nil) else { return }
+        Unmanaged<TransactionEnds>.fromOpaque(context).release()
     }
 }
 
 /// Whether a transaction was committed or rolled back.
-private final class TransactionEnds {
+final class TransactionEnds {
     private(set) var wereSeen = false
 
     static func note(_ context: UnsafeMutableRawPointer?) {

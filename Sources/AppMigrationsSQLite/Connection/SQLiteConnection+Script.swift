@@ -85,7 +85,7 @@ extension SQLiteConnection {
         if statement.parameterCount > 0 {
             refused = "A script has no parameters; nothing is bound to \(parameterName(statement))"
         } else if let table = refusals?.takeDroppedTable() {
-            refused = try refusal(ofDropping: table)
+            refused = try SQLiteSession(self).refusal(ofDropping: table).run(on: self)
         }
         if let refused {
             throw located(SQLError(.refusedStatement, refused), in: script, from: start, to: prepared.end)

@@ -34,16 +34,11 @@ extension SQLiteConnection {
         return 1
     }
 
-    /// Runs `body` with another wait for locks, and sets the former one again.
-    func waiting<Value>(
-        _ time: Duration,
-        _ body: () throws(SQLError) -> Value
-    ) throws(SQLError) -> Value {
-        let before = state.withLock { state in
+    /// Sets the wait for locks, and returns the former one.
+    func exchangeBusyTimeout(_ time: Duration) -> Duration {
+        state.withLock { state in
             defer { state.busyTimeout = time }
             return state.busyTimeout
         }
-        defer { state.withLock { $0.busyTimeout = before } }
-        return try body()
     }
 }

@@ -10,54 +10,41 @@ extension SQLiteSession {
     /// disk itself with PRAGMA fullfsync only.
     private static let durability: [(pragma: String, least: Int64)] = [("synchronous", 3), ("fullfsync", 1)]
 
-    package func durably(_ body: () throws(SQLError) -> Void) throws(SQLError) {
-        try raising(Self.durability, body)
-    }
-
-    /// Runs `body`, in WAL mode with synchronous=NORMAL where it is off.
+    /// Runs `body`, where it need not be durable itself in WAL mode with synchronous=NORMAL instead of OFF.
     ///
     /// With OFF a commit may copy the log into the database without a sync, and the next begin the log anew. The durable one
     /// syncs the log only.
-    package func beforeDurable(_ body: () throws(SQLError) -> Void) throws(SQLError) {
-        guard try number(of: "synchronous") == 0, try db.rows("PRAGMA main.journal_mode") == [["wal"]]
-        else { return try body() }
-        try raising([("synchronous", 1)], body)
+    package func lasting(durably: Bool, _ body: @escaping () -> SQLWork<Void>) -> SQLWork<Void> {
+        if durably { return raising(Self.durability[...], body) }
+        return number(of: "synchronous").then { level in
+            if level != 0 { return body() }
+            return SQLWork.rows("PRAGMA main.journal_mode").then {
+                $0 == [["wal"]] ? raising([("synchronous", 1)], body) : body()
+            }
+        }
     }
 
     private func raising(
-        _ pragmas: [(pragma: String, least: Int64)],
-        _ body: () throws(SQLError) -> Void
-    ) throws(SQLError) {
-        var raised = [(pragma: String, before: Int64)]()
-        try SQLError.running(
-            { () throws(SQLError) in
-                for (pragma, least) in pragmas {
-                    let before = try number(of: pragma)
-                    guard before < least else { continue }
-                    try setOutside(pragma, to: least)
-                    raised.append((pragma, before))
-                }
-                try body()
-            },
-            undoing: "setting the pragmas back"
-        ) { () throws(SQLError) in
-            var failure: SQLError?
-            for (pragma, before) in raised {
-                do throws(SQLError) { try setOutside(pragma, to: before) } catch {
-                    failure = failure ?? error
-                }
+        _ pragmas: ArraySlice<(pragma: String, least: Int64)>,
+        _ body: @escaping () -> SQLWork<Void>
+    ) -> SQLWork<Void> {
+        guard let (pragma, least) = pragmas.first else { return body() }
+        let rest = { raising(pragmas.dropFirst(), body) }
+        return number(of: pragma).then { before in
+            if before >= least { return rest() }
+            return setOutside(pragma, to: least).then {
+                rest().undoing("setting the pragmas back") { setOutside(pragma, to: before) }
             }
-            if let failure { throw failure }
         }
     }
 
     /// SQLite refuses to change it inside a transaction.
-    private func setOutside(_ pragma: String, to number: Int64) throws(SQLError) {
-        do throws(SQLError) {
-            try set(pragma, to: number)
-        } catch {
-            guard try isInTransaction else { throw error }
-            throw SQLError(.alreadyInTransaction, "The connection is in a transaction already")
+    private func setOutside(_ pragma: String, to number: Int64) -> SQLWork<Void> {
+        set(pragma, to: number).otherwise { error in
+            isInTransaction.map {
+                throw $0
+                    ? SQLError(.alreadyInTransaction, "The connection is in a transaction already") : error
+            }
         }
     }
 }

@@ -1,83 +1,89 @@
 package import AppMigrationsSQL
 
 extension SQLiteSession {
-    package func begin(wait: Duration) throws(SQLError) {
-        do throws(SQLError) {
-            // A plain BEGIN reads first and locks later: of two that do, one fails at once and is never told to wait
-            // ("Transaction", "Read transactions versus write transactions").
-            try lock(with: "BEGIN IMMEDIATE", wait: wait)
-        } catch {
-            guard try isInTransaction else { throw error }
-            throw SQLError(.alreadyInTransaction, "The connection is in a transaction already")
+    package func begin(_ lock: SQLLockWait, durably: Bool) -> SQLWork<Void> {
+        // A plain BEGIN reads first and locks later: of two that do, one fails at once and is never told to wait
+        // ("Transaction", "Read transactions versus write transactions").
+        let wholeWait = { self.lock(with: "BEGIN IMMEDIATE", limit: lock.limit) }
+        return trying(lock.beforeWaiting, before: wholeWait).otherwise { error in
+            isInTransaction.map {
+                throw $0
+                    ? SQLError(.alreadyInTransaction, "The connection is in a transaction already") : error
+            }
+        }
+    }
+
+    /// Tries to have the lock at once where somebody is to be told of a wait.
+    private func trying(
+        _ beforeWaiting: (() -> SQLWork<Void>)?,
+        before wholeWait: @escaping () -> SQLWork<Void>
+    ) -> SQLWork<Void> {
+        guard let beforeWaiting else { return wholeWait() }
+        var failure: SQLError?
+        return waiting(.zero) {
+            SQLWork.statement("BEGIN IMMEDIATE").otherwise { error in
+                failure = error
+                return .nothing
+            }
+        }.then {
+            guard let failure else { return .nothing }
+            return (failure.code == .busy ? beforeWaiting() : .nothing).then(wholeWait)
         }
     }
 
     /// SQLite's lock comes with the first statement that writes.
-    package func join(wait: Duration) throws(SQLError) {
-        if try !isInTransaction { throw SQLError(.notInTransaction, "The connection is in no transaction") }
+    package func join(_ lock: SQLLockWait) -> SQLWork<Void> {
+        isInTransaction.map {
+            if !$0 { throw SQLError(.notInTransaction, "The connection is in no transaction") }
+        }
     }
 
     /// Whether the connection is in a transaction, which its SQL can only tell by trying.
     ///
     /// A BEGIN takes no lock and fails inside a transaction only, unless the connection takes no statement at all, as that
     /// of a cancelled task may.
-    package var isInTransaction: Bool {
-        get throws(SQLError) {
-            if let own { return try own.isInTransaction }
-            do {
-                _ = try db.query("BEGIN")
-            } catch {
-                try db.rows("SELECT 1")
-                return true
-            }
-            try db.rows("ROLLBACK")
-            return false
-        }
+    package var isInTransaction: SQLWork<Bool> {
+        if let own { return .trying { .done(try own.isInTransaction) } }
+        return SQLWork.statement("BEGIN").either(
+            { SQLWork.statement("ROLLBACK").map { false } },
+            { _ in SQLWork.statement("SELECT 1").map { true } }
+        )
     }
 
-    package func inOneTransaction(_ body: () throws -> Void) throws(SQLError) {
-        guard let own, !own.isBorrowed else { return try behindSavepoint(body) }
-        try own.keepingTransaction(body)
+    package func inOneTransaction(_ body: @escaping () -> SQLWork<Void>) -> SQLWork<Void> {
+        guard let own, !own.isBorrowed else { return behindSavepoint(body) }
+        let ends = own.noteEnds()
+        return body().undoing("removing the hooks") {
+            own.removeHooks()
+            return .nothing
+        }.map { if ends.wereSeen || !own.hasTransaction { throw SQLError.endedTransaction } }
     }
 
-    package func rollBack() throws(SQLError) {
+    package func rollBack() -> SQLWork<Void> {
         if let own {
             // One that SQLite ended is acknowledged by a ROLLBACK, too.
-            if own.hasTransaction || own.hasEndedTransaction { try own.query("ROLLBACK") }
-            return
+            return own.hasTransaction || own.hasEndedTransaction ? .statement("ROLLBACK") : .nothing
         }
-        do {
-            try db.rows("ROLLBACK")
-        } catch {
+        return SQLWork.statement("ROLLBACK").otherwise { error in
             // SQLite may have ended the transaction by itself.
-            if try isInTransaction { throw error }
+            isInTransaction.map { if $0 { throw error } }
         }
     }
 
     /// Tells the errors of `body` which database they are about.
-    package func waiting(_ time: Duration, _ body: () throws(SQLError) -> Void) throws(SQLError) {
-        do throws(SQLError) {
-            if let own, !own.isBorrowed { return try own.waiting(time, body) }
-            let milliseconds = Int64(time.wholeMilliseconds)
-            let before = try number(of: "busy_timeout")
-            if before == milliseconds { return try body() }
-            try set("busy_timeout", to: milliseconds)
-            try SQLError.running(body, undoing: "setting the former wait for locks again") {
-                () throws(SQLError) in try set("busy_timeout", to: before)
-            }
-        } catch {
-            throw own?.naming(error) ?? error
+    package func waiting(_ time: Duration, _ body: @escaping () -> SQLWork<Void>) -> SQLWork<Void> {
+        if let own, !own.isBorrowed {
+            let before = own.exchangeBusyTimeout(time)
+            return body().undoing("setting the former wait for locks again") {
+                _ = own.exchangeBusyTimeout(before)
+                return .nothing
+            }.otherwise { throw own.naming($0) }
         }
-    }
-
-    func number(of pragma: String) throws(SQLError) -> Int64 {
-        guard let number = try db.number("PRAGMA \(pragma)") else {
-            throw SQLError(.statementFailed, "PRAGMA \(pragma) gave no number")
-        }
-        return number
-    }
-
-    func set(_ pragma: String, to number: Int64) throws(SQLError) {
-        try db.rows("PRAGMA \(pragma) = \(number)")
+        let milliseconds = time == .zero ? 0 : Int64(time.wholeMilliseconds)
+        return number(of: "busy_timeout").then { before in
+            if before == milliseconds { return body() }
+            return set("busy_timeout", to: milliseconds).then(body)
+                .undoing("setting the former wait for locks again") { set("busy_timeout", to: before) }
+        }.otherwise { throw own?.naming($0) ?? $0 }
     }
 }

@@ -1,15 +1,17 @@
 public import AppMigrationsSQL
 
-/// An SQLite connection of any library as the migrator sees it.
+/// An SQLite database as the migrator sees it, through the connection of any library.
 package struct SQLiteSession: SQLSession {
-    package let db: any SQLConnection
-
     /// The connection where it is this library's, which tells more than SQL does.
     let own: SQLiteConnection?
 
-    package init(_ db: any SQLConnection) {
-        self.db = db
+    /// Whether the connection takes one statement at a time.
+    let isAwaited: Bool
+
+    /// The database of a connection, or of one that is awaited for `nil`.
+    package init(_ db: (any SQLConnection)?) {
         own = db as? SQLiteConnection
+        isAwaited = db == nil
     }
 
     package func placeholder(_ number: Int) -> String { "?\(number)" }
@@ -20,37 +22,32 @@ package struct SQLiteSession: SQLSession {
 
     package var now: String { "strftime('%Y-%m-%dT%H:%M:%SZ', 'now')" }
 
-    package func columns(of table: String) throws(SQLError) -> [[SQLValue]] {
-        try db.rows("SELECT name, type FROM pragma_table_info(\(SQLValue.text(table)), 'main')")
+    package func columns(of table: String) -> SQLWork<[[SQLValue]]> {
+        .rows("SELECT name, type FROM pragma_table_info(\(SQLValue.text(table)), 'main')")
     }
 
-    package func has(_ table: TablesOfTexts.Table) throws(SQLError) -> Bool {
-        try !db.rows(
+    package func has(_ table: TablesOfTexts.Table) -> SQLWork<Bool> {
+        SQLWork.rows(
             "SELECT 1 FROM main.sqlite_master WHERE type IN ('table', 'view') AND name = ?1 COLLATE NOCASE",
             [.text(table.name.text)]
-        ).isEmpty
+        ).map { !$0.isEmpty }
     }
 
     package var goesOnAfterErrors: Bool { true }
 
-    package func forEachFirst(
-        of sql: String,
-        _ body: (SQLValue?) throws(SQLError) -> Void
-    ) throws(SQLError) {
-        if let own { return try own.forEachFirst(of: sql, body) }
-        for row in try db.rows(sql) { try body(row.first) }
+    package func firstValues(of sql: String) -> SQLWork<[SQLValue]> {
+        guard let own else { return SQLWork.rows(sql).map { $0.compactMap(\.first) } }
+        return .trying {
+            var values = [SQLValue]()
+            try own.forEachFirst(of: sql) { values.append($0) }
+            return .done(values)
+        }
     }
 
-    package func check(_ script: SQLScript) throws(SQLError) { try script.check() }
+    func number(of pragma: String) -> SQLWork<Int64> { .number("PRAGMA \(pragma)") }
 
-    package func run(script: String) throws(SQLError) {
-        guard let own, !own.isBorrowed else {
-            return try behindSavepoint(findingLocks: true) { try db.execute(script: script) }
-        }
-        // It refuses what would end the transaction. A savepoint would have SQLite copy every page that the script
-        // changes.
-        try own.execute(script: script)
-        if !own.hasTransaction { throw SQLError.endedTransaction }
+    func set(_ pragma: String, to number: Int64) -> SQLWork<Void> {
+        .statement("PRAGMA \(pragma) = \(number)")
     }
 }
 
@@ -60,5 +57,9 @@ extension SQLDialect {
 }
 
 extension SQLConnection {
+    public static var dialect: SQLDialect { .sqlite }
+}
+
+extension AsyncSQLConnection {
     public static var dialect: SQLDialect { .sqlite }
 }

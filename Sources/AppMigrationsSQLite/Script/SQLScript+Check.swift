@@ -43,6 +43,12 @@ extension SQLScript {
         return words
     }
 
+    /// The end of a name, a number, a blank, a comment, a quoted text or one byte of anything else.
+    func end(ofWordAt offset: Int) throws(SQLError) -> Int {
+        guard Self.isOfName(bytes[offset]) else { return try checkedEnd(ofTokenAt: offset) }
+        return bytes[offset..<count].firstIndex { !Self.isOfName($0) } ?? count
+    }
+
     private static func isOfName(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

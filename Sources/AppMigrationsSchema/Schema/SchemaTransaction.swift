@@ -19,17 +19,20 @@ enum SchemaTransaction {
             )
         }
         let session = SQLiteSession(db)
-        if try session.isInTransaction { return try inside(session, body) }
+        if try session.isInTransaction.run(on: db) {
+            return try inside(session, db).run(on: db, calling: body)
+        }
         var isCommitted = false
-        do throws(SQLError) {
-            try session.withoutForeignKeys { checks throws(SQLError) in
-                try withLegacyRenaming(db) { () throws(SQLError) in
-                    try session.transaction(wait: .zero) { () throws(SQLError) in
-                        if checks { try session.checkingReferences(body) } else { try body() }
-                    }
-                    isCommitted = true
+        let work = session.withoutForeignKeys { checks in
+            withLegacyRenaming(db) {
+                session.transaction(SQLLockWait(.zero)) {
+                    checks ? session.checkingReferences { .call } : .call
                 }
+                .map { isCommitted = true }
             }
+        }
+        do throws(SQLError) {
+            try work.run(on: db, calling: body)
         } catch {
             var error = error
             if isCommitted { error.outcome = "The change itself is committed" }
@@ -37,34 +40,28 @@ enum SchemaTransaction {
         }
     }
 
-    private static func inside(
-        _ session: SQLiteSession,
-        _ body: () throws(SQLError) -> Void
-    ) throws(SQLError) {
-        if try session.hasForeignKeys {
-            throw SQLError(
-                .refusedSchemaChange,
-                "Foreign keys are on, and SQLite cannot turn them off inside a transaction: the rows that refer to"
-                    + " a table would be deleted with it. Nothing was changed. Run it outside of the"
-                    + " transaction, or in a migration, which turns them off before"
-            )
-        }
-        let db = session.db
-        try db.rows("SAVEPOINT app_migrations_schema")
-        do throws(SQLError) {
-            try withLegacyRenaming(db, body)
-            try db.rows("RELEASE app_migrations_schema")
-        } catch {
-            do throws(SQLError) {
-                // Where SQLite ended the transaction, the savepoint is gone with it.
-                if try session.isInTransaction {
-                    try db.rows("ROLLBACK TO app_migrations_schema")
-                    try db.rows("RELEASE app_migrations_schema")
-                }
-            } catch let failure {
-                throw error.adding(failure, of: "the rollback")
+    private static func inside(_ session: SQLiteSession, _ db: some SQLConnection) -> SQLWork<Void> {
+        session.hasForeignKeys.then { isOn in
+            if isOn {
+                throw SQLError(
+                    .refusedSchemaChange,
+                    "Foreign keys are on, and SQLite cannot turn them off inside a transaction: the rows that refer to"
+                        + " a table would be deleted with it. Nothing was changed. Run it outside of the"
+                        + " transaction, or in a migration, which turns them off before"
+                )
             }
-            throw error
+            return .statement("SAVEPOINT app_migrations_schema")
+        }.then {
+            withLegacyRenaming(db) { .call }.then { .statement("RELEASE app_migrations_schema") }.otherwise {
+                SQLWork.failed($0).undoing("the rollback") {
+                    // Where SQLite ended the transaction, the savepoint is gone with it.
+                    session.isInTransaction.then { isThere in
+                        if !isThere { return .nothing }
+                        return SQLWork.statement("ROLLBACK TO app_migrations_schema")
+                            .then { .statement("RELEASE app_migrations_schema") }
+                    }
+                }
+            }
         }
     }
 
@@ -74,12 +71,17 @@ enum SchemaTransaction {
     /// earlier"; with foreign keys off, references of other tables stay as they are, too.
     private static func withLegacyRenaming(
         _ db: some SQLConnection,
-        _ body: () throws(SQLError) -> Void
-    ) throws(SQLError) {
-        let wasOn = try db.number("PRAGMA legacy_alter_table") == 1
-        try setLegacyRenaming(true, on: db)
-        try SQLError.running(body, undoing: "setting PRAGMA legacy_alter_table again") {
-            () throws(SQLError) in try setLegacyRenaming(wasOn, on: db)
+        _ body: @escaping () -> SQLWork<Void>
+    ) -> SQLWork<Void> {
+        .trying {
+            let wasOn = try db.number("PRAGMA legacy_alter_table") == 1
+            try setLegacyRenaming(true, on: db)
+            return body().undoing("setting PRAGMA legacy_alter_table again") {
+                .trying {
+                    try setLegacyRenaming(wasOn, on: db)
+                    return .nothing
+                }
+            }
         }
     }
 

@@ -1,0 +1,74 @@
+extension SQLMigrator where Connection: AsyncSQLConnection {
+    /// Runs every migration that the database does not have, in the order of their versions, on a connection that is awaited.
+    ///
+    /// The same as on a connection that blocks: each in a transaction that has the lock from its beginning, so that of any
+    /// number of hosts one runs it. A script of several statements is split, and each goes to the connection by itself.
+    ///
+    /// The connection is the migrator's until the call returns. A pool lends one for the whole call; whatever else used it
+    /// meanwhile would be in the transaction of a migration.
+    ///
+    /// A cancelled task runs no further migration. Whether the statement that runs is stopped is the connection's to decide,
+    /// and one that takes no statement in a cancelled task can't roll back either: close it then.
+    ///
+    /// - Parameters:
+    ///   - db: A connection that is not in a transaction, unless `insideTransaction` says so.
+    ///   - target: The version to stop at, that of a migration; `nil` for all. There is no way down.
+    ///   - insideTransaction: Whether the caller has begun a transaction. Each migration is a savepoint in it then, and is
+    ///     lost when the caller rolls back. The wait for locks and the time-outs of the transaction stay as they are.
+    ///   - progress: Told after each migration that this call ran, before its commit, and answers whether to continue.
+    ///   - waiting: Called each time another host has the lock, before the wait for it begins.
+    /// - Returns: What was applied by this call.
+    /// - Throws: ``SQLError`` with the version, the file and the place; ``SQLError/applied`` tells what stays. Answers of
+    ///   `progress` that leave migrations pending throw ``SQLError/Code/stopped``.
+    @discardableResult
+    public nonisolated(nonsending) func migrate(
+        _ db: Connection,
+        to target: Int64? = nil,
+        insideTransaction: Bool = false,
+        progress: (SQLMigrationProgress) -> SQLMigrationProgress.Answer = { _ in .continue },
+        waiting: (() -> Void)? = nil
+    ) async throws(SQLError) -> SQLMigrationReport {
+        let run = SQLMigrationRun(
+            of: steps,
+            in: Connection.dialect.session(nil),
+            to: target,
+            insideTransaction: insideTransaction,
+            tellsOfWaiting: waiting != nil
+        )
+        return try await run.work().run(awaiting: db) {
+            switch run.call {
+            case .closure(let place):
+                if case .awaited(let code) = migrations[place].code { try await code(db) }
+            case .progress(let done): run.answer = progress(done)
+            case .waiting: waiting?()
+            }
+        }
+    }
+
+    /// Compares the database with the migrations of this app, and changes nothing.
+    ///
+    /// - Parameter db: A connection.
+    /// - Returns: What is applied, pending, unknown, out of order and changed.
+    /// - Throws: ``SQLError``: of the database, or of a file that can't be read. A status is never made up.
+    public nonisolated(nonsending) func status(_ db: Connection) async throws(SQLError) -> SQLMigrationStatus
+    {
+        try await steps.status(of: Connection.dialect.session(nil)).run(awaiting: db)
+    }
+
+    /// Records every migration up to a version as applied, without running one, where there is no ledger yet.
+    ///
+    /// It is for a database whose schema another library numbered. Once there is a ledger, and at version 0, it does nothing.
+    ///
+    /// - Parameters:
+    ///   - db: A connection that is not in a transaction.
+    ///   - version: The version of a migration, or 0.
+    /// - Returns: The versions recorded.
+    /// - Throws: ``SQLError``; a version that no migration has is ``SQLError/Code/unknownTarget``.
+    @discardableResult
+    public nonisolated(nonsending) func baseline(
+        _ db: Connection,
+        at version: Int64
+    ) async throws(SQLError) -> [Int64] {
+        try await steps.baseline(Connection.dialect.session(nil), at: version).run(awaiting: db)
+    }
+}

@@ -1,0 +1,243 @@
+import AppMigrationsSQLite
+import Testing
+
+/// The migrator on a connection that is awaited.
+@Suite struct AwaitedMigratorTests {
+    private struct Failure: Error {}
+
+    @Test func `migrations run once, in the order of their versions, whatever they are made of`() async throws
+    {
+        try await withTemporaryFolder { folder in
+            try write("INSERT INTO log VALUES (2);\nINSERT INTO log VALUES (20)", to: folder + "/2_file.sql")
+            let code = AwaitedMigration(version: 3) { try await $0.query("INSERT INTO log VALUES (3)") }
+            let migrator = try AwaitedMigrator(
+                [AwaitedMigration(version: 10, sql: "INSERT INTO log VALUES (10)"), code]
+                    + SQLMigration.files(in: folder) + SQLMigration.numbered(["CREATE TABLE log(x)"])
+            )
+            let db = AwaitedConnection(try memory())
+            #expect(try await migrator.migrate(db).applied == [1, 2, 3, 10])
+            #expect(try await migrator.migrate(db).applied == [])
+            #expect(try db.db.query("SELECT x FROM log") == [[2], [20], [3], [10]])
+            #expect(try await migrator.status(db).currentVersion == 10)
+        }
+    }
+
+    @Test func `a closure runs on the actor of the caller`() async throws {
+        try await onMainActor()
+    }
+
+    @MainActor private func onMainActor() async throws {
+        let migration = AwaitedMigration(version: 1) { db in
+            MainActor.assertIsolated()
+            try await db.query("CREATE TABLE a(x)")
+            MainActor.assertIsolated()
+        }
+        let db = AwaitedConnection(try memory()) { _ in MainActor.assertIsolated() }
+        #expect(try await AwaitedMigrator([migration]).migrate(db).applied == [1])
+    }
+
+    /// What the statements of both are compared by: the migrations that make each kind of way through the migrator.
+    private enum Way: String, CaseIterable, CustomTestStringConvertible {
+        case nothingPending, pending, failing, ending, stopped, rolledBack, allInOne, inside, late, changed,
+            target
+
+        var testDescription: String { rawValue }
+        var versions: ClosedRange<Int64> { self == .target ? 2...4 : 1...4 }
+        var applied: [Int64] {
+            switch self {
+            case .nothingPending: [1, 2, 3, 4]
+            case .late: [1, 3]
+            case .changed: [1]
+            default: []
+            }
+        }
+        func statement(of version: Int64) -> String {
+            switch (self, version) {
+            case (.ending, 3): "COMMIT"
+            default: "CREATE TABLE t\(version)(x)"
+            }
+        }
+        func answer(after version: Int64) -> SQLMigrationProgress.Answer {
+            switch (self, version) {
+            case (.stopped, 2): .stop
+            case (.rolledBack, 2): .rollBack
+            default: .continue
+            }
+        }
+    }
+
+    /// A database with what was applied before, and foreign keys that have to be turned off.
+    private func database(for way: Way) throws -> SQLiteConnection {
+        let db = try memory(foreignKeys: true)
+        let made = way.applied.map { Migration(version: $0, sql: "CREATE TABLE t\($0)(x)") }
+        try Migrator(made).migrate(db)
+        if way == .changed { try db.query("UPDATE schema_migrations SET checksum = 'other'") }
+        if way == .inside { try db.query("BEGIN") }
+        return db
+    }
+
+    @Test(arguments: Way.allCases)
+    private func `both shells hand over the same statements, and come to the same end`(way: Way) async throws
+    {
+        var blocking = [String]()
+        let blockingDB = OtherConnection(try database(for: way)) { blocking.append($0) }
+        let direct = try SQLMigrator<OtherConnection>(
+            way.versions.map { version in
+                SQLMigration(version: version) { db in
+                    try db.query(way.statement(of: version))
+                    if way == .failing, version == 3 { throw Failure() }
+                }
+            },
+            transactions: way == .allInOne ? .all : .eachMigration
+        )
+        var awaited = [String]()
+        let awaitedDB = AwaitedConnection(try database(for: way)) { awaited.append($0) }
+        let asynchronous = try AwaitedMigrator(
+            way.versions.map { version in
+                SQLMigration(version: version) { db in
+                    try await db.query(way.statement(of: version))
+                    if way == .failing, version == 3 { throw Failure() }
+                }
+            },
+            transactions: way == .allInOne ? .all : .eachMigration
+        )
+        let target: Int64? = way == .target ? 3 : nil
+        let ends = [
+            try end {
+                try direct.migrate(blockingDB, to: target, insideTransaction: way == .inside) {
+                    way.answer(after: $0.version)
+                }
+            },
+            try await end {
+                try await asynchronous.migrate(awaitedDB, to: target, insideTransaction: way == .inside) {
+                    way.answer(after: $0.version)
+                }
+            },
+        ]
+        #expect(ends[0] == ends[1])
+        #expect(blocking == awaited)
+        #expect(!awaited.isEmpty)
+        #expect(try tables(in: awaitedDB.db) == tables(in: blockingDB.db))
+        #expect(try await asynchronous.status(awaitedDB) == direct.status(blockingDB))
+    }
+
+    private func end(_ body: () throws -> SQLMigrationReport) throws -> String {
+        do { return "\(try body())" } catch let error as SQLError { return Self.words(of: error) }
+    }
+
+    private func end(_ body: () async throws -> SQLMigrationReport) async throws -> String {
+        do { return "\(try await body())" } catch let error as SQLError { return Self.words(of: error) }
+    }
+
+    private static func words(of error: SQLError) -> String {
+        "\(error.code) \(error.applied) \(error.version ?? 0)"
+    }
+
+    @Test func `a script is split, and its triggers are not`() async throws {
+        let script = """
+            -- One; two
+            CREATE TABLE a(x TEXT DEFAULT ';'); /* three; */ CREATE TABLE log("a;b");
+            CREATE TRIGGER t AFTER INSERT ON a BEGIN INSERT INTO log VALUES (new.x); SELECT 1; END;
+            INSERT INTO a VALUES ('it''s; so');;
+            INSERT INTO a(x) VALUES (CASE WHEN 1 THEN 'b' END) -- the end
+            """
+        var statements = [String]()
+        let db = AwaitedConnection(try memory()) { statements.append($0) }
+        try await AwaitedMigrator([AwaitedMigration(version: 1, sql: script)]).migrate(db)
+        #expect(try db.db.query("SELECT \"a;b\" FROM log") == [["it's; so"], ["b"]])
+        #expect(statements.count { $0.hasPrefix("INSERT INTO a") } == 2)
+        #expect(statements.count { $0.hasPrefix("CREATE T") && !$0.contains("schema_migrations") } == 3)
+    }
+
+    @Test func `a statement that fails is named with its place, and nothing of its script is left`()
+        async throws
+    {
+        try await withTemporaryFolder { folder in
+            try write("CREATE TABLE b(x);\n  SELECT nothing;\nCREATE TABLE c(x)", to: folder + "/2_b.sql")
+            let first = AwaitedMigration(version: 1, sql: "CREATE TABLE a(x)")
+            let migrator = try AwaitedMigrator([first] + SQLMigration.files(in: folder))
+            let db = AwaitedConnection(try memory())
+            let error = try #require(
+                await sqlError { () async throws(SQLError) in try await migrator.migrate(db) }
+            )
+            #expect(error.code == .statementFailed)
+            #expect(error.applied == [1])
+            #expect((error.path, error.line, error.column) == (folder + "/2_b.sql", 2, 3))
+            #expect(error.statement == "SELECT nothing;")
+            #expect(try tables(in: db.db) == ["a"])
+            #expect(try !db.db.isInTransaction)
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("COMMIT", "A script in a transaction may not COMMIT"),
+            ("PRAGMA user_version = 1", "A script in a transaction may not set PRAGMA user_version"),
+            ("ATTACH 'a' AS b", "A script in a transaction may not ATTACH"),
+            ("SELECT ?1", "A script has no parameters; nothing is bound to ?"),
+            ("SELECT :name", "A script has no parameters; nothing is bound to :"),
+            ("SELECT @name", "A script has no parameters; nothing is bound to @"),
+            ("SELECT $name", "A script has no parameters; nothing is bound to $"),
+        ]
+    )
+    func `a statement that a script may not hold is refused before anything runs`(
+        statement: String,
+        words: String
+    ) async throws {
+        let migrations = [
+            AwaitedMigration(version: 1, sql: "CREATE TABLE a(x)"),
+            AwaitedMigration(version: 2, sql: "CREATE TABLE \"b?:@$\"(x);\n\(statement);"),
+        ]
+        let db = AwaitedConnection(try memory())
+        let error = try #require(
+            await sqlError { () async throws(SQLError) in try await AwaitedMigrator(migrations).migrate(db) }
+        )
+        #expect(error.code == .refusedStatement)
+        #expect(error.message.hasPrefix(words))
+        #expect((error.version, error.line) == (2, 2))
+        #expect(try tables(in: db.db) == [])
+    }
+
+    @Test func `in the caller's transaction a table whose rows others refer to isn't dropped`() async throws {
+        let db = AwaitedConnection(try memory(foreignKeys: true))
+        try db.db.execute(
+            script: """
+                CREATE TABLE parent(id INTEGER PRIMARY KEY);
+                CREATE TABLE child(p REFERENCES parent(id) ON DELETE CASCADE);
+                """
+        )
+        try db.db.query("BEGIN")
+        let drop = AwaitedMigration(version: 1, sql: "SELECT 1;\nDROP TABLE IF EXISTS main.parent")
+        let error = try #require(
+            await sqlError { () async throws(SQLError) in
+                try await AwaitedMigrator([drop]).migrate(db, insideTransaction: true)
+            }
+        )
+        #expect(error.code == .refusedStatement)
+        #expect(error.line == 2)
+        try db.db.query("ROLLBACK")
+        #expect(try await AwaitedMigrator([drop]).migrate(db).applied == [1])
+    }
+
+    @Test func `a baseline is recorded, and nothing runs`() async throws {
+        let migrator = try AwaitedMigrator(SQLMigration.numbered(["SELECT nothing", "CREATE TABLE b(x)"]))
+        let db = AwaitedConnection(try memory())
+        #expect(try await migrator.baseline(db, at: 1) == [1])
+        #expect(try await migrator.baseline(db, at: 2) == [])
+        #expect(try await migrator.migrate(db).applied == [2])
+    }
+
+    @Test func `a cancelled task runs no further migration`() async throws {
+        let db = AwaitedConnection(try memory())
+        let migrator = try AwaitedMigrator([
+            AwaitedMigration(version: 1) { _ in withUnsafeCurrentTask { $0?.cancel() } },
+            AwaitedMigration(version: 2, sql: "CREATE TABLE b(x)"),
+        ])
+        try db.db.query("CREATE TABLE a(x)")
+        let error = try #require(
+            await sqlError { () async throws(SQLError) in try await migrator.migrate(db) }
+        )
+        #expect(error.code == .cancelled)
+        #expect(try tables(in: db.db) == ["a"])
+    }
+}

@@ -1,0 +1,33 @@
+import AppMigrationsSQLite
+
+/// An SQLite connection whose statements are awaited, one at a time; a test acts before them.
+final class AwaitedConnection: AsyncSQLConnection {
+    let db: SQLiteConnection
+    let before: (String) throws -> Void
+
+    init(_ db: SQLiteConnection, before: @escaping (String) throws -> Void = { _ in }) {
+        self.db = db
+        self.before = before
+    }
+
+    nonisolated(nonsending) func query(_ sql: String, _ arguments: [SQLValue]) async throws -> [[SQLValue]] {
+        try before(sql)
+        await Task.yield()
+        return try db.query(sql, arguments)
+    }
+}
+
+typealias AwaitedMigration = SQLMigration<AwaitedConnection>
+typealias AwaitedMigrator = SQLMigrator<AwaitedConnection>
+
+/// The error that `body` throws.
+nonisolated(nonsending) func sqlError<Value>(
+    _ body: nonisolated(nonsending) () async throws(SQLError) -> Value
+) async -> SQLError? {
+    do throws(SQLError) {
+        _ = try await body()
+        return nil
+    } catch {
+        return error
+    }
+}

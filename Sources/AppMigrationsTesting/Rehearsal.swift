@@ -46,9 +46,9 @@ public struct Rehearsal: Sendable {
     ///   - file: The path of a text file, kept with the tests, in which each version that was ever declared has a line.
     ///     The first rehearsal makes it, later ones append to it and report versions that have disappeared. Delete the
     ///     line of a version that was never released.
-    ///   - workingDirectory: The path of a folder for the data of the runs, which is removed afterwards; `nil` is the
-    ///     temporary directory. Migrations that sync their files to disk are many times faster in memory: give `/dev/shm`
-    ///     on Linux.
+    ///   - workingDirectory: The path of a folder for the data of the runs, which is removed afterwards; `nil` is `/dev/shm`
+    ///     where that has 1 GiB free, since migrations that sync their files to disk are many times faster in memory, and the
+    ///     temporary directory elsewhere.
     public init(
         named name: String = "default",
         currentVersion: String,
@@ -75,13 +75,7 @@ public struct Rehearsal: Sendable {
     /// - Throws: What a starting point throws that can't be made, `MigrationError` for a version that can't be read, and
     ///   errors of files that can't be copied or compared. What a migration throws is a finding instead.
     public func run(_ declarations: (MigrationManager, String) throws -> Void) throws -> RehearsalReport {
-        let stage = try RehearsalStage(self)
-        while let launch = try stage.next() {
-            var failure: (any Error)?
-            do { try declarations(launch.manager, launch.folder) } catch { failure = error }
-            try stage.end(launch, failure)
-        }
-        return try stage.close()
+        try Self.run(RehearsalStage(self), declarations)
     }
 
     /// Rehearses asynchronous declarations, on the caller's actor; otherwise the same as the synchronous form.
@@ -90,7 +84,56 @@ public struct Rehearsal: Sendable {
     nonisolated(nonsending) public func run(
         _ declarations: nonisolated(nonsending) (MigrationManager, String) async throws -> Void
     ) async throws -> RehearsalReport {
+        try await Self.run(RehearsalStage(self), declarations)
+    }
+
+    /// Rehearses the declarations, and asks the app where the data of each starting point is.
+    ///
+    /// The answer to `firstRun:` decides about every user who comes from a release without this library. It is asked with the data
+    /// of each starting point in the folder, and for a fresh install with an empty folder. A migration that the answer would skip
+    /// is a finding. Where it would run migrations on data that has them, that is run as well, and compared. All other runs go on
+    /// with what the starting points say.
+    ///
+    /// - Parameters:
+    ///   - firstRun: The app's own expression for `firstRun:`, for data in this folder.
+    ///   - declarations: What the app declares, for data in this folder.
+    /// - Returns: The report, with a row `asked firstRun` for each starting point.
+    /// - Throws: The same as the form without `firstRun`. What `firstRun` throws is a finding.
+    public func run(
+        firstRun: (_ folder: String) throws -> MigrationManager.FirstRun,
+        _ declarations: (MigrationManager, String) throws -> Void
+    ) throws -> RehearsalReport {
         let stage = try RehearsalStage(self)
+        try stage.ask(firstRun)
+        return try Self.run(stage, declarations)
+    }
+
+    /// The same for asynchronous declarations.
+    nonisolated(nonsending) public func run(
+        firstRun: (_ folder: String) throws -> MigrationManager.FirstRun,
+        _ declarations: nonisolated(nonsending) (MigrationManager, String) async throws -> Void
+    ) async throws -> RehearsalReport {
+        let stage = try RehearsalStage(self)
+        try stage.ask(firstRun)
+        return try await Self.run(stage, declarations)
+    }
+
+    private static func run(
+        _ stage: RehearsalStage,
+        _ declarations: (MigrationManager, String) throws -> Void
+    ) throws -> RehearsalReport {
+        while let launch = try stage.next() {
+            var failure: (any Error)?
+            do { try declarations(launch.manager, launch.folder) } catch { failure = error }
+            try stage.end(launch, failure)
+        }
+        return try stage.close()
+    }
+
+    nonisolated(nonsending) private static func run(
+        _ stage: RehearsalStage,
+        _ declarations: nonisolated(nonsending) (MigrationManager, String) async throws -> Void
+    ) async throws -> RehearsalReport {
         while let launch = try stage.next() {
             var failure: (any Error)?
             do { try await declarations(launch.manager, launch.folder) } catch { failure = error }

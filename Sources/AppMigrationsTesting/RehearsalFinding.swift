@@ -29,7 +29,7 @@ public struct RehearsalFinding: Error, Sendable, CustomStringConvertible {
         private enum Name: String {
             case failed, stepsDiffer, startsDiffer, freshInstallDiffers, notRepeatable, notCompleted
             case invalidVersion, outOfOrder, declaredTwice, newerThanCurrentVersion, disappeared, missed
-            case notRehearsed, notContinued, olderReleaseWrites
+            case notRehearsed, notContinued, olderReleaseWrites, firstRunSkips, firstRunRepeats
         }
 
         private let name: Name
@@ -80,6 +80,13 @@ public struct RehearsalFinding: Error, Sendable, CustomStringConvertible {
 
         /// A new version lies below one of an earlier rehearsal: users at the later version never run it.
         public static var missed: Kind { Kind(.missed) }
+
+        /// The app's `firstRun:` answers a version above the one that the data is at: migrations would never run there.
+        public static var firstRunSkips: Kind { Kind(.firstRunSkips) }
+
+        /// The app's `firstRun:` answers a version below the one that the data is at, and the migrations that run again fail or
+        /// change what the data becomes; or migrations would run on a fresh install.
+        public static var firstRunRepeats: Kind { Kind(.firstRunRepeats) }
 
         /// No closure was run, since no starting point has data below a declared version.
         public static var notRehearsed: Kind { Kind(.notRehearsed) }

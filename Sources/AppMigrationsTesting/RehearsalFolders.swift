@@ -7,10 +7,22 @@ import Foundation
 struct RehearsalFolders: Sendable {
     let root: String
 
-    init(in directory: String?) {
-        let parent = directory.map { URL(filePath: $0) } ?? FileManager.default.temporaryDirectory
+    init(in directory: String?) throws {
+        let parent =
+            try directory.map { URL(filePath: $0) } ?? Self.memory ?? FileManager.default.temporaryDirectory
         let url = parent.appending(path: "AppMigrationsTesting-\(UUID().uuidString)")
         root = url.path(percentEncoded: false)
+    }
+
+    /// The folder in memory, where there is one that can be written and has room: a container may have 64 MiB.
+    private static var memory: URL? {
+        get throws {
+            let path = "/dev/shm"
+            let files = FileManager.default
+            guard files.isWritableFile(atPath: path) else { return nil }
+            let free = try files.attributesOfFileSystem(forPath: path)[.systemFreeSize] as? NSNumber
+            return (free?.int64Value ?? 0) >= 1 << 30 ? URL(filePath: path, directoryHint: .isDirectory) : nil
+        }
     }
 
     var run: String { root + "/Run" }

@@ -10,6 +10,10 @@ extension RehearsalStage {
             // What a release before it began is not upgraded any more.
             oldest.map { version >= $0 } ?? true
         }
+        let asked = answers.first { $0.point == point }
+        if let answer = asked?.repeating(declared: report.declaredVersions, current: current) {
+            scenarios.append(Scenario(kind: .answered, point: point, launches: [current], answer: answer))
+        }
         if steps.count > 1 { scenarios.append(Scenario(kind: .steps, point: point, launches: steps)) }
         for version in jump.ran {
             scenarios += jump.images.filter { $0.moment.version == version }.map {

@@ -19,6 +19,8 @@ final class RehearsalStage {
     private var reference: Int?
     private var run: RunUnderWay?
     private var madePoints: Set<Int> = []
+    /// What the app answered to `firstRun:`, by the starting points.
+    var answers: [FirstRunAnswer] = []
     /// Whether the list of declared versions is known to its end.
     private var isListed = false
 
@@ -27,7 +29,7 @@ final class RehearsalStage {
         let current = try AppVersion(parsing: rehearsal.currentVersion)
         self.current = current
         oldest = try rehearsal.upgradesFrom.map { try AppVersion(parsing: $0) }
-        folders = RehearsalFolders(in: rehearsal.workingDirectory)
+        folders = try RehearsalFolders(in: rehearsal.workingDirectory)
         startVersions = try rehearsal.startingPoints.map { try $0.version(current: current) }
         report = RehearsalReport(name: rehearsal.name, currentVersion: current)
         waiting = [Scenario(kind: .listing, point: 0, launches: [current])]
@@ -47,13 +49,17 @@ final class RehearsalStage {
             if report.versionFindings.isEmpty, isListed { try compareWithRecord() }
         }
         try FolderFiles.remove(folders.root)
+        for answer in answers {
+            let row = answer.row(declared: report.declaredVersions, current: current, folders)
+            rows[answer.point, default: []].insert(row, at: 0)
+        }
         report.runs = rehearsal.startingPoints.indices.flatMap { rows[$0] ?? [] }
         if let finding = findingOfNothingRehearsed { report.versionFindings.append(finding) }
         return report
     }
 
     /// Removes the folders when `body` throws, since no report says where they are.
-    private func cleaningUp<Result>(_ body: () throws -> Result) throws -> Result {
+    func cleaningUp<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
         } catch {
@@ -174,7 +180,8 @@ final class RehearsalStage {
         let manager = try MigrationManager(
             named: rehearsal.name,
             currentVersion: version.description,
-            firstRun: isListing ? .everything : rehearsal.startingPoints[scenario.point].firstRun,
+            firstRun: isListing
+                ? .everything : scenario.answer ?? rehearsal.startingPoints[scenario.point].firstRun,
             stateDirectory: folders.state,
             // An older release upgraded from older data.
             options: MigrationManager.Options(
@@ -195,7 +202,7 @@ final class RehearsalStage {
     }
 
     /// Puts the data in its place: what a death left, or a copy of what the starting point made.
-    private func prepare(_ scenario: Scenario) throws {
+    func prepare(_ scenario: Scenario) throws {
         try FolderFiles.removeIfThere(folders.run)
         if let image = scenario.image { return try FolderFiles.move(image.path, to: folders.run) }
         try FolderFiles.makeFolder(folders.run)

@@ -52,6 +52,7 @@ struct RunUnderWay {
         let kind: RehearsalFinding.Kind =
             switch scenario.kind {
             case .listing, .jump, .steps, .older: .failed
+            case .answered: .firstRunRepeats
             case .death, .failure: kindOfDisturbed
             }
         return RehearsalFinding(
@@ -93,6 +94,7 @@ struct RunUnderWay {
             other += start.replacing("From ", with: " from ", maxReplacements: 1)
         case .steps: kind = .stepsDiffer
         case .older: kind = .olderReleaseWrites
+        case .answered: kind = .firstRunRepeats
         case .death, .failure: kind = kindOfDisturbed
         }
         return RehearsalFinding(
@@ -118,6 +120,9 @@ struct RunUnderWay {
             case .death, .failure: "\(scenario.title), and started again"
             case .older(let version): "then \(version) started on data that is not for it any more"
             case .listing, .jump: scenario.title
+            case .answered:
+                scenario.answer.map { "as firstRun: answers, \(FirstRunAnswer.text(of: $0))" }
+                    ?? scenario.title
             }
         return "\(point.origin) to \(current), \(title)"
     }
@@ -133,6 +138,9 @@ struct RunUnderWay {
             return
                 " Migration \(version) doesn't go on at its checkpoint: begin behind it, save it after the work that it "
                 + "stands for, and let the work behind it be done twice."
+        case .firstRunRepeats:
+            return
+                " Answer the version that the data is at, or let its migrations find out what is done already."
         case .olderReleaseWrites:
             return
                 " Ask for requiredVersion at each start, before anything is read or written, and stop there."

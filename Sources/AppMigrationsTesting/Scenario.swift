@@ -13,6 +13,8 @@ struct Scenario {
         case failure(AppVersion)
         /// An older release starts on the data of this one, which is not for it any more.
         case older(AppVersion)
+        /// As the app's own `firstRun:` answers.
+        case answered
     }
 
     let kind: Kind
@@ -20,6 +22,8 @@ struct Scenario {
     let point: Int
     /// The app's versions to be started.
     let launches: [AppVersion]
+    /// What the app says of the data, instead of the starting point.
+    var answer: MigrationManager.FirstRun?
     /// What a death left, for the next start to find.
     var image: RunImage?
     /// What had run before the first of these starts.
@@ -32,6 +36,7 @@ struct Scenario {
         case .steps: "step by step"
         case .failure(let version): "after \(version) threw at its end"
         case .older(let version): "\(version) started after it"
+        case .answered: "as firstRun answers"
         case .death(let moment, let number):
             switch moment.place {
             case .beforeIntent: "killed before the intent of \(moment.version)"

@@ -23,11 +23,6 @@ struct RehearsalTests {
     private static let library = newest.history.flatMap(\.library)
     private static let preferences = newest.history.flatMap(\.preferences)
 
-    /// The steps sync what they write to disk, and a rehearsal need not wait for that.
-    private static var memory: String? {
-        FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : nil
-    }
-
     /// The library's own files; the preferences stay as the starting point's release left them.
     private func rehearseLibrary(_ steps: [Step], from releases: [Release] = [.v1_2_5, newest]) throws
         -> RehearsalReport
@@ -38,15 +33,26 @@ struct RehearsalTests {
             from: releases.map(Self.startingPoint),
             comparing: [
                 .ignoring("preferences.*"), .comparing("*.sqlite", by: SQLiteComparison().difference),
-            ],
-            workingDirectory: Self.memory
+            ]
         )
-        return try rehearsal.run { try declare(steps, on: $0, in: $1) }
+        return try rehearsal.run(firstRun: { try found(\.library, in: $0) }) {
+            try declare(steps, on: $0, in: $1)
+        }
+    }
+
+    private func app(in path: String) -> NotesApp {
+        NotesApp(release: Self.newest, folder: NotesFolder(path: path), output: { _ in })
     }
 
     private func declare(_ steps: [Step], on migrations: MigrationManager, in path: String) throws {
-        let app = NotesApp(release: Self.newest, folder: NotesFolder(path: path), output: { _ in })
-        try app.declare(steps, on: migrations)
+        try app(in: path).declare(steps, on: migrations)
+    }
+
+    /// What the app says of data that has no state.
+    private func found(_ part: KeyPath<NotesApp, Subsystem>, in path: String) throws
+        -> MigrationManager.FirstRun
+    {
+        .existingData(at: try app(in: path)[keyPath: part].found())
     }
 
     @Test func `the library comes to the newest release from every other one`() throws {
@@ -64,10 +70,11 @@ struct RehearsalTests {
             named: "Preferences",
             currentVersion: Self.newest.version,
             from: Release.all.map(Self.startingPoint),
-            comparing: ["notes.*", "Notes", "tags.json", "index.json", "Previews"].map { .ignoring($0) },
-            workingDirectory: Self.memory
+            comparing: ["notes.*", "Notes", "tags.json", "index.json", "Previews"].map { .ignoring($0) }
         )
-        let report = try rehearsal.run { try declare(Self.preferences, on: $0, in: $1) }
+        let report = try rehearsal.run(firstRun: { try found(\.preferences, in: $0) }) {
+            try declare(Self.preferences, on: $0, in: $1)
+        }
         #expect(report.isClean, "\(report)")
         #expect(report.unrehearsedVersions.isEmpty)
     }

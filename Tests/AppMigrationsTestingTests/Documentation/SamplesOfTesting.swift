@@ -31,6 +31,19 @@ private struct UpdateTheApp: Error {
     init(to version: AppVersion) { self.version = version }
 }
 
+func libraryVersion(in folder: String) -> MigrationManager.FirstRun {
+    let files = FileManager.default
+    if files.fileExists(atPath: folder + "/Notes") { return .existingData(at: "1.1") }
+    if files.fileExists(atPath: folder + "/notes.txt") { return .existingData(at: "1.0") }
+    return .freshInstall
+}
+
+func rehearsed(_ rehearsal: Rehearsal) throws -> RehearsalReport {
+    try rehearsal.run(firstRun: libraryVersion(in:)) { migrations, folder in
+        try Library(folder: folder).declare(migrations)
+    }
+}
+
 struct UpgradeTests {
     @Test func `every user of the library gets to 1.4`() throws {
         let fixtures = try #require(Bundle.module.resourcePath) + "/Fixtures"
@@ -143,5 +156,23 @@ extension Library {
         let names = try FileManager.default.contentsOfDirectory(atPath: folder + "/Notes").sorted()
         let titles = try names.map { try read("Notes/\($0)", in: folder) }
         try write(titles.joined(separator: "\n"), to: "index.txt", in: folder)
+    }
+}
+
+@Suite struct SamplesOfFirstRun {
+    @Test func `the sample's detection takes the data of each release for what it is`() throws {
+        let fixtures = try #require(Bundle.module.resourcePath) + "/Fixtures"
+        let report = try rehearsed(
+            Rehearsal(
+                named: "Library",
+                currentVersion: "1.4",
+                from: [
+                    .version("1.0", copying: fixtures + "/1.0"), .version("1.1", copying: fixtures + "/1.1"),
+                    .freshInstall { folder in try Library(folder: folder).create(["Milk", "Bread"]) },
+                ]
+            )
+        )
+        try report.requireClean()
+        #expect(report.runs.filter { $0.title == "asked firstRun" }.count == 3)
     }
 }

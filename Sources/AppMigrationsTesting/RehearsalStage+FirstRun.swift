@@ -1,0 +1,20 @@
+import AppMigrations
+
+extension RehearsalStage {
+    /// Asks the app where the data of each starting point is; what the answers mean is known once the versions are.
+    func ask(_ firstRun: (_ folder: String) throws -> MigrationManager.FirstRun) throws {
+        try cleaningUp {
+            for (point, start) in rehearsal.startingPoints.enumerated() {
+                if start.kind == .freshInstall {
+                    // The app is asked before it has made anything.
+                    try FolderFiles.removeIfThere(folders.run)
+                    try FolderFiles.makeFolder(folders.data)
+                } else {
+                    try prepare(Scenario(kind: .jump, point: point, launches: [current]))
+                }
+                let answer = Result { try firstRun(folders.data) }
+                answers.append(FirstRunAnswer(point: point, start: start, at: startVersions[point], answer))
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import AppMigrations
+import AppMigrationsTesting
+import Foundation
+import Testing
+
+/// The app's own answer to `firstRun:`, asked on the data of each starting point.
+@Suite struct FirstRunTests {
+    private static let points: [StartingPoint] = [
+        list("3.0\n", at: "3.0"), list("3.0\n3.2\n", at: "3.2"),
+        .freshInstall { try write("3.0\n3.2\n3.3\n", to: "list.txt", in: $0) },
+    ]
+
+    private static func report(
+        from points: [StartingPoint] = points,
+        _ firstRun: (String) throws -> MigrationManager.FirstRun
+    ) throws -> RehearsalReport {
+        try Rehearsal(currentVersion: "3.3", from: points).run(firstRun: firstRun) { migrations, folder in
+            for version in ["3.2", "3.3"] {
+                try migrations.whenMigrating(toVersion: version) { try addLine(version, in: folder) }
+            }
+        }
+    }
+
+    private static func newest(in folder: String) throws -> MigrationManager.FirstRun {
+        guard exists("list.txt", in: folder) else { return .freshInstall }
+        return .existingData(
+            at: try read("list.txt", in: folder).split(separator: "\n").last.map(String.init) ?? "3.0"
+        )
+    }
+
+    @Test func `an answer that fits the data is a clean row for each starting point`() throws {
+        let report = try Self.report { try Self.newest(in: $0) }
+        try report.requireClean()
+        let rows = report.runs.filter { $0.title == "asked firstRun" }
+        #expect(rows.map(\.start) == ["3.0", "3.2", "fresh install"])
+    }
+
+    @Test func `a detection that takes old data for new is found, with what would never run`() throws {
+        let report = try Self.report { exists("list.txt", in: $0) ? .existingData(at: "3.3") : .freshInstall }
+        #expect(report.findings.map(\.kind) == [.firstRunSkips, .firstRunSkips])
+        #expect(
+            report.texts.first
+                == #"From 3.0: firstRun: answers existingData(at: "3.3"), so that 3.2, 3.3 would "#
+                + "never run on this data. Answer the version that the data is at."
+        )
+        let forgotten = try Self.report { _ in .freshInstall }
+        #expect(forgotten.findings.map(\.kind) == [.firstRunSkips, .firstRunSkips])
+    }
+
+    @Test func `a detection that takes new data for old is run, and does no harm where migrations look`()
+        throws
+    {
+        let report = try Self.report(from: [list("3.0\n3.2\n", at: "3.2")]) { _ in .existingData(at: "3.0") }
+        try report.requireClean()
+        #expect(
+            report.runs.filter { $0.title == "as firstRun answers" }.map(\.ran.description) == ["[3.2, 3.3]"]
+        )
+    }
+
+    @Test func `a migration that does harm on data that has it is found by such an answer`() throws {
+        let report = try Rehearsal(currentVersion: "3.2", from: [list(), list("3.0\n3.2\n", at: "3.2")])
+            .run(firstRun: { folder in
+                .existingData(at: try read("list.txt", in: folder) == "1.0\n" ? "1.0" : "3.0")
+            }) { migrations, folder in
+                try migrations.whenMigrating(toVersion: "3.2", protecting: [path("list.txt", in: folder)]) {
+                    if try read("list.txt", in: folder) == "1.0\n" {
+                        return try write("3.0\n3.2\n", to: "list.txt", in: folder)
+                    }
+                    try append("3.2\n", to: "list.txt", in: folder)
+                }
+            }
+        let found = try #require(report.findings.first { $0.kind == .firstRunRepeats }, "\(report)")
+        #expect(
+            found.description
+                == #"From 3.2 to 3.2, as firstRun: answers, existingData(at: "3.0"): compared with one jump, line 3 of "#
+                + #"`list.txt` should not be there: "3.2". Answer the version that the data is at, or let its migrations find "#
+                + "out what is done already."
+        )
+    }
+
+    @Test func `an answer that would migrate a fresh install is found`() throws {
+        let report = try Self.report {
+            try exists("list.txt", in: $0) ? Self.newest(in: $0) : .existingData(at: "3.0")
+        }
+        #expect(report.findings.map(\.kind) == [.firstRunRepeats])
+        #expect(report.findings.first?.version?.description == "3.2")
+        let everything = try Self.report(from: [.everything]) { _ in .everything }
+        #expect(everything.findings.allSatisfy { $0.kind != .firstRunRepeats && $0.kind != .firstRunSkips })
+    }
+
+    @Test
+    func `an answer that throws, can't be read or is newer than the app is a finding, and the runs go on`()
+        throws
+    {
+        struct Locked: Error {}
+        for answer in [
+            { (_: String) throws -> MigrationManager.FirstRun in throw Locked() },
+            { _ in .existingData(at: "3.x") }, { _ in .existingData(at: "4.0") },
+        ] {
+            let report = try Self.report(from: [list("3.0\n", at: "3.0")], answer)
+            #expect(report.findings.map(\.kind) == [.failed])
+            #expect(report.runs.count > 5)
+        }
+    }
+}

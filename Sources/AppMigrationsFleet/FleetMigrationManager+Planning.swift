@@ -37,11 +37,8 @@ extension FleetMigrationManager {
             by: state,
             Declarations(observed: state.marks, isFresh: false)
         )
-        for row in rows {
-            if let error = row.error { throw error }
-            if row.kind == .willRun { return false }
-        }
-        return true
+        for row in rows { if let error = row.error { throw error } }
+        return !rows.contains { $0.kind == .willRun }
     }
 
     /// Waits until ``isMigrated(_:)``, without writing anything.

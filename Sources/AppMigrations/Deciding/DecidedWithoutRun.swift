@@ -1,5 +1,6 @@
 extension MigrationDecision {
     /// The state to save where nothing runs; `nil` where it stands already.
+    @inline(never)
     package func settling(
         _ state: MigrationState,
         _ version: AppVersion,
@@ -21,8 +22,11 @@ extension MigrationDecision {
 
     /// What it means that such a state could not be saved.
     package var consequenceOfNotSaving: Message {
-        self == .joinsBaseline
-            ? "Nothing was run; the next start declares it again."
-            : "Which app may use the data was not noted; the next start does it."
+        @inline(never)
+        get {
+            self == .joinsBaseline
+                ? "Nothing was run; the next start declares it again."
+                : "Which app may use the data was not noted; the next start does it."
+        }
     }
 }

@@ -3,30 +3,30 @@
 /// It reads no file: the manager tells it what the state says.
 package struct Declarations {
     /// Whether declarations are taken, or which failure ended that.
-    private enum Standing {
+    enum Standing {
         case open
         case closed(MigrationError)
     }
 
     /// The place of a declaration that has something to run, among those of its manager.
     package struct Ticket: Equatable, Sendable {
-        fileprivate let number: UInt64
+        let number: UInt64
         let isAsynchronous: Bool
     }
 
-    package private(set) var marks: StateMarks
+    package internal(set) var marks: StateMarks
     /// Whether this manager made the state, for a fresh install.
-    private(set) var isFresh: Bool
+    var isFresh: Bool
     /// Whether the version launched is still to be saved, since the lock was held when the manager was made.
-    package private(set) var owesLaunch = false
-    private var previous = AppVersion.zero
+    package internal(set) var owesLaunch = false
+    var previous = AppVersion.zero
     /// The version up to which declarations need no closer look; zero when all of them need it.
-    private var idleLimit: AppVersion
-    private var standing = Standing.open
+    var idleLimit: AppVersion
+    var standing = Standing.open
     /// The calls that have something to run, in the order in which they came.
-    private var queue: [Ticket] = []
-    private var nextTicket: UInt64 = 0
-    private var plansUnderWay = 0
+    var queue: [Ticket] = []
+    var nextTicket: UInt64 = 0
+    var plansUnderWay = 0
 
     @inline(__always)
     package init(_ marks: consuming StateMarks, isFresh: Bool, owesLaunch: Bool, current: AppVersion) {
@@ -61,120 +61,5 @@ package struct Declarations {
     /// Throws where a failure has ended the declarations.
     package func requireOpen(_ version: AppVersion?, _ location: StateLocation) throws(MigrationError) {
         if let firstFailure { throw .blocked(version, by: firstFailure, location) }
-    }
-
-    /// Decides about a declaration by what is known; `nil` when there is nothing to run.
-    ///
-    /// A refusal, or `refusal`, ends the declarations.
-    package mutating func admit(
-        _ version: AppVersion,
-        current: AppVersion,
-        oldestReader: AppVersion,
-        isAsynchronous: Bool,
-        _ location: StateLocation,
-        refusing refusal: MigrationError?
-    ) throws(MigrationError) -> Ticket? {
-        try requireOpen(version, location)
-        // Whether the limit of attempts is reached is decided under the lock: another process may have succeeded meanwhile.
-        let decision = decide(version, after: previous, marks, current: current, limit: nil)
-        if let error = refusal ?? .refusal(of: decision, version, current: current, location) {
-            close(error)
-            throw error
-        }
-        previous = version
-        if decision == .heldByDowngrade { return nil }
-        if decision == .alreadyRun, !marks.lacksFloor(oldestReader, current: current) { return nil }
-        let ticket = Ticket(number: nextTicket, isAsynchronous: isAsynchronous)
-        nextTicket += 1
-        queue.append(ticket)
-        idleLimit = .zero
-        return ticket
-    }
-
-    /// Decides about a version by the state's own marks; its place in the order was looked at when it was declared.
-    package func decide(
-        _ version: AppVersion,
-        after previous: AppVersion = .zero,
-        _ marks: StateMarks,
-        current: AppVersion,
-        limit: Int?
-    ) -> MigrationDecision {
-        MigrationDecision(
-            version,
-            after: previous,
-            current: current,
-            known: self.marks,
-            marks: marks,
-            isFresh: isFresh,
-            attemptLimit: limit
-        )
-    }
-
-    /// Whether the calls that came before a ticket are done.
-    func turn(of ticket: Ticket) -> LockWait.Turn {
-        guard let first = queue.first, first != ticket else { return .now }
-        return first.isAsynchronous ? .afterAsynchronousCall : .later
-    }
-
-    /// The same, for a caller that suspends its task in any case.
-    package func isTurn(of ticket: Ticket) -> Bool { queue.first.map { $0 == ticket } ?? true }
-
-    package mutating func leave(_ ticket: Ticket, current: AppVersion) {
-        queue.removeAll { $0 == ticket }
-        settle(current)
-    }
-
-    package mutating func know(_ marks: StateMarks) { self.marks = marks }
-
-    package mutating func launchSettled(current: AppVersion) {
-        owesLaunch = false
-        settle(current)
-    }
-
-    package mutating func beginPlan(current: AppVersion) {
-        plansUnderWay += 1
-        settle(current)
-    }
-
-    package mutating func endPlan(current: AppVersion) {
-        plansUnderWay -= 1
-        settle(current)
-    }
-
-    /// Begins again after the mark was set.
-    package mutating func reopen(_ marks: StateMarks, current: AppVersion) {
-        self.marks = marks
-        isFresh = false
-        owesLaunch = false
-        previous = .zero
-        standing = .open
-        settle(current)
-    }
-
-    /// Ends the declarations.
-    ///
-    /// Later errors go on naming the first failure.
-    package mutating func close(_ error: MigrationError) {
-        if case .open = standing { standing = .closed(error) }
-        idleLimit = .zero
-    }
-
-    /// The same, whatever failed before.
-    package mutating func forget(_ error: MigrationError) {
-        standing = .closed(error)
-        idleLimit = .zero
-    }
-
-    /// Ends the declarations with `error`, and gives the error to throw: where they had ended before, that they had.
-    package mutating func closing(_ error: MigrationError, _ location: StateLocation) -> MigrationError {
-        if let firstFailure { return .blocked(error.version, by: firstFailure, location) }
-        close(error)
-        return error
-    }
-
-    /// Lets declarations that have nothing to run pass quickly again, if nothing stands against it.
-    private mutating func settle(_ current: AppVersion) {
-        let isIdle = firstFailure == nil && queue.isEmpty && plansUnderWay == 0 && !owesLaunch
-        idleLimit = isIdle ? marks.idleLimit(of: current) : .zero
     }
 }

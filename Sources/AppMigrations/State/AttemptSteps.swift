@@ -1,6 +1,7 @@
 /// The states that an attempt at a migration goes through, wherever they are kept.
 extension MigrationState {
     /// The state with the intent of an attempt, which is saved before the closure changes anything.
+    @inline(never)
     package func beginning(_ attempt: Interruption, oldestReader: AppVersion) -> MigrationState {
         var intent = self
         intent.marks.launched = max(intent.marks.launched, attempt.appVersion)
@@ -13,6 +14,7 @@ extension MigrationState {
     ///
     /// `saved` is where the attempt began, and `deaths` are those that were counted there. A closure that always begins at the
     /// start, passes the same places and dies is a crash loop.
+    @inline(never)
     package func reaching(
         _ text: String,
         progress: Double?,
@@ -31,6 +33,7 @@ extension MigrationState {
     }
 
     /// The state after the closure threw.
+    @inline(never)
     package func failing(_ failure: String) -> MigrationState {
         var ended = self
         // Scalars, since one character can hold any number of them, and the state has a limit of size.

@@ -1,7 +1,7 @@
 /// The part of the state that a start needs, without the history.
 package struct StateMarks: Equatable, Sendable {
-    package var lastRun: AppVersion
-    package var baseline: AppVersion
+    package internal(set) var lastRun: AppVersion
+    package internal(set) var baseline: AppVersion
     package var launched: AppVersion
     private var floor: Floor
     private var interruption: Interrupted
@@ -64,7 +64,7 @@ package struct StateMarks: Equatable, Sendable {
     }
 
     /// The oldest app that may use the data; zero where every app may.
-    package var oldestReader: AppVersion {
+    package internal(set) var oldestReader: AppVersion {
         @inline(never)
         get { if case .version(let version) = floor { version } else { .zero } }
         set { floor = newValue == .zero ? .none : .version(newValue) }
@@ -81,7 +81,7 @@ package struct StateMarks: Equatable, Sendable {
         set { interruption = newValue.map(Interrupted.during) ?? .no }
     }
 
-    package var attempted: [AttemptedMigration] {
+    var attempted: [AttemptedMigration] {
         get { if case .versions(let versions) = attempts { versions } else { [] } }
         set { attempts = newValue.isEmpty ? .none : .versions(newValue) }
     }

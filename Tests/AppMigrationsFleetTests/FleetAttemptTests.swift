@@ -1,0 +1,137 @@
+import AppMigrations
+import AppMigrationsFleet
+import Testing
+
+/// Attempts, deaths and checkpoints across hosts.
+@Suite struct FleetAttemptTests {
+    let fleet = Fleet()
+
+    /// Leaves what a host leaves that dies in a closure: the document as it stood in the middle.
+    private func die(_ host: String, saving checkpoint: String? = nil) async throws {
+        let document = Log()
+        let code = try await takeOver(host) { _ in
+        } _: { context in
+            if let checkpoint { try await context.saveCheckpoint(checkpoint, progress: 0.5) }
+            document.add(try #require(try await fleet.store.text()))
+            throw TestStore.Failure()
+        }
+        #expect(code == .migrationFailed)
+        try await fleet.store.put(try #require(document.all.first))
+    }
+
+    /// Declares 1.1 on a host, and lets time pass until the lease of a dead one has run out.
+    private func takeOver(
+        _ host: String = "heir",
+        _ change: (inout FleetMigrationManager.Options) -> Void = { _ in },
+        _ body: @escaping @Sendable (FleetMigrationContext) async throws -> Void = { _ in }
+    ) async throws -> MigrationError.Code? {
+        let manager = try await fleet.host(host, change)
+        return await driving(host) { try await manager.whenMigrating(toVersion: "1.1", run: body) }
+    }
+
+    /// Lets time pass until the call is over, or has the lease.
+    private func driving(
+        _ host: String,
+        _ call: @escaping @Sendable () async throws -> Void
+    ) async -> MigrationError.Code? {
+        let isDone = Log()
+        let task = Task {
+            defer { isDone.add("done") }
+            return await code(call)
+        }
+        while isDone.all.isEmpty, fleet.store.documents.last?.contains("\"owner\" : \"\(host),") != true {
+            fleet.clock.advance(by: .milliseconds(500))
+            for _ in 0..<20 { await Task.yield() }
+        }
+        return await task.value
+    }
+
+    @Test func `the attempt after a death knows that it is one`() async throws {
+        try await die("a")
+        let code = try await takeOver { _ in
+        } _: { context in
+            #expect(context.attempt == 2 && context.isRetry && context.fence == 2)
+        }
+        #expect(code == nil)
+    }
+
+    @Test func `as many deaths as the limit allows end it, until they are forgotten`() async throws {
+        try await die("a")
+        #expect(try await takeOver { $0.attemptLimit = 1 } == .attemptLimitReached)
+        let manager = try await fleet.host("b")
+        #expect(await driving("b") { try await manager.forgetDeaths() } == nil)
+        #expect(try await takeOver { $0.attemptLimit = 1 } == nil)
+    }
+
+    @Test func `a host that threw is no death`() async throws {
+        for host in ["a", "b", "c"] {
+            let manager = try await fleet.host(host) { $0.attemptLimit = 1 }
+            #expect(
+                await code { try await manager.whenMigrating(toVersion: "1.1") { throw TestStore.Failure() } }
+                    == .migrationFailed
+            )
+        }
+    }
+
+    @Test func `the next attempt goes on at the checkpoint, and deaths are counted from there`() async throws
+    {
+        try await die("a")
+        try await die("b", saving: "kilo")
+        let code = try await takeOver {
+            $0.attemptLimit = 2
+        } _: { context in
+            #expect(context.checkpoint == "kilo")
+            #expect(context.checkpointAppVersion == AppVersion("1.4"))
+            let checkpoint = try context.checkpoint(as: String.self)
+            #expect(checkpoint == "kilo")
+            #expect(throws: MigrationError.self) { try context.checkpoint(as: Int.self) }
+        }
+        #expect(code == nil)
+        let text = try #require(try await fleet.store.text())
+        #expect(!text.contains("kilo"))
+    }
+
+    @Test func `a checkpoint is one write, and renews the lease`() async throws {
+        let manager = try await fleet.host()
+        try await manager.whenMigrating(toVersion: "1.1") { context in
+            let writes = fleet.store.writes
+            try await context.saveCheckpoint(7, progress: 0.25)
+            #expect(fleet.store.writes == writes + 1)
+            let text = try #require(try await fleet.store.text())
+            #expect(text.contains(#""checkpoint" : "7", "checkpointAppVersion" : "1.4", "progress" : 0.25"#))
+            #expect(text.contains(#""beat" : 1"#))
+        }
+    }
+
+    @Test func `a checkpoint that is too long, or comes too late, is refused`() async throws {
+        let manager = try await fleet.host()
+        var kept: FleetMigrationContext?
+        try await manager.whenMigrating(toVersion: "1.1") { context in
+            kept = context
+            let long = String(repeating: "x", count: 4_097)
+            #expect(await code { try await context.saveCheckpoint(long) } == .checkpointNotSaved)
+        }
+        let context = try #require(kept)
+        let text = try await fleet.store.text()
+        #expect(await code { try await context.saveCheckpoint("late") } == .checkpointNotSaved)
+        #expect(try await fleet.store.text() == text)
+    }
+
+    @Test func `a cancelled closure saves its checkpoint, and ends with the code cancelled`() async throws {
+        let manager = try await fleet.host()
+        let door = Door()
+        let task = Task {
+            await code {
+                try await manager.whenMigrating(toVersion: "1.1") { context in
+                    await door.pass()
+                    try await context.saveCheckpoint("here")
+                }
+            }
+        }
+        await fleet.clock.sleepers(2)
+        task.cancel()
+        door.open()
+        #expect(await task.value == .cancelled)
+        #expect(try #require(try await fleet.store.text()).contains(#""checkpoint" : "here""#))
+    }
+}

@@ -1,0 +1,124 @@
+import AppMigrations
+import AppMigrationsFleet
+import Testing
+
+/// A store that fails, loses its answers, or says what isn't so.
+@Suite struct FleetStoreFailureTests {
+    let fleet = Fleet()
+
+    private static let answers: [TestStore.Answer] = [.worksAndFails, .worksAndRefuses]
+
+    @Test(arguments: answers, ["first run", "intent", "record"])
+    func `a write whose answer is lost is found by the next read`(_ answer: TestStore.Answer, _ step: String)
+        async throws
+    {
+        fleet.store.onWrite { number, _ in
+            number == ["first run": 1, "intent": 2, "record": 3][step] ? answer : .works
+        }
+        let migrations = try await fleet.host()
+        var count = 0
+        #expect(try await migrations.whenMigrating(toVersion: "1.1") { count += 1 })
+        #expect(count == 1)
+        #expect(try await fleet.host("b").lastRunVersion == AppVersion("1.1"))
+        #expect(fleet.store.documents.count == 3)
+    }
+
+    @Test(arguments: answers)
+    func `a checkpoint whose answer is lost is saved`(_ answer: TestStore.Answer) async throws {
+        let migrations = try await fleet.host()
+        fleet.store.onWrite { number, _ in number == 3 ? answer : .works }
+        try await migrations.whenMigrating(toVersion: "1.1") { try await $0.saveCheckpoint("here") }
+        #expect(fleet.store.documents.count { $0.contains("here") } == 1)
+    }
+
+    @Test func `an intent that isn't saved runs nothing`() async throws {
+        let migrations = try await fleet.host()
+        fleet.store.onWrite { _, _ in .fails }
+        let error = await #expect(throws: MigrationError.self) {
+            try await migrations.whenMigrating(toVersion: "1.1") { Issue.record("It ran.") }
+        }
+        #expect(error?.code == .stateNotSaved)
+        #expect(
+            error?.description == """
+                The state of manager "Data", document "Data" in the fleet's store, could not be saved: the network is gone. The old \
+                state stands. Migration 1.1 was not run. Try again when the store can be reached.
+                """
+        )
+        #expect(error?.path == nil)
+    }
+
+    @Test func `a record that isn't saved leaves the migration pending`() async throws {
+        let migrations = try await fleet.host()
+        fleet.store.onWrite { number, _ in number == 3 ? .fails : .works }
+        #expect(await code { try await migrations.whenMigrating(toVersion: "1.1") {} } == .stateNotSaved)
+        #expect(fleet.log.all == ["a started", "a failed"])
+        #expect(try #require(try await fleet.store.text()).contains(#""lastRunVersion" : "0""#))
+    }
+
+    @Test func `a store that can't be read stops a start, and is no first run`() async throws {
+        fleet.store.onRead { _ in .fails }
+        let error = await #expect(throws: MigrationError.self) { _ = try await fleet.host() }
+        #expect(error?.code == .stateUnreadable)
+        #expect(
+            error?.description == """
+                The state of manager "Data", document "Data" in the fleet's store, could not be read: the network is gone. Nothing \
+                was run or written. Try again when the store can be reached.
+                """
+        )
+        #expect(fleet.store.writes == 0)
+    }
+
+    @Test func `a document that is damaged, or of a newer format, stops a start and is left as it is`()
+        async throws
+    {
+        _ = try await fleet.host()
+        let text = try #require(try await fleet.store.text())
+        for (bad, expected) in [
+            (String(text.dropLast(4)), MigrationError.Code.stateCorrupted),
+            (text.replacing("\"format\" : 1", with: "\"format\" : 2"), .stateFromNewerFormat),
+            (text.replacing("\"Data\"", with: "\"Other\""), .stateCorrupted), ("", .stateCorrupted),
+        ] {
+            try await fleet.store.put(bad)
+            #expect(await code { _ = try await fleet.host() } == expected)
+            #expect(try await fleet.store.text() == bad)
+        }
+    }
+
+    @Test func `a version launched that can't be saved is told, and stops nothing`() async throws {
+        _ = try await fleet.host(at: "1.0")
+        fleet.store.onWrite { _, _ in .fails }
+        let migrations = try await fleet.host("b")
+        #expect(migrations.launch == .upgrade(from: try AppVersion(parsing: "1.0")))
+        #expect(fleet.log.all == ["b launchNotSaved"])
+    }
+
+    @Test func `a store that refuses without a reason is asked again after a pause`() async throws {
+        let migrations = try await fleet.host()
+        let pauses = fleet.clock.pauses
+        fleet.store.onWrite { number, _ in number < 5 ? .refuses : .works }
+        let task = Task { try await migrations.whenMigrating(toVersion: "1.1") {} }
+        while fleet.store.writes < 5 {
+            fleet.clock.advance(by: .seconds(1))
+            for _ in 0..<20 { await Task.yield() }
+        }
+        #expect(try await task.value)
+        #expect(fleet.clock.pauses >= pauses + 3)
+    }
+
+    @Test func `the version launched waits while another host is migrating, and is saved after it`()
+        async throws
+    {
+        let old = try await fleet.host("old", at: "1.2")
+        let new = Guarded<FleetMigrationManager?>(nil)
+        try await old.whenMigrating(toVersion: "1.1") {
+            let writes = fleet.store.writes
+            let manager = try await fleet.host("new", at: "1.4")
+            #expect(fleet.store.writes == writes)
+            new.withLock { $0 = manager }
+        }
+        let manager = try #require(new.withLock { $0 })
+        #expect(try await !manager.whenMigrating(toVersion: "1.1") {})
+        #expect(try #require(try await fleet.store.text()).contains(#""launchedVersion" : "1.4""#))
+        new.destroy()
+    }
+}

@@ -11,6 +11,7 @@ let settings: [SwiftSetting] = [
 let package = Package(
     name: "PostgresInterop",
     platforms: [.macOS(.v15)],
+    products: [.library(name: "PostgresConnection", targets: ["PostgresConnection"])],
     dependencies: [.package(name: "swift-app-migrations", path: "../../..")],
     targets: [
         .systemLibrary(
@@ -36,6 +37,24 @@ let package = Package(
             name: "PostgresStarter",
             dependencies: [
                 "PostgresConnection", .product(name: "AppMigrationsSQL", package: "swift-app-migrations"),
+            ],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "FleetHost",
+            dependencies: [
+                "PostgresConnection", .product(name: "AppMigrations", package: "swift-app-migrations"),
+                .product(name: "AppMigrationsFleet", package: "swift-app-migrations"),
+                .product(name: "AppMigrationsSQL", package: "swift-app-migrations"),
+            ],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "start-ratio",
+            dependencies: [
+                "PostgresConnection", .product(name: "AppMigrations", package: "swift-app-migrations"),
+                .product(name: "AppMigrationsFleet", package: "swift-app-migrations"),
+                .product(name: "AppMigrationsSQL", package: "swift-app-migrations"),
             ],
             swiftSettings: settings
         ),

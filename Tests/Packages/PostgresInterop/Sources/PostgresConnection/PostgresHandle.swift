@@ -4,10 +4,7 @@ import Synchronization
 
 /// The connection itself, which one task uses at a time.
 final class PostgresHandle: @unchecked Sendable {
-    enum Readiness { case reading, writing }
-
     let connection: OpaquePointer
-    private static let queue = DispatchQueue(label: "sockets")
 
     init(_ info: String) async throws {
         guard let connection = PQconnectStart(info) else { throw PostgresError(message: "out of memory") }
@@ -26,44 +23,36 @@ final class PostgresHandle: @unchecked Sendable {
 
     deinit { PQfinish(connection) }
 
-    nonisolated(nonsending) func wait(for readiness: Readiness) async {
-        let socket = PQsocket(connection)
-        await withCheckedContinuation { continuation in
-            let source: any DispatchSourceProtocol =
-                switch readiness {
-                case .reading: DispatchSource.makeReadSource(fileDescriptor: socket, queue: Self.queue)
-                case .writing: DispatchSource.makeWriteSource(fileDescriptor: socket, queue: Self.queue)
-                }
-            source.setEventHandler { source.cancel() }
-            source.setCancelHandler { continuation.resume() }
-            source.resume()
-        }
+    nonisolated(nonsending) func wait(for readiness: Sockets.Readiness) async {
+        await Sockets.all.wait(for: readiness, of: PQsocket(connection))
     }
 }
 
 /// Asks the server to cancel what a connection runs, on a thread that no task needs: the call of libpq blocks.
 final class PostgresCancellation: @unchecked Sendable {
     private let cancel: OpaquePointer?
-    private let sending = DispatchGroup()
+    private let sending = Mutex<Task<Void, Never>?>(nil)
 
     init(_ connection: OpaquePointer) { cancel = PQgetCancel(connection) }
 
     deinit { PQfreeCancel(cancel) }
 
     func send() {
-        DispatchQueue.global().async(group: sending) { [self] in
-            withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { error in
-                // Where the server can't be asked, the statement runs to its end.
-                _ = PQcancel(cancel, error.baseAddress, Int32(error.count))
+        let task = Task {
+            await withCheckedContinuation { continuation in
+                DispatchQueue.global().async { [self] in
+                    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { error in
+                        // Where the server can't be asked, the statement runs to its end.
+                        _ = PQcancel(cancel, error.baseAddress, Int32(error.count))
+                    }
+                    continuation.resume()
+                }
             }
         }
+        sending.withLock { $0 = task }
     }
 
-    func finish() async {
-        await withCheckedContinuation { continuation in
-            sending.notify(queue: .global()) { continuation.resume() }
-        }
-    }
+    nonisolated(nonsending) func finish() async { await sending.withLock { $0 }?.value }
 }
 
 /// Lets tasks pass one after the other.

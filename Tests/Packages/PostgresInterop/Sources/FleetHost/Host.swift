@@ -1,0 +1,73 @@
+import AppMigrations
+import AppMigrationsFleet
+import AppMigrationsSQL
+import PostgresConnection
+
+/// One start of a release: 1.1 and 1.3 run at least once, 1.2 and 1.4 exactly once, and 2.0 shuts older releases out.
+struct Host {
+    let connection: String
+    let release: String
+    let settings: [String: String]
+
+    func start() async throws {
+        let cells: AsyncPostgresConnection.Cells = settings["cells"] == "binary" ? .binary : .text
+        let db = try await AsyncPostgresConnection(connection, cells: cells)
+        let manager = try await FleetMigrationManager(
+            named: "Data",
+            currentVersion: release,
+            firstRun: .everything,
+            store: SQLFleetStore(db),
+            options: FleetMigrationManager.Options(
+                leaseDuration: .seconds(Int(settings["lease"] ?? "30") ?? 30),
+                onEvent: { if $0.kind == .waiting { say("waiting \($0.note ?? "")") } }
+            )
+        )
+        if let required = manager.requiredVersion { return say("required \(required)") }
+        for version in ["1.1", "1.2", "1.3", "1.4"] {
+            if version == "1.1" || version == "1.3" {
+                try await manager.whenMigrating(toVersion: version) { try await work($0) }
+            } else {
+                let other = try await AsyncPostgresConnection(connection, cells: cells)
+                try await manager.whenMigrating(toVersion: version, in: other) { db in
+                    try await count(version, db)
+                }
+            }
+        }
+        if release == "2.0" {
+            try await manager.whenMigrating(toVersion: "2.0", oldestReader: "2.0") { try await work($0) }
+        }
+        say("done")
+    }
+
+    /// Steps from checkpoint to checkpoint, each taken down with the fence.
+    private func work(_ context: FleetMigrationContext) async throws {
+        let log = try await AsyncPostgresConnection(settings["log"] ?? connection)
+        try await note("begin", context, log)
+        say("begin \(context.version) \(context.fence)")
+        for step in (try context.checkpoint(as: Int.self) ?? 0)..<4 {
+            try await log.query("SELECT pg_sleep(0.1)::text")
+            try await context.saveCheckpoint(step + 1)
+            say("step \(step + 1)")
+        }
+        try await note("end", context, log)
+        say("end \(context.version) \(context.fence)")
+    }
+
+    private func note(
+        _ what: String,
+        _ context: FleetMigrationContext,
+        _ log: AsyncPostgresConnection
+    ) async throws {
+        try await log.query(
+            "INSERT INTO log(release, version, fence, what) VALUES ($1, $2, $3::bigint, $4)",
+            [.text(release), .text("\(context.version)"), .integer(Int64(context.fence)), .text(what)]
+        )
+    }
+
+    private func count(_ version: String, _ db: AsyncPostgresConnection) async throws {
+        say("begin \(version)")
+        try await db.query("SELECT pg_sleep(0.1)::text")
+        try await db.query("UPDATE counter SET runs = runs + 1 WHERE version = $1", [.text(version)])
+        say("end \(version)")
+    }
+}

@@ -31,6 +31,12 @@ package protocol SQLSession {
     /// Runs a script in the migration's transaction, which is still there afterwards.
     func run(script: String) -> SQLWork<Void>
 
+    /// The one statement of a script that is to run outside of a transaction; refuses any other script.
+    func statement(ofAlone script: String) throws(SQLError) -> String
+
+    /// Whether another connection runs a statement that begins with a mark, or did so a moment ago.
+    func isRunning(_ mark: String) -> SQLWork<Bool>
+
     /// Begins the transaction of a migration, and waits until no other process is in one.
     func begin(_ lock: SQLLockWait, durably: Bool) -> SQLWork<Void>
 
@@ -82,10 +88,11 @@ extension SQLSession {
     package func transaction(
         _ lock: SQLLockWait,
         durably: Bool = false,
+        commit: @escaping () -> String = { "COMMIT" },
         _ body: @escaping () -> SQLWork<Void>
     ) -> SQLWork<Void> {
         begin(lock, durably: durably).then {
-            body().then { .statement("COMMIT") }.otherwise { rollingBack(after: $0) }
+            body().then { .statement(commit()) }.otherwise { rollingBack(after: $0) }
         }
     }
 

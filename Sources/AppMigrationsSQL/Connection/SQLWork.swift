@@ -63,6 +63,16 @@ extension SQLWork {
         )
     }
 
+    /// The same work with a mark before each of its statements.
+    package func marked(_ mark: String) -> SQLWork {
+        guard case .asking(let request, let next) = self else { return self }
+        let goOn: (SQLAnswer) -> SQLWork = { next($0).marked(mark) }
+        if case .query(let sql, let arguments) = request {
+            return .asking(.query(mark + sql, arguments), goOn)
+        }
+        return .asking(request, goOn)
+    }
+
     /// Work that begins with what can fail without a statement.
     package static func trying(_ body: () throws -> SQLWork) -> SQLWork {
         do {

@@ -3,13 +3,12 @@ extension SQLLedger {
     /// Refuses the ledger of another tool, of which this library would run what that tool has run.
     func refuseOtherTools() throws(SQLError) {
         // A row of one of these needs columns that this library doesn't fill, or means something else.
-        let tools = [
-            ("dirty", "golang-migrate's"), ("inserted_at", "Ecto's"), ("installed_rank", "Flyway's"),
-            ("execution_time", "sqlx's"), ("run_on", "Diesel's"),
-            ("manager", "that of whenMigrating(toVersion:in:)"),
-        ]
-        if let (column, owner) = tools.first(where: { columns.contains($0.0) }) {
-            throw SQLError(.foreignLedger, "The table \(name) is \(owner): it has a column \(column)")
+        if let tool = OtherTool(columns: columns) { throw tool.error(of: name) }
+        if columns.contains("manager") {
+            throw SQLError(
+                .foreignLedger,
+                "The table \(name) is that of whenMigrating(toVersion:in:): it has a column manager"
+            )
         }
         // That of FMDBMigrationManager has integers.
         if columns == ["version"], ["CHAR", "TEXT"].contains(where: versionType.uppercased().contains) {

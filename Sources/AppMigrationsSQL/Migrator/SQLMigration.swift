@@ -21,8 +21,16 @@ public struct SQLMigration<Connection>: Sendable {
     }
 
     /// A migration of one or many statements, written without BEGIN and COMMIT.
-    public init(version: Int64, name: String? = nil, sql: String) {
-        step = SQLStep(version: version, name: name, source: .text(sql))
+    ///
+    /// - Parameters:
+    ///   - version: The version, from 0 on.
+    ///   - name: What the migration is called in errors, in progress and in the ledger.
+    ///   - sql: The statements.
+    ///   - inTransaction: `false` for the one statement that PostgreSQL refuses in a transaction, `CREATE INDEX CONCURRENTLY`
+    ///     for instance. It is recorded after it has run, so it runs **at least once**: write it so that it can run twice. A
+    ///     file has `-- app-migrations: no transaction` as its first line instead.
+    public init(version: Int64, name: String? = nil, sql: String, inTransaction: Bool = true) {
+        step = SQLStep(version: version, name: name, source: .text(sql), isAlone: !inTransaction)
         code = nil
     }
 

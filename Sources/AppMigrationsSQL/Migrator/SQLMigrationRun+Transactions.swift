@@ -4,9 +4,13 @@ extension SQLMigrationRun {
     func runEach(from index: Int) -> SQLWork<Void> {
         guard index < pending.count else { return .nothing }
         let next = pending[index]
-        return transaction(at: next, isLast: index == pending.count - 1) {
-            self.perform(next).map { try self.checkAnswer(.rollBack) }
-        }.then {
+        let isLast = index == pending.count - 1
+        let work =
+            next.alone.map { runAlone(next, $0) }
+            ?? transaction(at: next, isLast: isLast) {
+                self.perform(next).map { try self.checkAnswer(.rollBack) }
+            }
+        return work.then {
             try self.checkAnswer(.stop)
             return self.runEach(from: index + 1)
         }
@@ -72,7 +76,7 @@ extension SQLMigrationRun {
     }
 
     /// Fails where the closure for progress gave an answer that ends the run.
-    private func checkAnswer(_ end: SQLMigrationProgress.Answer) throws(SQLError) {
+    func checkAnswer(_ end: SQLMigrationProgress.Answer) throws(SQLError) {
         guard answer == end, end == .rollBack || isIncomplete else { return }
         var error = SQLError(.stopped, "The progress closure answered .\(answer)")
         error.applied = report.applied

@@ -9,6 +9,8 @@ final class SQLMigrationRun {
         /// `nil` for a closure.
         let script: String?
         let checksum: String?
+        /// The statement that runs outside of a transaction.
+        let alone: String?
     }
 
     /// What the caller is called for.
@@ -23,7 +25,7 @@ final class SQLMigrationRun {
     let session: any SQLSession
     let steps: SQLSteps
     private let target: Int64?
-    private let insideTransaction: Bool
+    let insideTransaction: Bool
     private let tellsOfWaiting: Bool
 
     private(set) var call = Call.waiting
@@ -31,7 +33,7 @@ final class SQLMigrationRun {
 
     private(set) var report = SQLMigrationReport()
     private(set) var pending = [Pending]()
-    private var ledger: SQLLedger
+    var ledger: SQLLedger
     /// Whether foreign keys were on and are checked after each migration.
     private var checksReferences = false
     /// How many of the pending ones another process ran.
@@ -89,13 +91,19 @@ final class SQLMigrationRun {
         for place in places {
             let step = steps.all[place]
             let script = try step.text()
+            var alone: String?
             do throws(SQLError) {
-                if let script { try session.check(script) }
+                if let script {
+                    try session.check(script)
+                    alone = try statement(ofAlone: script, step)
+                }
             } catch {
                 throw step.located(error)
             }
             let checksum = script.map(SQLChecksum.of)
-            pending.append(Pending(place: place, step: step, script: script, checksum: checksum))
+            pending.append(
+                Pending(place: place, step: step, script: script, checksum: checksum, alone: alone)
+            )
         }
     }
 
@@ -135,7 +143,7 @@ final class SQLMigrationRun {
     }
 
     /// Another process has run it, unless that was a migrator of other migrations.
-    private func skip(_ next: Pending, in ledger: SQLLedger) -> SQLWork<Void> {
+    func skip(_ next: Pending, in ledger: SQLLedger) -> SQLWork<Void> {
         appliedByOthers += 1
         return ledger.checksum(of: next.step.version).then { recorded in
             recorded == next.checksum ? .nothing : self.steps.ownChanges(in: self.session).map { _ in }
@@ -150,7 +158,7 @@ final class SQLMigrationRun {
         return checksReferences ? session.checkingReferences(work) : work()
     }
 
-    private func tellOf(_ step: SQLStep) -> SQLWork<Void> {
+    func tellOf(_ step: SQLStep) -> SQLWork<Void> {
         report.applied.append(step.version)
         return calling(
             .progress(

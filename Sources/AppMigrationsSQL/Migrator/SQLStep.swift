@@ -6,6 +6,8 @@ struct SQLStep: Sendable {
     let name: String?
     /// `nil` for a closure.
     let source: Source?
+    /// Whether its statement runs outside of a transaction; a script can say so as well.
+    var isAlone = false
 
     /// Where the SQL of a migration is.
     enum Source: Sendable {

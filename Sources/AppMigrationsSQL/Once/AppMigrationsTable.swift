@@ -1,15 +1,16 @@
 internal import AppMigrations
 
-/// The table `app_migrations` of a database: which versions of which manager have run in it, and how far those came that
-/// run in batches.
+/// The table `app_migrations` of a database, or one of another name: which versions of which manager have run in it, and
+/// how far those came that run in batches.
 ///
 /// A row is written in the transaction of its closure, so that the database itself knows what a state file
 /// outside of it could not be told any more. One whose `cursor` is `NULL` stands for a version that is done.
 struct AppMigrationsTable {
     let session: any SQLSession
+    let name: String
     let manager: String
 
-    private var table: String { session.schema + "app_migrations" }
+    private var table: String { session.table(name) }
     private var isThisRow: String {
         "manager = \(session.placeholder(1)) AND version = \(session.placeholder(2))"
     }
@@ -23,14 +24,16 @@ struct AppMigrationsTable {
 
     /// The names of its columns, none where there is no such table.
     func columns() -> SQLWork<[SQLValue]> {
-        session.columns(of: "app_migrations").map { rows in
+        session.columns(of: name).map { rows in
             let columns = rows.compactMap(\.first)
             if columns.isEmpty || columns.contains("manager") && columns.contains("version") {
                 return columns
             }
+            let names = columns.compactMap { if case .text(let name) = $0 { name.lowercased() } else { nil } }
+            if let tool = OtherTool(columns: names) { throw tool.error(of: name) }
             throw SQLError(
                 .ledgerUnreadable,
-                "The table app_migrations has not the columns manager and version"
+                "The table \(name) has not the columns manager and version"
             )
         }
     }
@@ -60,7 +63,7 @@ struct AppMigrationsTable {
             guard rows.count < 2, rows.allSatisfy({ Array($0.dropFirst()) == expected }) else {
                 throw SQLError(
                     .ledgerUnreadable,
-                    "The table app_migrations has rows that seem to be of version \(version), and are not: \(rows)"
+                    "The table \(name) has rows that seem to be of version \(version), and are not: \(rows)"
                 )
             }
             switch rows.first?.first {
@@ -70,7 +73,7 @@ struct AppMigrationsTable {
             case let value?:
                 throw SQLError(
                     .ledgerUnreadable,
-                    "The table app_migrations has a cursor of version \(version) that can't be read: \(value)"
+                    "The table \(name) has a cursor of version \(version) that can't be read: \(value)"
                 )
             }
         }
@@ -85,7 +88,7 @@ struct AppMigrationsTable {
                 row(of: version) + [SQLValue(cursor)]
             ).then { session.count(of: table) }.then { after in
                 // A constraint with ON CONFLICT or a trigger can leave the row out without an error, or remove another.
-                guard after == before + 1 else { throw SQLError.rowNotKept(version) }
+                guard after == before + 1 else { throw SQLError.rowNotKept(version, name) }
                 return require(version, at: cursor)
             }
         }
@@ -101,7 +104,7 @@ struct AppMigrationsTable {
 
     func require(_ version: AppVersion, at cursor: String?) -> SQLWork<Void> {
         let expected = cursor.map(Place.begun) ?? .done
-        return place(of: version).map { if $0 != expected { throw SQLError.rowNotKept(version) } }
+        return place(of: version).map { if $0 != expected { throw SQLError.rowNotKept(version, name) } }
     }
 
     /// Removes the rows of this manager above a version.
@@ -115,7 +118,7 @@ struct AppMigrationsTable {
                 guard case .text(let text) = row.first, let version = AppVersion(text) else {
                     throw SQLError(
                         .ledgerUnreadable,
-                        "The table app_migrations has a version that can't be read: \(row)"
+                        "The table \(name) has a version that can't be read: \(row)"
                     )
                 }
                 marked.append(version)
@@ -151,10 +154,10 @@ extension SQLError {
         )
     }
 
-    fileprivate static func rowNotKept(_ version: AppVersion) -> SQLError {
+    fileprivate static func rowNotKept(_ version: AppVersion, _ name: String) -> SQLError {
         SQLError(
             .ledgerUnreadable,
-            "The table app_migrations did not keep the row of version \(version), or lost another"
+            "The table \(name) did not keep the row of version \(version), or lost another"
         )
     }
 }

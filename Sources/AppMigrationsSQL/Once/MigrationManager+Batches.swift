@@ -29,7 +29,7 @@ extension MigrationManager {
     /// The cursor in the database is the one that counts, for a restored backup too. The state file gets it as a checkpoint
     /// after the first batch of each attempt and after each tenth of the progress, so that `attemptLimit` counts deaths
     /// from there, and a plan knows how far the work is. The closure saves no checkpoints of its own. What
-    /// ``whenMigrating(toVersion:oldestReader:in:lockTimeout:run:)-(_,_,_,_,(Connection)->Void)`` says of the state file, of renamed
+    /// ``whenMigrating(toVersion:oldestReader:in:ledger:lockTimeout:run:)-(_,_,_,_,_,(Connection)->Void)`` says of the state file, of renamed
     /// managers and of `reset(to:)` holds here as well.
     ///
     /// - Parameters:
@@ -38,6 +38,7 @@ extension MigrationManager {
     ///     `whenMigrating(toVersion:oldestReader:protecting:run:)`.
     ///   - db: A connection that is not in a transaction. The expression is evaluated only when there may be batches to
     ///     run: a start that has nothing to do, and a plan, open no database.
+    ///   - ledger: The table that records what ran, for a database in which another program has one of that name.
     ///   - lockTimeout: How long each batch waits for another writer.
     ///   - batches: Does one batch, with the connection, the cursor of the batch before it, and the migration's context. It
     ///     must not end the transaction.
@@ -52,13 +53,18 @@ extension MigrationManager {
         toVersion: String,
         oldestReader: String? = nil,
         in db: @autoclosure () throws -> Connection,
+        ledger: String = "app_migrations",
         lockTimeout: Duration = .seconds(60),
         batches: (Connection, MigrationBatch, MigrationContext) throws -> MigrationBatch.Outcome
     ) throws(MigrationError) -> Bool {
         var ran = false
         try whenMigrating(toVersion: toVersion, oldestReader: oldestReader) { context in
             let db = try db()
-            let table = AppMigrationsTable(session: Connection.dialect.session(db), manager: name)
+            let table = AppMigrationsTable(
+                session: Connection.dialect.session(db),
+                name: ledger,
+                manager: name
+            )
             var run = BatchRun(on: db, table, context, lockTimeout: lockTimeout)
             defer { ran = run.hasRun }
             try run.run { try batches(db, $0, context) }

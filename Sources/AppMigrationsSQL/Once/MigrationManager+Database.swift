@@ -3,7 +3,7 @@ public import AppMigrations
 extension MigrationManager {
     /// Runs `run` in a transaction of a database, exactly once in the life of that database.
     ///
-    /// The transaction also writes a row of the table `app_migrations`, which this makes where it is
+    /// The transaction also writes a row of the table `app_migrations` (`ledger:`), which this makes where it is
     /// missing. A process that dies between the commit and the record in the state file does not make the
     /// closure run twice: the next start finds the row, and only records the version. The commit is on the
     /// disk before the record is.
@@ -13,8 +13,8 @@ extension MigrationManager {
     /// row stays would be lost work. Foreign keys are off in the closure and checked after it, as a
     /// ``SQLMigrator`` does it. A migrator inside gets `insideTransaction: true`.
     ///
-    /// There is no asynchronous form: whatever used the connection while the closure is suspended would be in
-    /// its transaction. In asynchronous code this waits for other processes on the calling thread.
+    /// In asynchronous code this waits for other processes on the calling thread. An ``AsyncSQLConnection`` has a form of its
+    /// own.
     ///
     /// The state file is asked first, so that a start which has the version doesn't look at the database. A database
     /// that comes back from a backup of an earlier version is therefore not migrated: what must follow the database
@@ -24,13 +24,14 @@ extension MigrationManager {
     /// `MigrationManager.reset(to:)` and `forgetState()` know no database. The row stays, and what it stands
     /// for, so that a closure does not run again in a database that has its work; in one that has not, a
     /// restored backup for instance, it runs. To run it again in the same database use
-    /// ``AppMigrations/MigrationManager/reset(to:in:lockTimeout:)``.
+    /// `reset(to:in:)`.
     ///
     /// - Parameters:
     ///   - toVersion: The version, as in `whenMigrating(toVersion:run:)`; `1.4` and `1.4.0` are one row.
     ///   - oldestReader: The oldest app that can still use the data, as in `whenMigrating(toVersion:oldestReader:run:)`.
     ///   - db: A connection that is not in a transaction. The expression is evaluated only when the closure may have to
     ///     run: a start that has nothing to do, and a plan, open no database.
+    ///   - ledger: The table that records what ran, for a database in which another program has one of that name.
     ///   - lockTimeout: How long to wait for another writer: longer than the longest migration.
     ///   - run: What is to be done, with the connection. It must not end the transaction.
     /// - Returns: Whether the closure ran.
@@ -44,6 +45,7 @@ extension MigrationManager {
         toVersion: String,
         oldestReader: String? = nil,
         in db: @autoclosure () throws -> Connection,
+        ledger: String = "app_migrations",
         lockTimeout: Duration = .seconds(60),
         run: (Connection) throws -> Void
     ) throws(MigrationError) -> Bool {
@@ -51,13 +53,14 @@ extension MigrationManager {
             toVersion: toVersion,
             oldestReader: oldestReader,
             in: try db(),
+            ledger: ledger,
             lockTimeout: lockTimeout
         ) { db, _ in try run(db) }
     }
 
     /// Runs `run` with its context in a transaction of a database, exactly once in the life of that database.
     ///
-    /// The same as ``AppMigrations/MigrationManager/whenMigrating(toVersion:oldestReader:in:lockTimeout:run:)-(_,_,_,_,(Connection)->Void)``,
+    /// The same as ``AppMigrations/MigrationManager/whenMigrating(toVersion:oldestReader:in:ledger:lockTimeout:run:)-(_,_,_,_,_,(Connection)->Void)``,
     /// for a closure that wants to know its attempt or report progress. A second attempt finds nothing of the
     /// first one in the database.
     @discardableResult
@@ -65,13 +68,18 @@ extension MigrationManager {
         toVersion: String,
         oldestReader: String? = nil,
         in db: @autoclosure () throws -> Connection,
+        ledger: String = "app_migrations",
         lockTimeout: Duration = .seconds(60),
         run: (Connection, MigrationContext) throws -> Void
     ) throws(MigrationError) -> Bool {
         var ran = false
         try whenMigrating(toVersion: toVersion, oldestReader: oldestReader) { context in
             let db = try db()
-            let table = AppMigrationsTable(session: Connection.dialect.session(db), manager: name)
+            let table = AppMigrationsTable(
+                session: Connection.dialect.session(db),
+                name: ledger,
+                manager: name
+            )
             var call = ClosureCall()
             do throws(SQLError) {
                 ran = try table.runOnce(context.version, lockTimeout: lockTimeout).run(on: db) {
@@ -86,25 +94,31 @@ extension MigrationManager {
 
     /// Sets the mark as `reset(to:)` does, and takes the rows above `version` out of the database.
     ///
-    /// What ``whenMigrating(toVersion:oldestReader:in:lockTimeout:run:)-(_,_,_,_,(Connection)->Void)`` ran above that version
+    /// What ``whenMigrating(toVersion:oldestReader:in:ledger:lockTimeout:run:)-(_,_,_,_,_,(Connection)->Void)`` ran above that version
     /// runs again then, on a database that has its work already. For recovery and for tests, while no other
     /// process migrates. The rows go first: after a death in between, the call has to be made again.
     ///
     /// - Parameters:
     ///   - version: The version at which the data is.
     ///   - db: A connection that is not in a transaction.
+    ///   - ledger: The table that records what ran, for a database in which another program has one of that name.
     ///   - lockTimeout: How long to wait for another writer.
     /// - Throws: ``SQLError`` of the database, and nothing was reset then; `MigrationError` as `reset(to:)`.
     public func reset<Connection: SQLConnection>(
         to version: String,
         in db: Connection,
+        ledger: String = "app_migrations",
         lockTimeout: Duration = .seconds(60)
     ) throws {
         try requireWritable()
         let limit = try AppVersion(parsing: version)
         // What reset(to:) would refuse must not have removed anything.
         if !limit.exceeds(currentVersion) {
-            let table = AppMigrationsTable(session: Connection.dialect.session(db), manager: name)
+            let table = AppMigrationsTable(
+                session: Connection.dialect.session(db),
+                name: ledger,
+                manager: name
+            )
             try table.removeAlone(after: limit, lockTimeout: lockTimeout).run(on: db)
         }
         try reset(to: version)

@@ -7,6 +7,15 @@ extension SQLiteSession {
         if isAwaited { _ = try script.awaitedStatements() }
     }
 
+    package func statement(ofAlone script: String) throws(SQLError) -> String {
+        throw SQLError(
+            .refusedStatement,
+            "SQLite runs every migration in a transaction. What it can't do in one, as VACUUM, belongs beside the migrator"
+        )
+    }
+
+    package func isRunning(_ mark: String) -> SQLWork<Bool> { .done(false) }
+
     package func run(script: String) -> SQLWork<Void> {
         guard let own, !own.isBorrowed else {
             return behindSavepoint { isAwaited ? runEach(of: SQLScript(script)) : .script(script) }

@@ -24,6 +24,10 @@ private func whenToCall(
     }
 }
 
+private func waiting(_ migrator: SQLMigrator<SQLiteConnection>, _ db: SQLiteConnection) throws {
+    try migrator.migrate(db, waiting: { log("another process migrates the database") })
+}
+
 private func textsAndClosures(folder: String) throws -> SQLMigrator<SQLiteConnection> {
     let migrator = try SQLiteMigrator(
         SQLiteMigration.files(in: folder) + [

@@ -132,53 +132,6 @@ import Testing
 
     @Test(
         arguments: [
-            ("version BIGINT PRIMARY KEY, dirty BOOLEAN NOT NULL", "golang-migrate's: it has a column dirty"),
-            ("version BIGINT PRIMARY KEY, inserted_at TEXT", "Ecto's: it has a column inserted_at"),
-            (
-                "installed_rank INT NOT NULL, version TEXT, description TEXT, execution_time INT",
-                "Flyway's: it has a column installed_rank"
-            ),
-            (
-                "version BIGINT PRIMARY KEY, description TEXT, checksum BLOB, execution_time BIGINT",
-                "sqlx's: it has a column execution_time"
-            ),
-            ("version VARCHAR(50) PRIMARY KEY, run_on TIMESTAMP", "Diesel's: it has a column run_on"),
-            (
-                "manager TEXT NOT NULL, version TEXT NOT NULL",
-                "that of whenMigrating(toVersion:in:): it has a column manager"
-            ),
-            (
-                "version varchar NOT NULL PRIMARY KEY",
-                "that of Rails or dbmate: it has versions of texts, and no other column"
-            ),
-            (
-                "\"Version\" Text",
-                "that of Rails or dbmate: it has versions of texts, and no other column"
-            ),
-        ]
-    )
-    func `the ledger of another tool is refused by its columns`(columns: String, owner: String) throws {
-        for name in ["schema_migrations", "flyway_schema_history"] {
-            let db = try memory()
-            try db.query("CREATE TABLE \(name)(\(columns))")
-            let migrator = try Migrator(SQLMigration.numbered(notes), ledger: name)
-            for error in [
-                try sqlError { try migrator.migrate(db) }, try sqlError { try migrator.status(db) },
-                try sqlError { try migrator.baseline(db, at: 1) },
-            ] {
-                #expect(
-                    error.description
-                        == "The table \(name) is \(owner). Nothing was run."
-                        + " Give this migrator a ledger of its own (ledger:)."
-                )
-                #expect(error.code == .foreignLedger)
-            }
-            #expect(try tables(in: db).filter { $0 != name } == [])
-        }
-    }
-
-    @Test(
-        arguments: [
             "CREATE TABLE L(version, name NOT NULL ON CONFLICT IGNORE)",
             """
             CREATE TABLE L(version);

@@ -9,9 +9,9 @@ import Testing
 @Suite struct BatchesPlaceTests {
     @Test(arguments: [
         ("INSERT INTO log", 1), ("INSERT INTO log", 2), ("INSERT INTO log", 4),
-        ("INSERT INTO main.app_migrations", 1), ("UPDATE main.app_migrations", 1),
-        ("UPDATE main.app_migrations", 3), ("COMMIT", 1), ("COMMIT", 2), ("COMMIT", 4), ("COMMIT", 5),
-        ("UPDATE main.app_migrations", 4), ("UPDATE main.app_migrations", 5),
+        ("INSERT INTO main.\"app_migrations\"", 1), ("UPDATE main.\"app_migrations\"", 1),
+        ("UPDATE main.\"app_migrations\"", 3), ("COMMIT", 1), ("COMMIT", 2), ("COMMIT", 4), ("COMMIT", 5),
+        ("UPDATE main.\"app_migrations\"", 4), ("UPDATE main.\"app_migrations\"", 5),
     ])
     func `a process killed behind a statement has run each batch once in the end`(
         statement: String,

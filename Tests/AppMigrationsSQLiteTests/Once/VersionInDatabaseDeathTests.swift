@@ -8,7 +8,8 @@ import Testing
 /// Deaths between the two records, and states that don't fit the database.
 @Suite struct VersionInDatabaseDeathTests {
     @Test(arguments: [
-        ("INSERT INTO log", [false, true, true]), ("INSERT INTO main.app_migrations", [false, true, true]),
+        ("INSERT INTO log", [false, true, true]),
+        ("INSERT INTO main.\"app_migrations\"", [false, true, true]),
         ("COMMIT", [true, false, false]),
     ])
     func `a process killed behind a statement has run the closure once in the end`(

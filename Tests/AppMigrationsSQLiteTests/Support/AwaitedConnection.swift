@@ -10,6 +10,7 @@ final class AwaitedConnection: AsyncSQLConnection {
         self.before = before
     }
 
+    @discardableResult
     nonisolated(nonsending) func query(_ sql: String, _ arguments: [SQLValue]) async throws -> [[SQLValue]] {
         try before(sql)
         await Task.yield()

@@ -1,0 +1,27 @@
+import AppMigrations
+import AppMigrationsSQL
+
+// The samples of "Asynchronous connections" that name no library, as they stand there.
+
+private func migrate(_ connection: AwaitedConnection, _ folder: String) async throws {
+    let migrator = try SQLMigrator<AwaitedConnection>(
+        SQLMigration.files(in: folder) + [
+            SQLMigration(version: 41, name: "fold_titles") { db in
+                for row in try await db.query("SELECT id, title FROM note") {
+                    guard case .text(let title) = row[1] else { continue }
+                    try await db.query(
+                        "UPDATE note SET folded = $1 WHERE id = $2",
+                        [SQLValue(title.lowercased()), row[0]]
+                    )
+                }
+            }
+        ]
+    )
+    try await migrator.migrate(connection, waiting: { print("another host migrates") })
+}
+
+private func runOnce(_ migrations: MigrationManager, _ connection: AwaitedConnection) async throws {
+    try await migrations.whenMigrating(toVersion: "2.0", in: connection) { db in
+        try await db.query("UPDATE note SET shared = false")
+    }
+}

@@ -1,0 +1,178 @@
+import AppMigrations
+import AppMigrationsSQL
+import Foundation
+import PostgresConnection
+import Testing
+
+/// The migrator on a connection to PostgreSQL that is awaited, with cells in text and in binary.
+@Suite struct PostgresAwaitedTests {
+    private typealias Migration = SQLMigration<AsyncPostgresConnection>
+    private typealias Migrator = SQLMigrator<AsyncPostgresConnection>
+
+    private static let cells: [AsyncPostgresConnection.Cells] = [.text, .binary]
+
+    private let first = Migration(
+        version: 1,
+        sql: """
+            CREATE TABLE people(id BIGINT, name TEXT DEFAULT 'a;b'); -- one; two
+            CREATE FUNCTION twice(x INT) RETURNS INT LANGUAGE plpgsql AS $$ BEGIN RETURN x * 2; END; $$;
+            INSERT INTO people VALUES (twice(1));
+            """
+    )
+    private let second = Migration(version: 2) {
+        try await $0.query("INSERT INTO people VALUES ($1, $2)", [2, "Ada"])
+    }
+
+    @Test(arguments: cells)
+    func `migrations run once, and the ledger is the one of the other shell`(
+        cells: AsyncPostgresConnection.Cells
+    ) async throws {
+        try await withDatabase { info async throws in
+            let db = try await AsyncPostgresConnection(info, cells: cells)
+            #expect(try await Migrator([first, second]).migrate(db).applied == [1, 2])
+            #expect(try await Migrator([first, second]).migrate(db).applied == [])
+            let status = try await Migrator([first, second]).status(db)
+            #expect(status.applied == [1, 2])
+            #expect(status.changed == [])
+            #expect(
+                try await db.query("SELECT id, name FROM people ORDER BY name") == [[2, "Ada"], [2, "a;b"]]
+            )
+            let blocking = try SQLMigrator<PostgresConnection>([
+                SQLMigration(version: 1, sql: "SELECT 1"), SQLMigration(version: 2) { _ in },
+            ]).status(PostgresConnection(info))
+            #expect(blocking.applied == [1, 2])
+        }
+    }
+
+    @Test(arguments: cells)
+    func `the time-outs of the server don't end a migration, and are back after it`(
+        cells: AsyncPostgresConnection.Cells
+    ) async throws {
+        try await withDatabase { info async throws in
+            let db = try await AsyncPostgresConnection(info, cells: cells)
+            let names = ["statement_timeout", "idle_in_transaction_session_timeout", "lock_timeout"]
+            for name in names { try await db.query("SET \(name) = '77s'") }
+            let look = Migration(version: 1) { db async throws in
+                #expect(try await db.query("SHOW statement_timeout") == [["0"]])
+                #expect(try await db.query("SHOW idle_in_transaction_session_timeout") == [["0"]])
+                #expect(try await db.query("SHOW lock_timeout") == [["1min"]])
+            }
+            try await Migrator([look]).migrate(db)
+            for name in names { #expect(try await db.query("SHOW \(name)") == [["77s"]]) }
+            try await db.query("BEGIN")
+            let inside = Migration(version: 2) { db async throws in
+                for name in names { #expect(try await db.query("SHOW \(name)") == [["77s"]]) }
+            }
+            try await Migrator([look, inside]).migrate(db, insideTransaction: true)
+            try await db.query("COMMIT")
+        }
+    }
+
+    @Test(arguments: cells)
+    func `a wait for another host is told of before it begins`(cells: AsyncPostgresConnection.Cells)
+        async throws
+    {
+        try await withDatabase { info async throws in
+            let db = try await AsyncPostgresConnection(info, cells: cells)
+            let other = try PostgresConnection(info)
+            try other.query("BEGIN")
+            try SQLMigrator<PostgresConnection>([SQLMigration(version: 1, sql: "SELECT 1")])
+                .migrate(other, insideTransaction: true)
+            var waits = 0
+            let report = try await Migrator([Migration(version: 1, sql: "SELECT 1"), second2]).migrate(
+                db,
+                waiting: {
+                    waits += 1
+                    #expect(throws: Never.self) { try other.query("COMMIT") }
+                }
+            )
+            #expect(report.applied == [2])
+            #expect(waits == 1)
+        }
+    }
+
+    private let second2 = Migration(version: 2, sql: "CREATE TABLE b(x INT)")
+
+    @Test func `thirty-two hosts at once run each migration once`() async throws {
+        try await withDatabase { info async throws in
+            let migrations =
+                [Migration(version: 1, sql: "CREATE TABLE log(x BIGINT)")]
+                + (2...6).map { version in
+                    Migration(version: version) {
+                        try await $0.query("INSERT INTO log VALUES ($1)", [.integer(version)])
+                    }
+                }
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<32 {
+                    group.addTask {
+                        try await Migrator(migrations).migrate(AsyncPostgresConnection(info)).applied.count
+                    }
+                }
+                let count = try await group.reduce(0, +)
+                #expect(count == 6)
+            }
+            let db = try await AsyncPostgresConnection(info)
+            #expect(try await db.query("SELECT x FROM log ORDER BY x") == (2...6).map { [.integer($0)] })
+        }
+    }
+
+    @Test(arguments: cells)
+    func `a statement that fails is named with its place, and its script leaves nothing`(
+        cells: AsyncPostgresConnection.Cells
+    ) async throws {
+        try await withDatabase { info async throws in
+            let db = try await AsyncPostgresConnection(info, cells: cells)
+            let failing = Migration(
+                version: 2,
+                sql: "CREATE TABLE b(x INT);\n  SELECT 1 / 0;\nCREATE TABLE c(x INT)"
+            )
+            do throws(SQLError) {
+                try await Migrator([first, failing]).migrate(db)
+                Issue.record("it has not failed")
+            } catch {
+                #expect(error.applied == [1])
+                #expect((error.version, error.line, error.column) == (2, 2, 3))
+            }
+            #expect(try await db.query("SELECT to_regclass('b')::text") == [[nil]])
+        }
+    }
+
+    @Test(arguments: cells)
+    func `a closure of a runner runs exactly once`(cells: AsyncPostgresConnection.Cells) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        defer { #expect(throws: Never.self) { try FileManager.default.removeItem(at: folder) } }
+        try await withDatabase { info async throws in
+            let db = try await AsyncPostgresConnection(info, cells: cells)
+            for host in ["a", "b"] {
+                let manager = try MigrationManager(
+                    currentVersion: "2.0",
+                    firstRun: .everything,
+                    stateDirectory: folder.appending(path: host).path(percentEncoded: false)
+                )
+                let ran = try await manager.whenMigrating(toVersion: "2.0", in: db) { db in
+                    try await db.query("CREATE TABLE once(x INT)")
+                }
+                #expect(ran == (host == "a"))
+            }
+            #expect(try await db.query("SELECT manager, version FROM app_migrations") == [["default", "2"]])
+        }
+    }
+
+    @Test func `nothing of a migration stays in the session`() async throws {
+        try await withDatabase { info async throws in
+            let db = try await AsyncPostgresConnection(info)
+            try await db.query("SET synchronous_commit = off")
+            let settings = "SELECT name, setting FROM pg_settings WHERE source = 'session' ORDER BY name"
+            let before = try await db.query(settings)
+            try await Migrator([first, second]).migrate(db)
+            #expect(try await db.query(settings) == before)
+            let locks = try await db.query(
+                """
+                SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = database
+                WHERE locktype = 'advisory' AND datname = current_database()
+                """
+            )
+            #expect(locks == [[0]])
+        }
+    }
+}

@@ -22,12 +22,12 @@ extension FleetMigrationManager {
     /// the connection is gone. A manager on the same store that is used in the closure is refused then.
     ///
     /// - Parameters:
-    ///   - toVersion: The version, as in ``whenMigrating(toVersion:oldestReader:run:)-(_,_,()->Void)``.
+    ///   - toVersion: The version, as in `whenMigrating(toVersion:oldestReader:run:)`.
     ///   - oldestReader: The oldest app that can still use the data, as there.
     ///   - database: A connection to the store's database that is not in a transaction. A pool lends one for the whole call.
     ///   - run: What is to be done, with the connection. It must not end the transaction.
     /// - Returns: Whether the closure ran here.
-    /// - Throws: `MigrationError` as ``whenMigrating(toVersion:oldestReader:run:)-(_,_,()->Void)``, with the closure's error, or that of
+    /// - Throws: `MigrationError` as `whenMigrating(toVersion:oldestReader:run:)`, with the closure's error, or that of
     ///   the database, as its `underlyingError`. `stateNotSaved` where a commit was not answered and the store can't be asked: the
     ///   next manager finds out whether it happened.
     @discardableResult

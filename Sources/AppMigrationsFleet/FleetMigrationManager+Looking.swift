@@ -4,7 +4,7 @@ extension FleetMigrationManager {
     /// What the store says now: read again at each call.
     ///
     /// It changes nothing, and works for a closed manager too. Of an attempt whose lease stands it can't be told at a glance whether
-    /// its host is alive: ``AppMigrations/MigrationStatus/Attempt/isUnderWay`` is `nil` then.
+    /// its host is alive: `MigrationStatus.Attempt.isUnderWay` is `nil` then.
     ///
     /// - Throws: `MigrationError` with the code `stateUnreadable`, `stateCorrupted` or `stateFromNewerFormat`.
     public var status: MigrationStatus {

@@ -37,7 +37,8 @@ struct RandomState {
             marks.attempted = (0..<Int.random(in: 1...3, using: &generator)).map { _ in attempted() }
         }
         let rows = (0..<Int.random(in: 0...3, using: &generator)).map { _ in row() }
-        return MigrationState(name: name, marks: marks, history: rows)
+        let fence = generator.hits(oneIn: 3) ? Int.random(in: 1...999, using: &generator) : 0
+        return MigrationState(name: name, marks: marks, history: rows, fence: fence)
     }
 
     private mutating func interruption() -> Interruption {
@@ -49,7 +50,18 @@ struct RandomState {
             appVersion: version(),
             startedAt: Int64.random(in: 0...4_000_000_000, using: &generator),
             failure: generator.hits(oneIn: 2) ? text() : nil,
-            checkpoint: checkpoint()
+            checkpoint: checkpoint(),
+            lease: lease()
+        )
+    }
+
+    private mutating func lease() -> Lease? {
+        guard generator.hits(oneIn: 2) else { return nil }
+        return Lease(
+            owner: text(),
+            beat: Int.random(in: 0...99, using: &generator),
+            fence: Int.random(in: 0...99, using: &generator),
+            length: .milliseconds(Int.random(in: 0...99_999, using: &generator))
         )
     }
 

@@ -15,6 +15,10 @@ struct StateOracle: Codable {
         var checkpoint: String?
         var checkpointAppVersion: String?
         var progress: Double?
+        var owner: String?
+        var beat: Int?
+        var fence: Int?
+        var lease: Double?
     }
 
     struct Attempted: Codable {
@@ -44,6 +48,7 @@ struct StateOracle: Codable {
     var oldestReader: String?
     var interrupted: Attempt?
     var attempted: [Attempted]?
+    var fence: Int?
     var history: [Row]?
 
     init(_ state: MigrationState) {
@@ -64,9 +69,14 @@ struct StateOracle: Codable {
                 failure: $0.failure,
                 checkpoint: $0.checkpoint?.text,
                 checkpointAppVersion: $0.checkpoint?.appVersion.description,
-                progress: $0.checkpoint?.progress
+                progress: $0.checkpoint?.progress,
+                owner: $0.lease?.owner,
+                beat: $0.lease?.beat,
+                fence: $0.lease?.fence,
+                lease: $0.lease.map { Self.seconds($0.length) }
             )
         }
+        fence = state.fence
         attempted = state.marks.attempted.map {
             Attempted(
                 version: $0.version.description,
@@ -112,7 +122,14 @@ struct StateOracle: Codable {
                     (ours.checkpoint, ours.checkpointAppVersion, ours.progress)
                 )
             if !isSame { return "interrupted" }
+            // Without an owner the rest says nothing.
+            if theirs.owner.map({ Array($0.utf8) }) != ours.owner.map({ Array($0.utf8) }) { return "owner" }
+            if theirs.owner != nil {
+                let length = abs((theirs.lease ?? -1) - (ours.lease ?? -2))
+                if theirs.beat != ours.beat || theirs.fence != ours.fence || length > 1e-6 { return "lease" }
+            }
         }
+        if (fence ?? 0) != ours.fence { return "fence" }
         let (known, pending) = (attempted ?? [], ours.attempted ?? [])
         let isKnown = known.elementsEqual(pending) {
             same($0.version, $1.version) && $0.attempts == $1.attempts && $0.deaths == $1.deaths

@@ -1,0 +1,118 @@
+import AppMigrations
+import AppMigrationsFleet
+import AppMigrationsSQL
+import Testing
+
+// The samples of the landing page and of "Several hosts", as they stand there.
+
+private func start<Connection: AsyncSQLConnection & Sendable>(
+    storeConnection: Connection,
+    connection: Connection
+) async throws {
+    let migrations = try await FleetMigrationManager(
+        named: "Data",
+        currentVersion: "1.3",
+        firstRun: .everything,
+        store: SQLFleetStore(storeConnection)
+    )
+    try await migrations.whenMigrating(toVersion: "1.2") { context in
+        try await moveAvatarsToObjectStorage(context)
+    }
+    try await migrations.whenMigrating(toVersion: "1.3", in: connection) { db in
+        try await db.query("UPDATE notes SET title = trim(title)")
+    }
+}
+
+func migrate<Connection: AsyncSQLConnection & Sendable>(
+    storeConnection: Connection,
+    connection: Connection,
+    log: @escaping @Sendable (String) -> Void
+) async throws {
+    let migrations = try await FleetMigrationManager(
+        named: "Data",
+        currentVersion: "1.3",
+        firstRun: .everything,
+        store: SQLFleetStore(storeConnection),
+        options: .init(attemptLimit: 3) { event in log("\(event.kind) \(event.note ?? "")") }
+    )
+    try await migrations.whenMigrating(toVersion: "1.2") { context in
+        try await moveAvatarsToObjectStorage(context)
+    }
+    try await migrations.whenMigrating(toVersion: "1.3", in: connection) { db in
+        try await db.query("UPDATE notes SET title = trim(title)")
+    }
+}
+
+func manager(
+    _ store: any FleetStore,
+    hasNotes: () async throws -> Bool
+) async throws -> FleetMigrationManager {
+    try await FleetMigrationManager(
+        named: "Data",
+        currentVersion: "1.3",
+        firstRun: await hasNotes() ? .existingData(at: "1.1") : .everything,
+        store: store
+    )
+}
+
+func moveAvatarsToObjectStorage(_ context: FleetMigrationContext) async throws {
+    var last = try context.checkpoint(as: Int.self) ?? 0
+    while let batch = try await avatars(after: last) {
+        try Task.checkCancellation()
+        try await upload(batch, refusingBelow: context.fence)
+        last = batch.last
+        try await context.saveCheckpoint(last, progress: batch.progress)
+    }
+}
+
+func mustDrain(_ migrations: FleetMigrationManager) async throws -> Bool {
+    try await migrations.status.requiredVersion != nil
+}
+
+func declare(_ migrations: FleetMigrationManager) async throws {
+    try await migrations.whenMigrating(toVersion: "1.2", oldestReader: "1.1") { context in
+        try await moveAvatarsToObjectStorage(context)
+    }
+}
+
+func job(_ store: any FleetStore) async throws {
+    try await declare(
+        FleetMigrationManager(named: "Data", currentVersion: "1.3", firstRun: .everything, store: store)
+    )
+}
+
+func pod(_ store: any FleetStore) async throws {
+    let migrations = try await FleetMigrationManager(
+        named: "Data",
+        currentVersion: "1.3",
+        store: store,
+        options: .init(isReadOnly: true)
+    )
+    try await migrations.untilMigrated(declare)
+}
+
+func readyz(_ migrations: FleetMigrationManager) async throws -> Bool {
+    try await migrations.isMigrated(declare)
+}
+
+private struct Batch {
+    let last: Int
+    let progress: Double
+}
+
+private func avatars(after last: Int) async throws -> Batch? {
+    last < 3 ? Batch(last: last + 1, progress: Double(last + 1) / 3) : nil
+}
+
+private func upload(_ batch: Batch, refusingBelow fence: Int) async throws {}
+
+@Suite struct SamplesOfSeveralHosts {
+    @Test func `a job migrates and the pods become ready`() async throws {
+        let store = InMemoryFleetStore()
+        try await job(store)
+        try await pod(store)
+        let migrations = try await manager(store) { false }
+        #expect(try await readyz(migrations))
+        #expect(try await !mustDrain(migrations))
+    }
+}

@@ -1,0 +1,117 @@
+import AppMigrations
+import Testing
+
+@testable import AppMigrationsFleet
+
+@Suite struct FleetErrorTests {
+    struct Row: Sendable {
+        let error: MigrationError
+        let code: MigrationError.Code
+        let text: String
+
+        init(_ code: MigrationError.Code, _ error: MigrationError, _ text: String) {
+            (self.code, self.error, self.text) = (code, error, text)
+        }
+    }
+
+    private static let location = StateLocation(
+        name: "Data",
+        directory: "a, process 7, f00",
+        place: "document \"Data\" in the fleet's store"
+    )
+    private static let version = AppVersion("1.2") ?? .zero
+
+    static let rows = [
+        Row(
+            .leaseLost,
+            .leaseLost(.notRenewed(.seconds(15)), version, location),
+            """
+            This host lost its lease on migration 1.2 of manager "Data", document "Data" in the fleet's store: it could not be \
+            renewed in the store for 15.0 seconds. The closure's task was cancelled, and nothing of it was recorded: the migration \
+            runs again, here or elsewhere. What it did outside of the store stays. Make a new manager, which reads the state again.
+            """
+        ),
+        Row(
+            .leaseLost,
+            .leaseLost(.taken(by: "b, process 8, f01"), version, location),
+            """
+            This host lost its lease on migration 1.2 of manager "Data", document "Data" in the fleet's store: b, process 8, f01 has \
+            taken over. The closure's task was cancelled, and nothing of it was recorded: the migration runs again, here or \
+            elsewhere. What it did outside of the store stays. Make a new manager, which reads the state again.
+            """
+        ),
+        Row(
+            .leaseLost,
+            .leaseLost(.taken(by: nil), version, location),
+            """
+            This host lost its lease on migration 1.2 of manager "Data", document "Data" in the fleet's store: another host has \
+            written the document since. The closure's task was cancelled, and nothing of it was recorded: the migration runs \
+            again, here or elsewhere. What it did outside of the store stays. Make a new manager, which reads the state again.
+            """
+        ),
+        Row(
+            .lockTimeout,
+            .timedOut(.seconds(20), "b, process 8, f01", location, version),
+            """
+            Manager "Data" waited 20.0 seconds for b, process 8, f01, which has the lease in document "Data" in the fleet's store. \
+            Nothing was run and the state is unchanged. Let that host finish and start again.
+            """
+        ),
+        Row(
+            .cancelled,
+            .cancelledWaiting(location, version, holder: "b, process 8, f01"),
+            """
+            The task was cancelled while manager "Data" waited for b, process 8, f01 in document "Data" in the fleet's store. \
+            Nothing was run. Make a new manager to try again.
+            """
+        ),
+        Row(
+            .cancelled,
+            .cancelledWaiting(location, version, holder: nil),
+            """
+            The task was cancelled before manager "Data" took the lease in document "Data" in the fleet's store. Nothing was run. \
+            Make a new manager to try again.
+            """
+        ),
+        Row(
+            .stateNotSaved,
+            .notSaved(nil, version, location, "Migration 1.2 was not run."),
+            """
+            The state of manager "Data", document "Data" in the fleet's store, could not be saved: The store refused it each time, \
+            as if another host had been faster. The old state stands. Migration 1.2 was not run. Try again when the store can be \
+            reached.
+            """
+        ),
+        Row(
+            .stateNotSaved,
+            .tooLong(version, location, "Migration 1.2 was not run."),
+            """
+            The state of manager "Data", document "Data" in the fleet's store, would take more than 1 MiB and was not saved. The \
+            old state stands. Migration 1.2 was not run.
+            """
+        ),
+        Row(
+            .stateNotSaved,
+            .commitUnanswered(TestStore.Failure(), version, location, nil),
+            """
+            Whether migration 1.2 of manager "Data", document "Data" in the fleet's store, was committed is not known: the network \
+            is gone. The server is still at it. It is in the database and recorded, or neither. Make a new manager, which reads \
+            that.
+            """
+        ),
+    ]
+
+    @Test(arguments: rows) func `each error says what happened, where, what was not changed and what to do`(
+        _ row: Row
+    ) {
+        #expect(row.error.description == row.text)
+        #expect(row.error.code == row.code)
+        #expect(row.error.managerName == "Data")
+        #expect(row.error.version == Self.version)
+        #expect(row.error.path == nil)
+    }
+
+    @Test func `the code of a lost lease has its name`() {
+        #expect(MigrationError.Code.leaseLost.description == "leaseLost")
+    }
+}

@@ -1,0 +1,92 @@
+import AppMigrations
+import AppMigrationsFleet
+import Testing
+
+@Suite struct LeaseWaitTests {
+    let fleet = Fleet()
+
+    /// Puts the document there that a host leaves which died in 1.1.
+    private func leaveLease(of host: String = "a", _ leaseDuration: Duration = .seconds(30)) async throws {
+        let manager = try await fleet.host(host) { $0.leaseDuration = leaseDuration }
+        let document = Log()
+        try await manager.whenMigrating(toVersion: "1.1") {
+            document.add(try #require(try await fleet.store.text()))
+        }
+        try await fleet.store.put(try #require(document.all.first))
+    }
+
+    @Test func `a bounded wait ends with the name of the holder`() async throws {
+        try await leaveLease()
+        let waiting = try await fleet.host("b") { $0.lockTimeout = .seconds(5) }
+        let task = Task { () async -> (any Error)? in
+            do {
+                try await waiting.whenMigrating(toVersion: "1.1") {}
+                return nil
+            } catch {
+                return error
+            }
+        }
+        while fleet.clock.now < .seconds(1_005) {
+            await fleet.clock.sleepers(1)
+            fleet.clock.advance(by: .milliseconds(100))
+        }
+        let error = try #require(await task.value as? MigrationError)
+        #expect(error.code == .lockTimeout)
+        #expect(error.description.contains(#"Manager "Data" waited 5.0 seconds for a, process "#))
+        #expect(await code { try await waiting.whenMigrating(toVersion: "1.2") {} } == .blocked)
+    }
+
+    @Test func `a wait ends when its task is cancelled`() async throws {
+        try await leaveLease()
+        let waiting = try await fleet.host("b")
+        let task = Task { await code { try await waiting.whenMigrating(toVersion: "1.1") {} } }
+        await fleet.clock.sleepers(1)
+        task.cancel()
+        #expect(await task.value == .cancelled)
+    }
+
+    @Test func `a task that is cancelled already takes no lease`() async throws {
+        let migrations = try await fleet.host()
+        let writes = fleet.store.writes
+        let door = Door()
+        let task = Task {
+            await door.pass()
+            return await code {
+                try await migrations.whenMigrating(toVersion: "1.1") { Issue.record("It ran.") }
+            }
+        }
+        task.cancel()
+        door.open()
+        #expect(await task.value == .cancelled)
+        #expect(fleet.store.writes == writes)
+    }
+
+    @Test func `the length that counts is the one that the holder has written`() async throws {
+        try await leaveLease(.seconds(60))
+        let impatient = try await fleet.host("b") { $0.leaseDuration = .seconds(2) }
+        let task = Task { try await impatient.whenMigrating(toVersion: "1.1") {} }
+        let began = fleet.clock.now
+        while !fleet.store.documents.contains(where: { $0.contains(#""owner" : "b,"#) }) {
+            await fleet.clock.sleepers(1)
+            fleet.clock.advance(by: .milliseconds(500))
+            for _ in 0..<50 { await Task.yield() }
+        }
+        #expect(fleet.clock.now - began >= .seconds(60))
+        #expect(try await task.value)
+    }
+
+    @Test func `a lease is a second long at least`() async throws {
+        try await leaveLease(.zero)
+        #expect(try #require(try await fleet.store.text()).contains(#""lease" : 1 }"#))
+    }
+
+    @Test func `what needs no lease doesn't wait for one`() async throws {
+        try await leaveLease()
+        let second = try await fleet.host("b")
+        let text = try #require(try await fleet.store.text())
+        try await fleet.store.put(
+            text.replacing(#""lastRunVersion" : "0""#, with: #""lastRunVersion" : "1.0.5""#)
+        )
+        #expect(try await !second.whenMigrating(toVersion: "1.0.1") {})
+    }
+}

@@ -7,6 +7,8 @@ struct SQLFleetStatements: Sendable {
     private let dialect: SQLDialect
     /// The parts of the table's name.
     private let parts: [SQLName]
+    /// The name as it stands in a statement.
+    private let table: String
 
     private static var columns: [SQLValue] { ["name", "revision", "document"] }
 
@@ -14,9 +16,8 @@ struct SQLFleetStatements: Sendable {
         self.dialect = dialect
         isPostgres = dialect == .postgres
         parts = table.split(separator: ".", omittingEmptySubsequences: false).map { SQLName(String($0)) }
+        self.table = parts.map(\.quoted).joined(separator: ".")
     }
-
-    private var table: String { parts.map(\.quoted).joined(separator: ".") }
 
     private func place(_ number: Int) -> String { isPostgres ? "$\(number)" : "?\(number)" }
 
@@ -24,6 +25,7 @@ struct SQLFleetStatements: Sendable {
 
     /// A text of PostgreSQL holds no NUL.
     private func key(_ name: String) -> SQLValue {
+        guard name.utf8.contains(where: { $0 == 0 || $0 == UInt8(ascii: "%") }) else { return .text(name) }
         var key = ""
         for scalar in name.unicodeScalars {
             switch scalar {

@@ -1,6 +1,7 @@
-import AppMigrations
 import Foundation
 import Testing
+
+@testable import AppMigrations
 
 /// What a closure wrote is synced to disk before it is recorded, or isn't recorded.
 ///
@@ -38,6 +39,30 @@ import Testing
             )
         }
     }
+
+    #if os(Linux)
+    /// Elsewhere each file has to be synced on its own.
+    @Test(arguments: [NSTemporaryDirectory(), "/dev/shm", "/proc/self"])
+    func `all of a file system is synced at once where the call reports what was lost`(folder: String) throws
+    {
+        let file = open(folder, O_RDONLY | O_DIRECTORY)
+        try #require(file >= 0)
+        defer { close(file) }
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/stat")
+        process.arguments = ["--file-system", "--format", "%T", folder]
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let kind = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        let isKnown = ["ext2/ext3\n", "xfs\n", "btrfs\n"].contains(kind)
+        let release = try String(contentsOfFile: "/proc/sys/kernel/osrelease", encoding: .utf8)
+        #expect(
+            try Platform.flushFileSystem(of: file) == (isKnown && Platform.isLinux(release, atLeast: (5, 8)))
+        )
+    }
+    #endif
 
     @Test(arguments: ["missing", "missing/file", "broken"])
     func `a path where nothing is can't be synchronized`(name: String) throws {

@@ -153,6 +153,18 @@ struct StateCodecTests {
         }
     }
 
+    /// Nineteen digits may be more than an integer of 64 bits holds.
+    @Test(arguments: [("999999999999999999", true), ("9999999999999999999", false), ("-1", false)])
+    func `a count has at most eighteen digits`(digits: String, isRead: Bool) {
+        let text = String(decoding: StateBitFlipTests.state.document, as: UTF8.self)
+            .replacing("\"attempts\" : 2,", with: "\"attempts\" : \(digits),")
+        let state = Array(text.utf8).withUnsafeBufferPointer { bytes -> MigrationState? in
+            do { return try MigrationState.read(bytes, name: "Library") } catch { return nil }
+        }
+        #expect((state?.marks.interrupted?.attempts == 999_999_999_999_999_999) == isRead)
+        #expect((state != nil) == isRead)
+    }
+
     @Test func `two spellings of a name are two names`() {
         let text = Array("{\"format\":1,\"name\":\"\u{E9}\",\"lastRunVersion\":\"1\"}".utf8)
         for (name, isOurs) in [("\u{E9}", true), ("e\u{301}", false), ("E\u{301}", false)] {

@@ -41,6 +41,10 @@ struct AppVersionTests {
         ("1.0\n", "character 4 is not a digit, a dot or a hyphen that may stand there"),
         ("1.0+5", "character 4 is not a digit, a dot or a hyphen that may stand there"),
         ("1\u{0}", "character 2 is not a digit, a dot or a hyphen that may stand there"),
+        // The neighbours of the digits.
+        ("1:2", "character 2 is not a digit, a dot or a hyphen that may stand there"),
+        ("1/2", "character 2 is not a digit, a dot or a hyphen that may stand there"),
+        (":2", "a digit is missing at character 1"),
         ("1.0b2", "character 4 is not a digit, a dot or a hyphen that may stand there"),
         ("1.1-2.3", "character 6 is not a digit, a dot or a hyphen that may stand there"),
         ("1-2-3", "character 4 begins a second sub-number"),

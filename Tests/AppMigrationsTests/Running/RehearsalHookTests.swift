@@ -1,0 +1,31 @@
+import Testing
+
+@testable import AppMigrations
+
+/// What a rehearsal is told of a start.
+@Suite struct RehearsalHookTests {
+    @Test func `each save is told with its place, its version and whether files are protected`() throws {
+        try Scratch.with { scratch throws in
+            let reached = Guarded<[RehearsalHook.Moment]>([])
+            defer { reached.destroy() }
+            let hook = RehearsalHook(
+                declared: { _ in .continue },
+                reached: { moment in reached.withLock { $0.append(moment) } },
+                returned: { _ in nil }
+            )
+            let manager = try scratch.manager("1.2")
+            let migrations = MigrationManager(rehearsing: manager, with: hook)
+            try migrations.whenMigrating(toVersion: "1.1") {}
+            try migrations.whenMigrating(toVersion: "1.2", protecting: [scratch.file("data")]) {}
+            let places: [RehearsalHook.Moment.Place] = [
+                .beforeIntent, .beforeClosure, .beforeRecord, .afterRecord,
+            ]
+            let expected = [("1.1", false), ("1.2", true)].flatMap { text, isProtecting in
+                places.map {
+                    RehearsalHook.Moment(place: $0, version: version(text), isProtecting: isProtecting)
+                }
+            }
+            #expect(reached.withLock { $0 } == expected)
+        }
+    }
+}

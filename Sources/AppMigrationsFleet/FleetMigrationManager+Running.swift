@@ -11,6 +11,7 @@ extension FleetMigrationManager {
             try await untilTurn(of: admission)
             guard let begun = try await begin(admission) else { return false }
             attempt = begun
+            try await begun.holder.refresh()
             send(begun.event(.started))
             try await work(begun)
             know(begun.holder.state)

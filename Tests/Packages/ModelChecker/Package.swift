@@ -19,9 +19,19 @@ let package = Package(
             exclude: ["AppMigrations.docc"],
             swiftSettings: settings + [.unsafeFlags(["-module-alias", "Glibc=SimulatedSystem"])]
         ),
+        .target(
+            name: "AppMigrationsSQL",
+            dependencies: ["AppMigrations"],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "AppMigrationsFleet",
+            dependencies: ["AppMigrations", "AppMigrationsSQL"],
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "ModelChecker",
-            dependencies: ["AppMigrations", "SimulatedSystem"],
+            dependencies: ["AppMigrations", "AppMigrationsFleet", "SimulatedSystem"],
             swiftSettings: settings,
             // The module of the C library that the core doesn't import here would bring it.
             linkerSettings: [.linkedLibrary("m")]

@@ -17,19 +17,25 @@ struct Plan {
         self.init("as asked", arguments.budget, allowance: arguments.allowance)
     }
 
-    /// The searches of CI, in minutes; those by hand go further, and take hours.
-    static func all(of scenario: Scenario, _ isFull: Bool) -> [Plan] {
-        let small = scenario.isLarge && !isFull ? 4 : Int.max
-        let deviations = isFull ? Int.max : scenario.isLarge ? 2 : 3
+}
+
+extension Scenario: Searchable {
+    var budgetOfWalks: Budget { Budget(deaths: 2, powerLosses: 1, faults: 1, stalls: 1) }
+
+    func searching() -> any Searching { Search(self) }
+
+    func plans(_ isFull: Bool) -> [Plan] {
+        let small = isLarge && !isFull ? 4 : Int.max
+        let deviations = isFull ? Int.max : isLarge ? 2 : 3
         var plans = [
             Plan("every interleaving", .init(), allowance: small),
             Plan("a death", .init(deaths: 1), allowance: deviations),
             Plan("two deaths", .init(deaths: 2), allowance: isFull ? 4 : 2),
-            Plan("a power loss", .init(powerLosses: 1), allowance: scenario.isLarge ? deviations : small),
+            Plan("a power loss", .init(powerLosses: 1), allowance: isLarge ? deviations : small),
             Plan("an error of a call", .init(faults: 1), allowance: isFull ? Int.max : 2),
             Plan("a stall", .init(stalls: 1), allowance: deviations),
         ]
-        if isFull || !scenario.isLarge {
+        if isFull || !isLarge {
             plans.append(
                 Plan("a death and a power loss", .init(deaths: 1, powerLosses: 1), allowance: isFull ? 4 : 2)
             )
@@ -41,10 +47,10 @@ struct Plan {
 
 enum Campaign {
     /// Searches, and says what was searched; `false` where something was found.
-    static func search(_ scenario: Scenario, _ plan: Plan) -> Bool {
+    static func search(_ scenario: any Searchable, _ plan: Plan) -> Bool {
         var scenario = scenario
         scenario.budget = plan.budget
-        let search = Search(scenario)
+        let search = scenario.searching()
         let began = Baton.seconds()
         let finding = search.run(allowance: plan.allowance, seconds: plan.seconds)
         let seconds = Baton.seconds() - began
@@ -61,12 +67,12 @@ enum Campaign {
     }
 
     /// Whether a planted bug is found: with as few deviations from going straight on as it takes.
-    static func isFound(in scenario: Scenario, _ arguments: Arguments) -> Bool {
+    static func isFound(in scenario: any Searchable, _ arguments: Arguments) -> Bool {
         var scenario = scenario
         scenario.budget = arguments.budget
         let began = Baton.seconds()
         for allowance in 0...5 {
-            let search = Search(scenario)
+            let search = scenario.searching()
             guard let finding = search.run(allowance: allowance, seconds: 60) else { continue }
             say(
                 "found: \(arguments.planted), in \(rounded(Baton.seconds() - began)) s, with \(allowance) deviations"
@@ -78,10 +84,10 @@ enum Campaign {
     }
 
     /// Walks at random, with everything that may go wrong.
-    static func walk(_ scenario: Scenario, _ arguments: Arguments) -> Bool {
+    static func walk(_ scenario: any Searchable, _ arguments: Arguments) -> Bool {
         var scenario = scenario
-        scenario.budget = Scenario.Budget(deaths: 2, powerLosses: 1, faults: 1, stalls: 1)
-        let search = Search(scenario)
+        scenario.budget = scenario.budgetOfWalks
+        let search = scenario.searching()
         let finding = search.walk(seed: arguments.seed, seconds: arguments.seconds)
         say("\(scenario.name); walked at random from \(arguments.seed): \(search.executions) executions")
         if let finding { tell(search, finding) }
@@ -98,7 +104,7 @@ enum Campaign {
         for line in execution.trace ?? [] { say("    " + line) }
     }
 
-    private static func tell(_ search: Search, _ finding: Search.Finding) {
+    private static func tell(_ search: any Searching, _ finding: Finding) {
         say("  VIOLATED: \(finding.sentence)")
         for line in search.explain(finding).trace { say("    " + line) }
     }

@@ -8,7 +8,8 @@ ProcessMemory.record(processes: 4) {
     Execution.begin(0, start: 0)
     _ = Scenario.firstRun.last.run(ghost)
 }
-let scenarios = (arguments.mode == .walk ? [Scenario.crowd] + Scenario.all : Scenario.all).filter {
+let crowds: [any Searchable] = arguments.mode == .walk ? [Scenario.crowd] : []
+let scenarios = (crowds + Scenario.all + FleetScenario.all).filter {
     arguments.only.map($0.name.contains) ?? true
 }
 var isSound = true
@@ -17,7 +18,7 @@ case .search:
     for scenario in scenarios {
         let plans =
             arguments.budget == Scenario.Budget()
-            ? Plan.all(of: scenario, arguments.isFull) : [Plan(arguments)]
+            ? scenario.plans(arguments.isFull) : [Plan(arguments)]
         for var plan in plans {
             plan.seconds = arguments.seconds
             if !Campaign.search(scenario, plan) { isSound = false }
@@ -29,6 +30,6 @@ case .planted:
 case .walk:
     for scenario in scenarios where !Campaign.walk(scenario, arguments) { isSound = false }
 case .trace:
-    for scenario in scenarios { Campaign.trace(scenario) }
+    for case let scenario as Scenario in scenarios { Campaign.trace(scenario) }
 }
 end(isSound ? 0 : 1)

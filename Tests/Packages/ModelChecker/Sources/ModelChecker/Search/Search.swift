@@ -1,13 +1,7 @@
 import SimulatedSystem
 
 /// Searches every execution of a scenario, depth first, and cuts off what it has seen.
-final class Search: @unchecked Sendable {
-    struct Finding {
-        let sentence: String
-        let choices: [Int]
-        var trace: [String]
-    }
-
+final class Search: Searching, @unchecked Sendable {
     let scenario: Scenario
     var transitions = 0
     var executions = 0

@@ -1,0 +1,37 @@
+/// A violation, and the choices that lead to it.
+struct Finding {
+    let sentence: String
+    let choices: [Int]
+    var trace: [String]
+}
+
+/// What searches a scenario.
+protocol Searching: AnyObject {
+    var states: Int { get }
+    var executions: Int { get }
+    var transitions: Int { get }
+    var depth: Int { get }
+    var isComplete: Bool { get }
+
+    /// Searches with at most `allowance` deviations from going straight on, or all.
+    func run(allowance: Int, seconds: Double) -> Finding?
+
+    /// Walks at random until the time is over.
+    func walk(seed: UInt64, seconds: Double) -> Finding?
+
+    /// Runs a finding again, and writes down what happened.
+    func explain(_ finding: Finding) -> Finding
+}
+
+/// What can be searched, with what may go wrong meanwhile.
+protocol Searchable {
+    var name: String { get }
+    var budget: Scenario.Budget { get set }
+    /// What may go wrong in a walk.
+    var budgetOfWalks: Scenario.Budget { get }
+
+    func searching() -> any Searching
+
+    /// The searches of CI, in minutes; those by hand go further, and take hours.
+    func plans(_ isFull: Bool) -> [Plan]
+}

@@ -1,6 +1,7 @@
 import AppMigrations
 import AppMigrationsFleet
 import AppMigrationsSQL
+import AppMigrationsSQLite
 import TestSupport
 import Testing
 
@@ -35,6 +36,16 @@ import Testing
                 return nil
             }
             return count
+        }
+
+        /// Changes the document past every manager.
+        func edit(_ assignments: String) {
+            do {
+                let other = try SQLiteConnection(path: path)
+                try other.execute(script: "UPDATE app_migration_state SET \(assignments)")
+            } catch {
+                Issue.record(error)
+            }
         }
 
         func insert(_ db: AsyncSQLite) async throws { try await db.query("INSERT INTO notes VALUES ('one')") }
@@ -207,6 +218,32 @@ import Testing
             // The other host's write was in this transaction and is gone with it, so the lease stands and the failure is noted.
             #expect(error?.code == .migrationFailed)
             #expect(try await place.notes() == 0)
+        }
+    }
+
+    @Test func `a revision that was rolled back is never that of another host's lease`() async throws {
+        try await withPlace { place in
+            let manager = try await place.manager()
+            let steps = Log()
+            place.db.onStatement { sql in
+                if sql == "ROLLBACK" { steps.add(sql) }
+                // As a host would that takes over before the failure is noted, in a store that counts by ones.
+                if steps.all == ["ROLLBACK"], sql.hasPrefix("UPDATE") {
+                    steps.add("taken over")
+                    place.edit(
+                        "revision = revision + 1, document = replace(document, '\"owner\" : \"a', '\"owner\" : \"b')"
+                    )
+                }
+                return .works
+            }
+            let failed = await code {
+                try await manager.whenMigrating(toVersion: "1.1", in: place.db) { _ in
+                    throw TestStore.Failure()
+                }
+            }
+            #expect(failed == .migrationFailed)
+            #expect(steps.all == ["ROLLBACK", "taken over"])
+            #expect(try await manager.status.interruption?.failure == nil)
         }
     }
 }

@@ -112,9 +112,8 @@ final class LeaseHolder: Sendable {
             var next = change(now.state)
             next.marks.interrupted?.lease?.beat += 1
             let sent = clock.uptime()
-            let outcome = try await stored.save(
+            let outcome = try await write(
                 next,
-                version,
                 at: now.revision,
                 else: "Migration \(version) goes on at the checkpoint before."
             )
@@ -134,6 +133,25 @@ final class LeaseHolder: Sendable {
         )
     }
 
+    /// Saves in a task of its own, which isn't cancelled with the caller's.
+    ///
+    /// Many a store does nothing in a cancelled task. Work that is done would stay without its record, and a failure count as a
+    /// death.
+    private func write(
+        _ next: MigrationState,
+        at revision: FleetRevision,
+        else consequence: Message
+    ) async throws(MigrationError) -> StoredState.Outcome {
+        let task = Task { [stored, version] () async -> Result<StoredState.Outcome, MigrationError> in
+            do throws(MigrationError) {
+                return .success(try await stored.save(next, version, at: revision, else: consequence))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try await task.value.get()
+    }
+
     /// Takes over the revision of a save of this holder that was thought to have failed.
     private func adopt(_ found: StoredState.Found) throws(MigrationError) {
         guard let revision = found.revision, let beat = found.lease?.beat, isHeld(found) else {
@@ -150,6 +168,12 @@ final class LeaseHolder: Sendable {
 
     private func isHeld(_ found: StoredState.Found) -> Bool {
         isOfThisHolder(found.lease) && found.state?.marks.interrupted?.failure == nil
+    }
+
+    /// Returns once no save is under way, or the lease is lost by ``watch()``.
+    func untilSaved() async {
+        await turns.enter()
+        turns.leave()
     }
 
     /// Ends the renewals and checkpoints, once those under way are done; gives how the lease was lost before.
@@ -190,7 +214,7 @@ final class LeaseHolder: Sendable {
         _ isRecorded: (MigrationState) -> Bool
     ) async throws(MigrationError) {
         for _ in 1...Self.patience {
-            switch try await stored.save(next, version, at: revision, else: consequence) {
+            switch try await write(next, at: revision, else: consequence) {
             case .saved: return progress.withLock { $0.state = next }
             case .refused(let found):
                 if let state = found.state, isRecorded(state) {

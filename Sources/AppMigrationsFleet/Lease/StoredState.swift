@@ -17,7 +17,7 @@ struct StoredState: Sendable {
         var lease: Lease? { state?.marks.interrupted?.lease }
     }
 
-    enum Outcome {
+    enum Outcome: Sendable {
         case saved(FleetRevision)
         /// Another document stands there, or the same one could not be replaced now.
         case refused(Found)

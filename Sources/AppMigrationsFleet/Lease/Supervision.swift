@@ -14,9 +14,14 @@ extension LeaseHolder {
     nonisolated(nonsending) func supervise(
         _ body: nonisolated(nonsending) () async throws -> Void
     ) async -> (any Error)? {
-        let renewals = [Task { await self.renew() }, Task { await self.watch() }]
-        defer { for renewal in renewals { renewal.cancel() } }
-        return await withoutActuallyEscaping(body, do: callInChild)
+        let watching = Task { await self.watch() }
+        defer { watching.cancel() }
+        let renewing = Task { await self.renew() }
+        let failure = await withoutActuallyEscaping(body, do: callInChild)
+        renewing.cancel()
+        // A store that doesn't answer is waited for no longer than the lease allows.
+        await untilSaved()
+        return failure
     }
 
     nonisolated(nonsending) private func callInChild(

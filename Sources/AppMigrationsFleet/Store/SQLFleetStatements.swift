@@ -7,6 +7,8 @@ struct SQLFleetStatements: Sendable {
     private let dialect: SQLDialect
     /// The parts of the table's name.
     private let parts: [SQLName]
+    /// The name as it stands in a statement.
+    private let table: String
 
     private static var columns: [SQLValue] { ["name", "revision", "document"] }
 
@@ -14,9 +16,8 @@ struct SQLFleetStatements: Sendable {
         self.dialect = dialect
         isPostgres = dialect == .postgres
         parts = table.split(separator: ".", omittingEmptySubsequences: false).map { SQLName(String($0)) }
+        self.table = parts.map(\.quoted).joined(separator: ".")
     }
-
-    private var table: String { parts.map(\.quoted).joined(separator: ".") }
 
     private func place(_ number: Int) -> String { isPostgres ? "$\(number)" : "?\(number)" }
 
@@ -24,6 +25,7 @@ struct SQLFleetStatements: Sendable {
 
     /// A text of PostgreSQL holds no NUL.
     private func key(_ name: String) -> SQLValue {
+        guard name.utf8.contains(where: { $0 == 0 || $0 == UInt8(ascii: "%") }) else { return .text(name) }
         var key = ""
         for scalar in name.unicodeScalars {
             switch scalar {
@@ -71,20 +73,25 @@ struct SQLFleetStatements: Sendable {
         // What no store of this kind gave stands nowhere.
         guard let number = Int64(revision.description) else { return nil }
         do {
-            return try Self.revision(
-                try await db.query(update, [key(name), .integer(number), .text(text)])
-            )
+            let arguments: [SQLValue] = [key(name), .integer(number), .text(text), .integer(Self.step)]
+            return try Self.revision(try await db.query(update, arguments))
         } catch {
             if try await isMissing(on: db, after: error) { return nil }
             throw error
         }
     }
 
+    /// How far the next revision lies.
+    ///
+    /// A rollback, a server that comes up again without its last commits and a backup all take revisions back. Counted by ones, the
+    /// revision that its former holder remembers would come again and be another host's.
+    private static var step: Int64 { Int64.random(in: 1...(1 << 31)) }
+
     /// A row that a transaction has locked is passed over instead of being waited for: its host is alive, and a waiting statement
     /// could be neither cancelled nor told of.
     private var update: String {
         let row = "name = \(place(1)) AND revision = \(place(2))"
-        let set = "UPDATE \(table) SET revision = revision + 1, document = \(place(3)) WHERE \(row)"
+        let set = "UPDATE \(table) SET revision = revision + \(place(4)), document = \(place(3)) WHERE \(row)"
         let free = "name = (SELECT name FROM \(table) WHERE \(row) FOR UPDATE SKIP LOCKED)"
         return set + (isPostgres ? " AND \(free)" : "") + " RETURNING revision"
     }

@@ -132,4 +132,21 @@ import Testing
         let text = try #require(try await fleet.store.text())
         #expect(text.contains(#""attempts" : 2 }"#))
     }
+
+    @Test func `a renewal that isn't answered keeps a host that is done no longer than its lease`()
+        async throws
+    {
+        let (first, door) = try await holding()
+        fleet.store.onWrite { [log = fleet.log] _, _ in
+            log.add("stalls")
+            return .stalls
+        }
+        fleet.clock.advance(by: .seconds(5))
+        await until("stalls")
+        door.open()
+        for _ in 0..<1_000 { await Task.yield() }
+        fleet.clock.advance(by: .seconds(10))
+        #expect(await first.value == .leaseLost)
+        fleet.store.works()
+    }
 }

@@ -55,7 +55,7 @@ struct Way: Sendable, CustomTestStringConvertible {
 }
 
 /// A process of `PostgresStarter`, which is built beside the tests.
-func start(_ arguments: String...) throws -> (process: Process, output: Pipe) {
+func start(_ arguments: [String]) throws -> (process: Process, output: Pipe) {
     var folder = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
     while folder.pathComponents.count > 1,
         !FileManager.default.isExecutableFile(atPath: folder.path(percentEncoded: false) + "/PostgresStarter")

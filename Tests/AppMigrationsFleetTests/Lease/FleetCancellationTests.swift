@@ -1,0 +1,71 @@
+import AppMigrations
+import AppMigrationsFleet
+import Testing
+
+/// A task that is cancelled while its closure runs, on a store that does nothing in a cancelled task.
+@Suite struct FleetCancellationTests {
+    private struct StrictStore: FleetStore {
+        let store: TestStore
+
+        func read(_ name: String) async throws -> FleetDocument? {
+            try Task.checkCancellation()
+            return try await store.read(name)
+        }
+
+        func replace(
+            _ name: String,
+            at revision: FleetRevision?,
+            with document: [UInt8]
+        ) async throws -> FleetRevision? {
+            try Task.checkCancellation()
+            return try await store.replace(name, at: revision, with: document)
+        }
+    }
+
+    let fleet = Fleet()
+
+    /// What becomes of a migration whose task is cancelled before `end`.
+    private func cancelled(
+        _ end: @escaping @Sendable (FleetMigrationContext) async throws -> Void
+    ) async throws -> (code: MigrationError.Code?, status: MigrationStatus) {
+        let manager = try await FleetMigrationManager(
+            named: "Data",
+            currentVersion: "1.4",
+            firstRun: .everything,
+            store: StrictStore(store: fleet.store)
+        )
+        let (began, door) = (Door(), Door())
+        let task = Task {
+            await code {
+                try await manager.whenMigrating(toVersion: "1.1") { context in
+                    began.open()
+                    await door.pass()
+                    try await end(context)
+                }
+            }
+        }
+        await began.pass()
+        task.cancel()
+        door.open()
+        return (await task.value, try await manager.status)
+    }
+
+    @Test func `work that is done all the same is recorded`() async throws {
+        let (code, status) = try await cancelled { _ in }
+        #expect(code == nil)
+        #expect(status.lastRunVersion == AppVersion("1.1"))
+    }
+
+    @Test func `a failure is noted, and counts as no death`() async throws {
+        let (code, status) = try await cancelled { _ in try Task.checkCancellation() }
+        #expect(code == .cancelled)
+        #expect(status.interruption?.failure == "CancellationError()")
+        #expect(status.interruption?.deaths == 0)
+    }
+
+    @Test func `a checkpoint is saved`() async throws {
+        let (code, status) = try await cancelled { try await $0.saveCheckpoint("here") }
+        #expect(code == .cancelled)
+        #expect(status.interruption?.checkpoint == "here")
+    }
+}

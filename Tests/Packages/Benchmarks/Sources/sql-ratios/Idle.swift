@@ -19,7 +19,7 @@ struct IdleDatabase {
     let path: String
     let count: Int
 
-    private var scripts: [String] {
+    var scripts: [String] {
         ["CREATE TABLE note(x)"] + (1..<count).map { "INSERT INTO note VALUES (\($0))" }
     }
 

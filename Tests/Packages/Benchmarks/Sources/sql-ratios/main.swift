@@ -21,6 +21,7 @@ for folder in [scratch, memory] {
 }
 
 try measureIdle()
+try await measureAwaited()
 try measureFiles()
 try measureBatches()
 

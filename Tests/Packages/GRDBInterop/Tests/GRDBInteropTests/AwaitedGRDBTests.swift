@@ -61,7 +61,7 @@ import Testing
             #expect((error.version, error.line) == (2, 2))
         }
         #expect(try await queue.query("SELECT name FROM sqlite_master WHERE name = 'b'") == [])
-        #expect(try await queue.read { !$0.isInsideTransaction })
+        #expect(try await queue.writeWithoutTransaction { !$0.isInsideTransaction })
     }
 
     @Test func `a closure of a runner runs exactly once`() async throws {

@@ -24,9 +24,8 @@ extension MigrationDecision {
     package var consequenceOfNotSaving: Message {
         @inline(never)
         get {
-            self == .joinsBaseline
-                ? "Nothing was run; the next start declares it again."
-                : "Which app may use the data was not noted; the next start does it."
+            if case .joinsBaseline = self { return "Nothing was run; the next start declares it again." }
+            return "Which app may use the data was not noted; the next start does it."
         }
     }
 }

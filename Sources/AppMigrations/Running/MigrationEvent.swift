@@ -95,7 +95,7 @@ extension MigrationEvent {
         /// The name of the kind, as it is written in Swift.
         public var description: String { name.text }
 
-        /// Another process, or another caller in this one, is migrating; sent once a wait.
+        /// Another process, or another caller in this one, is migrating; sent once a wait, and in a fleet every ten seconds.
         public static var waiting: Kind { Kind(.waiting) }
 
         /// A closure is about to run.

@@ -1,8 +1,8 @@
 /// What `init` found, or made, where reading the state alone was not the whole of it.
 package struct StartOutcome {
-    package var marks: StateMarks
-    package var launch: MigrationManager.Launch
-    package var isFresh = false
+    package internal(set) var marks: StateMarks
+    package internal(set) var launch: MigrationManager.Launch
+    package internal(set) var isFresh = false
     /// Why the version launched could not be saved.
     var launchFailure: MigrationError?
     /// Whether the version launched is still to be saved, since another process, or a task of this one, holds the lock:

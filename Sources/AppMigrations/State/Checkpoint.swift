@@ -1,10 +1,10 @@
 /// How far the closure of a migration came, in its own words.
 package struct Checkpoint: Sendable {
-    package var text: String
+    package internal(set) var text: String
     /// The version of the app that wrote `text`.
-    package var appVersion: AppVersion
+    package internal(set) var appVersion: AppVersion
     /// How much was done then, from 0 to 1.
-    package var progress: Double?
+    var progress: Double?
 
     package static var sizeLimit: Int { 4_096 }
 

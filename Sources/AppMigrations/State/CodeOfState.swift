@@ -1,8 +1,9 @@
-/// The text of a state that another place than a file keeps.
+/// The text of a state, wherever it is kept.
 extension MigrationState {
     /// Reads the whole text.
     ///
     /// - Throws: ``MigrationError`` with the code `stateCorrupted` or `stateFromNewerFormat`.
+    @inline(never)
     package init(document: [UInt8], at location: StateLocation) throws(MigrationError) {
         do throws(StateProblem) {
             self = try document.withUnsafeBufferPointer { bytes throws(StateProblem) in

@@ -1,20 +1,20 @@
 /// A migration whose closure was begun and isn't recorded.
 package struct Interruption: Equatable, Sendable {
-    package var version: AppVersion
+    package internal(set) var version: AppVersion
     /// How often the closure was begun, this time included.
-    package var attempts: Int
+    package internal(set) var attempts: Int
     /// How many processes of `appVersion` died in it before this one.
-    package var deaths: Int
+    package internal(set) var deaths: Int
     /// The paths that a snapshot holds, and which are to be put back.
-    package var protected: [String]
+    var protected: [String]
     /// Where the state was then, without links: `protected` counts its paths from there.
-    package var stateDirectory: String?
-    package var appVersion: AppVersion
-    package var startedAt: Int64
+    var stateDirectory: String?
+    package internal(set) var appVersion: AppVersion
+    var startedAt: Int64
     /// The error that ended the attempt; `nil` while the closure runs, or when its process died.
     package var failure: String?
     /// How far the closure came in this attempt or an earlier one.
-    package var checkpoint: Checkpoint?
+    package internal(set) var checkpoint: Checkpoint?
     /// Which host of a fleet is at work; `nil` where the state is a file, whose lock says that, and where none is.
     package var lease: Lease?
 
@@ -51,13 +51,13 @@ package struct Interruption: Equatable, Sendable {
 
 /// A pending version that was begun before, and isn't the interrupted one.
 package struct AttemptedMigration: Equatable, Sendable {
-    package var version: AppVersion
+    var version: AppVersion
     /// How often its closure was begun.
-    package var attempts: Int
+    var attempts: Int
     /// How many processes of `appVersion` died in it.
-    package var deaths: Int
-    package var appVersion: AppVersion
-    package var checkpoint: Checkpoint?
+    var deaths: Int
+    var appVersion: AppVersion
+    package internal(set) var checkpoint: Checkpoint?
 }
 
 extension AttemptedMigration {

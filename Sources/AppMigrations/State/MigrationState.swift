@@ -4,11 +4,11 @@ package struct MigrationState: Equatable, Sendable {
     static var historyLimit: Int { 1_000 }
     static var failureLimit: Int { 1_000 }
 
-    package var name: String
+    var name: String
     package var marks: StateMarks
-    package var history: [AppliedMigration] = []
+    package internal(set) var history: [AppliedMigration] = []
     /// The members that this release doesn't know, as they stand in the file: a newer release relies on them.
-    package var unknownMembers: [UInt8] = []
+    package internal(set) var unknownMembers: [UInt8] = []
     /// The number of the last lease that a host of a fleet took; zero in a file, which has none.
     package var fence = 0
 

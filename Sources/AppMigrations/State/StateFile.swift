@@ -112,13 +112,7 @@ struct StateFile: Sendable {
             throw refusal(error)
         }
         guard let content else { throw .notRegular(location) }
-        do throws(StateProblem) {
-            return try content.withUnsafeBufferPointer { bytes throws(StateProblem) in
-                try MigrationState.read(bytes, name: location.name)
-            }
-        } catch {
-            throw .notOurs(error, location)
-        }
+        return try MigrationState(document: content, at: location)
     }
 
     /// Why the state could not be opened or read.

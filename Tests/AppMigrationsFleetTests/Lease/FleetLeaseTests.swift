@@ -149,4 +149,40 @@ import Testing
         #expect(await first.value == .leaseLost)
         fleet.store.works()
     }
+
+    @Test(arguments: [true, false])
+    func `a host whose document another one has written records nothing over it`(_ isTaken: Bool) async throws
+    {
+        let manager = try await fleet.host()
+        let failed = await code {
+            try await manager.whenMigrating(toVersion: "1.1") {
+                let text = try #require(try await fleet.store.text())
+                // Taken over, or cleared by a reset.
+                let other = text.replacing(
+                    isTaken ? #""owner" : "a,"# : #""owner""#,
+                    with: isTaken ? #""owner" : "b,"# : #""was""#
+                )
+                try await fleet.store.put(other)
+            }
+        }
+        #expect(failed == .leaseLost)
+        let text = try #require(try await fleet.store.text())
+        #expect(text.contains(isTaken ? #""owner" : "b,"# : #""was" : "a,"#))
+        #expect(text.contains(#""lastRunVersion" : "0""#))
+    }
+
+    @Test func `a checkpoint finds out that the lease is lost, and cancels the closure`() async throws {
+        let manager = try await fleet.host()
+        let failed = await code {
+            try await manager.whenMigrating(toVersion: "1.1") { [log = fleet.log] context in
+                let text = try #require(try await fleet.store.text())
+                try await fleet.store.put(text.replacing(#""owner" : "a,"#, with: #""owner" : "b,"#))
+                #expect(await code { try await context.saveCheckpoint(1) } == .leaseLost)
+                while !Task.isCancelled { await Task.yield() }
+                log.add("a is cancelled")
+            }
+        }
+        #expect(failed == .leaseLost)
+        #expect(fleet.log.all.contains("a is cancelled"))
+    }
 }

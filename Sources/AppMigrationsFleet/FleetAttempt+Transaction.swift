@@ -29,7 +29,7 @@ extension FleetAttempt {
             let ending = await transact(session, isShared: false) {
                 await holder.supervise { try await body(db) }
             }
-            return try await settle(ending)
+            return try await settle(ending, in: store)
         }
         // Another manager of this store would write into the transaction, and lose that where it is rolled back.
         await store.turns.enter()
@@ -45,7 +45,7 @@ extension FleetAttempt {
             }
         }
         store.turns.leave()
-        try await settle(ending)
+        try await settle(ending, in: store)
     }
 
     nonisolated(nonsending) private func transact(
@@ -131,7 +131,10 @@ extension FleetAttempt {
         return holder.isOfThisHolder(state.marks.interrupted?.lease)
     }
 
-    private func settle(_ ending: Ending) async throws(MigrationError) {
+    private func settle(
+        _ ending: Ending,
+        in store: any SQLBackedFleetStore
+    ) async throws(MigrationError) {
         switch ending {
         case .committed: return
         case .rolledBack(let cause): throw await note(cause)
@@ -140,7 +143,15 @@ extension FleetAttempt {
             let found = try await holder.stored.read()
             if holder.isOfThisHolder(found.lease) { throw await note(cause) }
             throw lost(.taken(by: found.lease?.owner))
-        case .unanswered(let cause, let row, let before): try await settle(row, before, after: cause)
+        case .unanswered(let cause, let row, let before):
+            do {
+                // The store's connection may be in the transaction still, and would read what nobody has committed.
+                if cause is RollbackFailure { try await store.rollBack() }
+            } catch {
+                let second = MigrationError.unreadable(error, holder.stored.location, "")
+                throw .commitUnanswered(cause, context.version, holder.stored.location, second)
+            }
+            try await settle(row, before, after: cause)
         }
     }
 

@@ -16,10 +16,24 @@ struct SQLFleetSession<Connection: AsyncSQLConnection> {
         if try await isMarked() {
             throw SQLError(.alreadyInTransaction, "The connection is in a transaction already")
         }
-        try await db.query("BEGIN ISOLATION LEVEL READ COMMITTED")
-        // A migration takes longer than what a server is asked for otherwise.
-        try await db.query("SET LOCAL statement_timeout = 0")
-        try await mark()
+        do {
+            try await db.query("BEGIN ISOLATION LEVEL READ COMMITTED")
+            try await liftTimeouts()
+            try await mark()
+        } catch {
+            // The server may have begun: what the connection writes next would be in that transaction.
+            throw await rollingBack(after: error)
+        }
+    }
+
+    /// A migration takes longer than what a server is asked for otherwise.
+    nonisolated(nonsending) private func liftTimeouts() async throws {
+        try await db.query(
+            """
+            SELECT set_config(name, '0', true) FROM pg_settings WHERE name IN
+            ('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')
+            """
+        )
     }
 
     /// Refuses to write the record where the closure has ended the transaction.
@@ -34,7 +48,7 @@ struct SQLFleetSession<Connection: AsyncSQLConnection> {
     /// Rolls back; gives the error to report, which tells of a rollback that failed too.
     nonisolated(nonsending) func rollingBack(after cause: any Error) async -> any Error {
         do {
-            try await db.query("ROLLBACK")
+            try await db.undo("ROLLBACK")
             return cause
         } catch {
             return RollbackFailure(cause: cause, failure: error)

@@ -48,6 +48,18 @@ public struct SQLFleetStore<Connection: AsyncSQLConnection & Sendable>: FleetSto
 }
 
 extension SQLFleetStore: SQLBackedFleetStore {
+    func rollBack() async throws {
+        try await alone {
+            do {
+                try await connection.undo("ROLLBACK")
+            } catch  where !statements.isPostgres {
+                // SQLite refuses a ROLLBACK without a transaction, and a BEGIN in one.
+                try await connection.query("BEGIN")
+                try await connection.query("ROLLBACK")
+            }
+        }
+    }
+
     func mayUse(_ other: any AsyncSQLConnection) -> Bool {
         // While a transaction of SQLite has written, no connection can renew a lease.
         guard statements.isPostgres else { return true }
@@ -61,6 +73,9 @@ extension SQLFleetStore: SQLBackedFleetStore {
 protocol SQLBackedFleetStore: FleetStore {
     var statements: SQLFleetStatements { get }
     var turns: Turns { get }
+
+    /// Ends a transaction of the store's connection; none is fine as well.
+    func rollBack() async throws
 
     /// Whether the store may be using that very connection, or can't write while a transaction is open there.
     func mayUse(_ other: any AsyncSQLConnection) -> Bool

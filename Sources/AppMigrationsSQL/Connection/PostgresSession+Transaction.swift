@@ -1,8 +1,10 @@
 extension PostgresSession {
     func begin(_ lock: SQLLockWait, durably: Bool) -> SQLWork<Void> {
         // Read committed: after the lock, the ledger must be seen as the last holder left it.
-        refusingTransaction().then { .statement("BEGIN ISOLATION LEVEL READ COMMITTED") }.then {
-            setTimeouts(lock.limit).then { () -> SQLWork<Void> in durably ? setDurable() : .nothing }
+        refusingTransaction().then {
+            // A BEGIN that failed may have begun: the task was cancelled before the answer was there.
+            SQLWork.statement("BEGIN ISOLATION LEVEL READ COMMITTED").then { setTimeouts(lock.limit) }
+                .then { durably ? setDurable() : .nothing }
                 .then { takeAdvisoryLock(lock) }.otherwise { rollingBack(after: $0) }
         }
     }

@@ -13,7 +13,8 @@ extension SQLWork {
                 do {
                     var rows = [[SQLValue]]()
                     switch request {
-                    case .query(let sql, let arguments): rows = try db.query(sql, arguments)
+                    case .query(let sql, let arguments), .undo(let sql, let arguments):
+                        rows = try db.query(sql, arguments)
                     case .script(let text): try db.execute(script: text)
                     case .call: try call()
                     case .pause(let time): Platform.pause(time)
@@ -43,6 +44,7 @@ extension SQLWork {
                     var rows = [[SQLValue]]()
                     switch request {
                     case .query(let sql, let arguments): rows = try await db.query(sql, arguments)
+                    case .undo(let sql, let arguments): rows = try await db.undo(sql, arguments)
                     case .script(let text): try await db.query(text, [])
                     case .call: try await call()
                     case .pause(let time): try await Task.sleep(for: time)

@@ -12,6 +12,8 @@ package enum SQLWork<Value> {
 package enum SQLRequest {
     /// One statement.
     case query(String, [SQLValue])
+    /// One statement that takes something back, also in a cancelled task.
+    case undo(String, [SQLValue])
     /// Any number of statements, where the connection takes them at once.
     case script(String)
     /// The closure of the caller, which knows what it is called for.
@@ -58,9 +60,19 @@ extension SQLWork {
     /// The error of this work is the one that comes out, with a failure of `undo` added to it.
     package func undoing(_ action: String, _ undo: @escaping () -> SQLWork<Void>) -> SQLWork {
         either(
-            { value in undo().map { value } },
-            { error in undo().either({ throw error }) { throw error.adding($0, of: action) } }
+            { value in undo().uncancelled().map { value } },
+            { error in
+                undo().uncancelled().either({ throw error }) { throw error.adding($0, of: action) }
+            }
         )
+    }
+
+    /// The same work, whose statements run in a cancelled task too.
+    private func uncancelled() -> SQLWork {
+        guard case .asking(let request, let next) = self else { return self }
+        let goOn: (SQLAnswer) -> SQLWork = { next($0).uncancelled() }
+        if case .query(let sql, let arguments) = request { return .asking(.undo(sql, arguments), goOn) }
+        return .asking(request, goOn)
     }
 
     /// The same work with a mark before each of its statements.

@@ -7,8 +7,8 @@ extension SQLMigrator where Connection: AsyncSQLConnection {
     /// The connection is the migrator's until the call returns. A pool lends one for the whole call; whatever else used it
     /// meanwhile would be in the transaction of a migration.
     ///
-    /// A cancelled task runs no further migration. Whether the statement that runs is stopped is the connection's to decide,
-    /// and one that takes no statement in a cancelled task can't roll back either: close it then.
+    /// A cancelled task runs no further migration. Whether the statement that runs is stopped is the connection's to decide. The
+    /// rollback is sent from a task of its own; where the error says that it failed, close the connection.
     ///
     /// - Parameters:
     ///   - db: A connection that is not in a transaction, unless `insideTransaction` says so.

@@ -1,0 +1,91 @@
+import AppMigrations
+import AppMigrationsFleet
+import AppMigrationsSQL
+import AppMigrationsSQLite
+import TestSupport
+import Testing
+
+/// Transactions of PostgreSQL whose statements fail before or after the server has done them.
+@Suite struct FleetPostgresTests {
+    private func withManager(
+        _ body: nonisolated(nonsending) (FleetMigrationManager, PostgresStandIn, String) async throws -> Void
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/data.sqlite"
+            let db = try PostgresStandIn(path)
+            try await db.query("CREATE TABLE notes (title TEXT)", [])
+            let manager = try await FleetMigrationManager(
+                named: "Data",
+                currentVersion: "1.4",
+                firstRun: .everything,
+                store: SQLFleetStore(db)
+            )
+            try await body(manager, db, path)
+        }
+    }
+
+    /// How a migration that writes a note ends.
+    private func migrate(_ manager: FleetMigrationManager, _ db: PostgresStandIn) async -> MigrationError
+        .Code?
+    {
+        await code {
+            try await manager.whenMigrating(toVersion: "1.1", in: db) { db in
+                try await db.query("INSERT INTO notes VALUES ('one')")
+            }
+        }
+    }
+
+    @Test(arguments: ["BEGIN", "SELECT set_config(name"])
+    func `a connection is in no transaction after one that began without an answer`(_ start: String)
+        async throws
+    {
+        try await withManager { manager, db, path in
+            db.after = { if $0.hasPrefix(start) { throw TestStore.Failure() } }
+            #expect(await migrate(manager, db) == .migrationFailed)
+            #expect(try !db.db.isInTransaction)
+            let seen = try await FleetMigrationManager(
+                named: "Data",
+                currentVersion: "1.4",
+                store: SQLFleetStore(try AsyncSQLite(path))
+            ).status
+            #expect(seen.interruption?.failure == "the network is gone")
+        }
+    }
+
+    @Test func `time-outs of the server don't end the transaction of a long closure`() async throws {
+        try await withManager { manager, db, _ in
+            #expect(await migrate(manager, db) == nil)
+            let begin = try #require(db.statements.firstIndex { $0.hasPrefix("BEGIN") })
+            for name in [
+                "'statement_timeout'", "'idle_in_transaction_session_timeout'", "'transaction_timeout'",
+            ] {
+                #expect(db.statements[begin + 1].contains(name))
+            }
+        }
+    }
+
+    @Test(arguments: [1, 2])
+    func `what only the transaction itself sees is no commit`(_ failures: Int) async throws {
+        try await withManager { manager, db, path in
+            var left = failures
+            db.before = { sql in
+                if sql == "COMMIT" { throw TestStore.Failure() }
+                if sql == "ROLLBACK", left > 0 {
+                    left -= 1
+                    throw TestStore.Failure()
+                }
+            }
+            #expect(await migrate(manager, db) == (failures == 1 ? .migrationFailed : .stateNotSaved))
+            db.before = { _ in }
+            try await db.query("ROLLBACK", [])
+            let second = try PostgresStandIn(path)
+            let next = try await FleetMigrationManager(
+                named: "Data",
+                currentVersion: "1.4",
+                store: SQLFleetStore(second)
+            )
+            #expect(next.lastRunVersion == .zero)
+            #expect(try await second.query("SELECT count(*) FROM notes", []) == [[0]])
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import AppMigrationsSQLite
+import Testing
+
+@testable import AppMigrationsSQL
+
+/// Connections that take no statement in a cancelled task, or end one with its answer under way.
+@Suite struct AwaitedCancellationTests {
+    @Test func `a connection that takes no statement in a cancelled task is in no transaction afterwards`()
+        async throws
+    {
+        let db = try memory()
+        let strict = AwaitedConnection(db) { _ in try Task.checkCancellation() }
+        let migrator = try AwaitedMigrator([
+            AwaitedMigration(version: 1) { db in
+                try await db.query("CREATE TABLE a(x)")
+                withUnsafeCurrentTask { $0?.cancel() }
+            }
+        ])
+        try db.query("PRAGMA foreign_keys = ON")
+        let error = await Task {
+            await sqlError { () async throws(SQLError) in try await migrator.migrate(strict) }
+        }.value
+        #expect(error != nil)
+        #expect(error?.description.contains("rollback") == false, "\(error?.description ?? "")")
+        #expect(try !db.isInTransaction)
+        #expect(try db.query("PRAGMA foreign_keys") == [[1]])
+        #expect(try tables(in: db) == [])
+    }
+
+    /// A server without a ledger, whose answer to BEGIN is lost.
+    private final class Postgres: AsyncSQLConnection {
+        static var dialect: SQLDialect { .postgres }
+
+        var statements = [String]()
+
+        nonisolated(nonsending) func query(_ sql: String, _ arguments: [SQLValue]) async throws
+            -> [[SQLValue]]
+        {
+            statements.append(sql)
+            if sql.hasPrefix("BEGIN") { throw CancellationError() }
+            return sql.hasPrefix("SELECT current_setting") ? [[""]] : []
+        }
+    }
+
+    @Test func `a BEGIN that fails may have begun, and is rolled back`() async throws {
+        let db = Postgres()
+        let migrator = try SQLMigrator<Postgres>([SQLMigration(version: 1, sql: "SELECT 1")])
+        _ = try #require(await sqlError { () async throws(SQLError) in try await migrator.migrate(db) })
+        #expect(db.statements.suffix(2) == ["BEGIN ISOLATION LEVEL READ COMMITTED", "ROLLBACK"])
+    }
+}

@@ -8,7 +8,9 @@ import Testing
 @Suite struct RestoringOwnersTests {
     // `setgroups` differs on Apple's systems.
     #if os(Linux)
-    /// Another user's file, which this user shares by a group. Only root can try it.
+    /// Another user's file, which this user shares by a group.
+    ///
+    /// Only root can try it.
     @Test func `a file comes back with a group that its user is a member of`() async {
         await #expect(processExitsWith: .success) {
             let scratch = try Scratch()

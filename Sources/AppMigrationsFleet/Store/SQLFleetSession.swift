@@ -26,12 +26,18 @@ struct SQLFleetSession<Connection: AsyncSQLConnection> {
         }
     }
 
-    /// A migration takes longer than what a server is asked for otherwise.
+    /// Lets the transaction take as long as it takes, which is longer than what a server is asked for otherwise.
+    ///
+    /// The document's row may be locked. So the server looks for a host that vanishes without a word, of which it would hear after
+    /// two hours otherwise.
     nonisolated(nonsending) private func liftTimeouts() async throws {
         try await db.query(
             """
-            SELECT set_config(name, '0', true) FROM pg_settings WHERE name IN
-            ('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')
+            SELECT set_config(name, CASE name WHEN 'tcp_keepalives_idle' THEN '10'
+            WHEN 'tcp_keepalives_interval' THEN '5' WHEN 'tcp_keepalives_count' THEN '3' ELSE '0' END, true)
+            FROM pg_settings WHERE name IN
+            ('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout',
+            'tcp_keepalives_idle', 'tcp_keepalives_interval', 'tcp_keepalives_count')
             """
         )
     }

@@ -24,13 +24,17 @@ extension PostgresSession {
 
     /// Lets the transaction take as long as it takes, and wait for tables as long as for the lock.
     ///
-    /// Many servers end statements and transactions that take as long as a migration does.
+    /// Many servers end statements and transactions that take as long as a migration does. Of a host that vanishes without a
+    /// word, with the lock, the server has to hear by its own probes, and not after two hours, as is usual.
     private func setTimeouts(_ limit: Duration) -> SQLWork<Void> {
         .statement(
             """
-            SELECT set_config(name, CASE name WHEN 'lock_timeout' THEN '\(limit.wholeMilliseconds)' ELSE '0' END, true)
+            SELECT set_config(name, CASE name WHEN 'lock_timeout' THEN '\(limit.wholeMilliseconds)'
+            WHEN 'tcp_keepalives_idle' THEN '10' WHEN 'tcp_keepalives_interval' THEN '5' WHEN 'tcp_keepalives_count' THEN '3'
+            ELSE '0' END, true)
             FROM pg_settings WHERE name IN
-            ('lock_timeout', 'statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')
+            ('lock_timeout', 'statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout',
+            'tcp_keepalives_idle', 'tcp_keepalives_interval', 'tcp_keepalives_count')
             """
         )
     }

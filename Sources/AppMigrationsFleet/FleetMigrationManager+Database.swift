@@ -19,7 +19,9 @@ extension FleetMigrationManager {
     ///
     /// Where `database` is another connection than the store's, the lease is renewed while the closure runs. Where it is the
     /// store's own, or nothing tells, the document's row is locked instead: other hosts wait for it, until the server notices that
-    /// the connection is gone. A manager on the same store that is used in the closure is refused then.
+    /// the connection is gone. PostgreSQL looks for it after 10 s of silence, and gives it up after 15 s more. A pooler in between
+    /// has to look for its clients itself: `tcp_keepidle` of PgBouncer. A manager on the same store that is used in the closure is
+    /// refused then.
     ///
     /// - Parameters:
     ///   - toVersion: The version, as in `whenMigrating(toVersion:oldestReader:run:)`.

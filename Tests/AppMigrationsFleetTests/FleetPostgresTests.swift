@@ -64,6 +64,15 @@ import Testing
         }
     }
 
+    @Test func `a server that commits later writes a lease at once`() async throws {
+        try await withManager { manager, db, _ in
+            try await manager.whenMigrating(toVersion: "1.1") {}
+            let updates = db.statements.filter { $0.hasPrefix("UPDATE") }
+            #expect(updates.count == 2)
+            #expect(updates.allSatisfy { $0.contains("set_config('synchronous_commit', 'local', true)") })
+        }
+    }
+
     @Test(arguments: [1, 2])
     func `what only the transaction itself sees is no commit`(_ failures: Int) async throws {
         try await withManager { manager, db, path in

@@ -93,7 +93,14 @@ struct SQLFleetStatements: Sendable {
         let row = "name = \(place(1)) AND revision = \(place(2))"
         let set = "UPDATE \(table) SET revision = revision + \(place(4)), document = \(place(3)) WHERE \(row)"
         let free = "name = (SELECT name FROM \(table) WHERE \(row) FOR UPDATE SKIP LOCKED)"
-        return set + (isPostgres ? " AND \(free)" : "") + " RETURNING revision"
+        return set + (isPostgres ? " AND \(free) AND \(Self.durable)" : "") + " RETURNING revision"
+    }
+
+    /// Always true. With synchronous_commit=off a server that crashes forgets a lease whose holder is at work, and gives its fence to
+    /// the next one. "on" would also wait for standby servers.
+    private static var durable: String {
+        "(SELECT set_config('synchronous_commit', 'local', true) WHERE current_setting('synchronous_commit') = 'off')"
+            + " IS DISTINCT FROM ''"
     }
 
     nonisolated(nonsending) private func insert(

@@ -30,18 +30,20 @@ final class PostgresStandIn: AsyncSQLConnection, @unchecked Sendable {
             mark = "open"
             return [[mark]]
         }
-        if sql.contains("set_config(") { return [] }
+        if sql.hasPrefix("SELECT set_config(") { return [] }
         if sql.contains("current_setting('app_migrations.transaction'") { return [[mark]] }
         if sql.contains("pg_attribute") {
             return try db.query("SELECT name FROM pragma_table_info('app_migration_state')")
         }
         if sql == "ROLLBACK", try !db.isInTransaction { return [] }
-        let own =
-            sql.hasPrefix("BEGIN")
-            ? "BEGIN IMMEDIATE"
-            : sql.split(separator: " FOR UPDATE SKIP LOCKED").joined().split(separator: "$").joined(
-                separator: "?"
-            )
-        return try db.query(own, arguments)
+        if sql.hasPrefix("BEGIN") { return try db.query("BEGIN IMMEDIATE") }
+        // What SQLite has no words for, and needs none.
+        var own = sql
+        for part in [
+            " FOR UPDATE SKIP LOCKED",
+            " AND (SELECT set_config('synchronous_commit', 'local', true)"
+                + " WHERE current_setting('synchronous_commit') = 'off') IS DISTINCT FROM ''",
+        ] { own = own.split(separator: part).joined() }
+        return try db.query(own.split(separator: "$").joined(separator: "?"), arguments)
     }
 }

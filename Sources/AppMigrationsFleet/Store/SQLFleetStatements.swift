@@ -96,8 +96,10 @@ struct SQLFleetStatements: Sendable {
         return set + (isPostgres ? " AND \(free) AND \(Self.durable)" : "") + " RETURNING revision"
     }
 
-    /// Always true. With synchronous_commit=off a server that crashes forgets a lease whose holder is at work, and gives its fence to
-    /// the next one. "on" would also wait for standby servers.
+    /// A condition that always holds, and has the server write the commit before it answers.
+    ///
+    /// With synchronous_commit=off a server that crashes forgets a lease whose holder is at work, and gives its fence to the next
+    /// one. "on" would also wait for standby servers.
     private static var durable: String {
         "(SELECT set_config('synchronous_commit', 'local', true) WHERE current_setting('synchronous_commit') = 'off')"
             + " IS DISTINCT FROM ''"

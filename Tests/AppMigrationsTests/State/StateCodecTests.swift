@@ -154,7 +154,10 @@ struct StateCodecTests {
     }
 
     /// Nineteen digits may be more than an integer of 64 bits holds.
-    @Test(arguments: [("999999999999999999", true), ("9999999999999999999", false), ("-1", false)])
+    @Test(arguments: [
+        ("999999999999999999", true), ("9999999999999999999", false), ("1000000000000000000", false),
+        ("-1", false),
+    ])
     func `a count has at most eighteen digits`(digits: String, isRead: Bool) {
         let text = String(decoding: StateBitFlipTests.state.document, as: UTF8.self)
             .replacing("\"attempts\" : 2,", with: "\"attempts\" : \(digits),")

@@ -2,16 +2,18 @@
 // The samples of "Asynchronous connections" for PostgresNIO, compiled where that package is.
 
 import AppMigrations
-public import AppMigrationsSQL
+import AppMigrationsSQL
 import Logging
 import NIOCore
-public import PostgresNIO
+import PostgresNIO
 
-extension PostgresConnection: @retroactive AsyncSQLConnection {
-    public static var dialect: SQLDialect { .postgres }
+struct MigrationConnection: AsyncSQLConnection {
+    static var dialect: SQLDialect { .postgres }
+
+    let connection: PostgresConnection
 
     @discardableResult
-    public nonisolated(nonsending) func query(
+    nonisolated(nonsending) func query(
         _ sql: String,
         _ arguments: [SQLValue]
     ) async throws -> [[SQLValue]] {
@@ -27,7 +29,7 @@ extension PostgresConnection: @retroactive AsyncSQLConnection {
         }
         let query = PostgresQuery(unsafeSQL: sql, binds: bindings)
         var values = [[SQLValue]]()
-        for try await row in try await self.query(query, logger: Logger(label: "migrations")) {
+        for try await row in try await connection.query(query, logger: Logger(label: "migrations")) {
             values.append(try row.map { try $0.sqlValue() })
         }
         return values
@@ -49,7 +51,7 @@ extension PostgresCell {
 }
 
 func migrate(_ client: PostgresClient, _ folder: String) async throws {
-    let migrator = try SQLMigrator<PostgresConnection>(SQLMigration.files(in: folder))
-    try await client.withConnection { connection in try await migrator.migrate(connection) }
+    let migrator = try SQLMigrator<MigrationConnection>(SQLMigration.files(in: folder))
+    try await client.withConnection { _ = try await migrator.migrate(MigrationConnection(connection: $0)) }
 }
 #endif

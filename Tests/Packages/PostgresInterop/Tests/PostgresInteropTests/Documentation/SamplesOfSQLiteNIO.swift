@@ -1,13 +1,15 @@
 #if canImport(SQLiteNIO)
 // The sample of "Asynchronous connections" for SQLiteNIO, compiled where that package is.
 
-public import AppMigrationsSQLite
+import AppMigrationsSQLite
 import NIOCore
-public import SQLiteNIO
+import SQLiteNIO
 
-extension SQLiteNIO.SQLiteConnection: @retroactive AsyncSQLConnection {
+struct MigrationConnection: AsyncSQLConnection {
+    let connection: SQLiteNIO.SQLiteConnection
+
     @discardableResult
-    public nonisolated(nonsending) func query(
+    nonisolated(nonsending) func query(
         _ sql: String,
         _ arguments: [SQLValue]
     ) async throws -> [[SQLValue]] {
@@ -20,7 +22,7 @@ extension SQLiteNIO.SQLiteConnection: @retroactive AsyncSQLConnection {
             case .blob(let value): .blob(ByteBuffer(bytes: value))
             }
         }
-        return try await query(sql, binds).map { row in
+        return try await connection.query(sql, binds).map { row in
             row.columns.map { column in
                 switch column.data {
                 case .null: .null

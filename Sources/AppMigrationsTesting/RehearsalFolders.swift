@@ -21,7 +21,7 @@ struct RehearsalFolders: Sendable {
             let files = FileManager.default
             guard files.isWritableFile(atPath: path) else { return nil }
             let free = try files.attributesOfFileSystem(forPath: path)[.systemFreeSize] as? NSNumber
-            return (free?.int64Value ?? 0) >= 1 << 30 ? URL(filePath: path, directoryHint: .isDirectory) : nil
+            return (free?.int64Value ?? 0) >= 1 << 30 ? URL(filePath: path) : nil
         }
     }
 

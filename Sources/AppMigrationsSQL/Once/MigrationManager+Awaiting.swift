@@ -3,7 +3,7 @@ public import AppMigrations
 extension MigrationManager {
     /// Runs an asynchronous closure in a transaction of a database, exactly once in the life of that database.
     ///
-    /// It is the form for a connection that is awaited, of ``whenMigrating(toVersion:oldestReader:in:ledger:lockTimeout:run:)-(_,_,_,_,_,(Connection)->Void)``,
+    /// It is the form for a connection that is awaited, of `whenMigrating(toVersion:in:run:)`,
     /// and what that says of rows, backups and `reset(to:)` holds here. The closure runs on the caller's actor.
     ///
     /// The connection belongs to this call until it returns: a pool lends one for the whole call. Whatever else used the

@@ -29,7 +29,7 @@ extension MigrationManager {
     /// The cursor in the database is the one that counts, for a restored backup too. The state file gets it as a checkpoint
     /// after the first batch of each attempt and after each tenth of the progress, so that `attemptLimit` counts deaths
     /// from there, and a plan knows how far the work is. The closure saves no checkpoints of its own. What
-    /// ``whenMigrating(toVersion:oldestReader:in:ledger:lockTimeout:run:)-(_,_,_,_,_,(Connection)->Void)`` says of the state file, of renamed
+    /// `whenMigrating(toVersion:in:run:)` says of the state file, of renamed
     /// managers and of `reset(to:)` holds here as well.
     ///
     /// - Parameters:

@@ -167,7 +167,8 @@ import Testing
                 named: "Mine",
                 currentVersion: "1.0",
                 firstRun: .everything,
-                store: store
+                store: store,
+                options: .init(leaseDuration: longLease)
             )
             try await mine.whenMigrating(toVersion: "1.0", in: place.db) { _ in
                 #expect(await code { _ = try await same.status } == .stateUnreadable)
@@ -183,7 +184,8 @@ import Testing
                 try await FleetMigrationManager(
                     currentVersion: "1.4",
                     firstRun: .everything,
-                    store: InMemoryFleetStore()
+                    store: InMemoryFleetStore(),
+                    options: .init(leaseDuration: longLease)
                 ),
             ] {
                 let error = await #expect(throws: MigrationError.self) {

@@ -10,7 +10,7 @@ import Testing
     private static func host(
         _ db: AsyncSQLite,
         _ name: String,
-        lease: Duration = .seconds(1),
+        lease: Duration = .seconds(60),
         clock: FleetClock
     ) async throws
         -> FleetMigrationManager

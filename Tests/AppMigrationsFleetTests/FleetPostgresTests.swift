@@ -18,7 +18,8 @@ import Testing
                 named: "Data",
                 currentVersion: "1.4",
                 firstRun: .everything,
-                store: SQLFleetStore(db)
+                store: SQLFleetStore(db),
+                options: .init(leaseDuration: longLease)
             )
             try await body(manager, db, path)
         }

@@ -109,7 +109,7 @@ private func upload(_ batch: Batch, refusingBelow fence: Int) async throws {}
 @Suite struct SamplesOfSeveralHosts {
     @Test func `a job migrates and the pods become ready`() async throws {
         let store = InMemoryFleetStore()
-        try await job(store)
+        try await keptOrTriedAgain { try await job(store) }
         try await pod(store)
         let migrations = try await manager(store) { false }
         #expect(try await readyz(migrations))

@@ -32,7 +32,8 @@ import Testing
             named: "Data",
             currentVersion: "1.4",
             firstRun: .everything,
-            store: StrictStore(store: fleet.store)
+            store: StrictStore(store: fleet.store),
+            options: .init(leaseDuration: longLease)
         )
         let (began, door) = (Door(), Door())
         let task = Task {

@@ -43,7 +43,8 @@ import Testing
                 let migrations = try await FleetMigrationManager(
                     currentVersion: "1.1",
                     firstRun: .everything,
-                    store: SQLFleetStore(db)
+                    store: SQLFleetStore(db),
+                    options: .init(leaseDuration: longLease)
                 )
                 try await migrations.whenMigrating(toVersion: "1.1") {}
                 if let statements { #expect(db.statements.count == before + statements) }

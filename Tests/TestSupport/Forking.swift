@@ -20,7 +20,7 @@ package func isOpen(_ descriptor: Int32) -> Bool { fcntl(descriptor, F_GETFD) !=
 /// Closes what a child has of its parent's, but for files with that in their names: the test's runner waits for the
 /// end of its pipes.
 package func closeDescriptorsOfTheRunner(keeping name: String = ".migrations.") {
-    for descriptor in Int32(0)..<256 {
+    for descriptor in 0..<highestDescriptor {
         var path = [CChar](repeating: 0, count: 4_096)
         let length = readlink("/proc/self/fd/\(descriptor)", &path, 4_095)
         if length > 0,
@@ -33,7 +33,10 @@ package func closeDescriptorsOfTheRunner(keeping name: String = ".migrations.") 
     }
 }
 
+/// The tests that run at once have hundreds of descriptors, and a child inherits them all.
+private var highestDescriptor: Int32 { min(getdtablesize(), 65_536) }
+
 /// Closes every descriptor but the standard streams, as a program does that becomes a daemon.
 package func closeAllDescriptors() {
-    for descriptor in Int32(3)..<256 { close(descriptor) }
+    for descriptor in 3..<highestDescriptor { close(descriptor) }
 }

@@ -13,9 +13,8 @@ internal import AppMigrations
 /// try await gate.ready()
 /// ```
 ///
-/// The start runs off the main actor, once, whoever asks first. Where it throws `stateUnreadable`, as
-/// on a device that is still locked, the gate tries again by itself. After any other error everybody who asks gets that error,
-/// until ``retry()``.
+/// The start runs off the main actor, once, whoever asks first. Where it throws `stateUnreadable`, as on a device that is still
+/// locked, the gate tries again by itself. After any other error everybody who asks gets that error, until ``retry()``.
 public final class MigrationGate: Sendable {
     /// What the app does at its start: make the managers, declare the migrations, open the database.
     ///

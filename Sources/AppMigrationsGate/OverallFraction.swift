@@ -18,17 +18,15 @@ struct OverallFraction {
         return base + (1 - base) * min((Double(done) + share) / Double(expected), 1)
     }
 
-    mutating func expect(_ steps: Int) {
-        base = value
-        expected = pending + steps
-        done = 0
-        share = 0
-    }
+    /// More steps become known, and none of those that are known is under way: what was copied before belongs to none.
+    mutating func expect(_ steps: Int) { go(onWith: pending + steps) }
 
     /// The start is begun once more, and plans anew what is left.
-    mutating func beginAgain() {
+    mutating func beginAgain() { go(onWith: 0) }
+
+    private mutating func go(onWith steps: Int) {
         base = value
-        expected = 0
+        expected = steps
         done = 0
         share = 0
         phase = .before

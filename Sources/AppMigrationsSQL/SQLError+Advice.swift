@@ -10,7 +10,7 @@ extension SQLError.Code {
         case .cancelled: "What was not applied runs at the next start."
         case .closed: "Open a new connection."
         case .invalidScript: "Nothing of the script was run. Correct its text."
-        case .unreadableRow: "Convert it in the statement, or declare the property as the database has it."
+        case .unreadableRow: "Convert it in the statement, or read it as the type that the database has."
         case .unwritableRow: "No row was inserted."
         case .transactionEnded: "Nothing after that point was run. Roll back and begin again."
         case .alreadyInTransaction:

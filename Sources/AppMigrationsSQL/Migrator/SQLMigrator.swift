@@ -15,6 +15,9 @@ public struct SQLMigrator<Connection>: Sendable {
 
     let steps: SQLSteps
 
+    /// The table that records what was applied.
+    package var ledger: String { steps.ledger }
+
     /// What one transaction holds.
     public enum Transactions: Sendable, Hashable {
         /// A transaction for each migration: what is done stays done when a later one fails.

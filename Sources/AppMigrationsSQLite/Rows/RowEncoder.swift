@@ -37,6 +37,12 @@ final class RowEncoder: Encoder {
         return !hasOtherColumns
     }
 
+    /// Encodes one value, as a row has it in a column.
+    func cell<Value: Encodable>(_ value: Value) throws(SQLError) -> SQLValue {
+        try set(value: value, for: "")
+        return values.last ?? .null
+    }
+
     private var hasOtherColumns = false
 
     private func cut() {
@@ -122,7 +128,8 @@ final class RowEncoder: Encoder {
 
     func failure(_ message: String, at key: String?, _ cause: (any Error)? = nil) -> SQLError {
         let column = key.map { ", column \($0)" } ?? ""
-        var error = SQLError(.unwritableRow, "Row \(row)\(column): \(message)")
+        // What is encoded for an argument has no row.
+        var error = SQLError(.unwritableRow, row == 0 ? message : "Row \(row)\(column): \(message)")
         error.underlyingError = cause
         return error
     }

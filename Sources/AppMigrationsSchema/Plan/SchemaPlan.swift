@@ -48,12 +48,8 @@ public struct SchemaPlan: Sendable {
                 return
             }
         }
-        let wanted = try SQLiteConnection(path: ":memory:")
-        // In a transaction, a script that would attach a file or begin another is refused.
-        try wanted.query("BEGIN")
-        try wanted.execute(script: targetSQL)
-        target = try SchemaSnapshot(of: wanted)
-        try Self.checkTarget(target, wanted)
+        let wanted: SQLiteConnection
+        (target, wanted) = try SchemaSnapshot.made(by: targetSQL)
         start = current.leavingAlone(what: target)
         if start.isWritten(like: target) {
             (steps, questions, gone) = ([], [], [])
@@ -70,25 +66,6 @@ public struct SchemaPlan: Sendable {
         }
     }
 
-    /// Refuses a target with more than a schema in it, which nothing would make in the database.
-    private static func checkTarget(_ target: SchemaSnapshot, _ db: SQLiteConnection) throws(SQLError) {
-        if let object = try SchemaObject.all(of: db, in: "temp").first {
-            throw SQLError(
-                .refusedSchemaChange,
-                "The target makes the temporary \(object.kind) \(object.name), which goes with its connection."
-                    + " Nothing was changed. Take it out of the target"
-            )
-        }
-        for table in target.objects where table.kind == .table && !table.isVirtual {
-            if try db.query("SELECT 1 FROM main.\(table.name.quoted) LIMIT 1").isEmpty { continue }
-            throw SQLError(
-                .refusedSchemaChange,
-                "The target puts rows into the table \(table.name), and a plan makes tables without rows."
-                    + " Nothing was changed. Insert them in a migration"
-            )
-        }
-    }
-
     /// Does all of it in one transaction, or in a savepoint of the caller's.
     ///
     /// As with ``TableRebuild``, foreign keys are turned off before and on again afterwards, and must be off
@@ -99,6 +76,10 @@ public struct SchemaPlan: Sendable {
     ///   `SQLError.Code.refusedSchemaChange` when the schema is another one by now, or would not become
     ///   the target's; and the errors of ``TableRebuild/run(_:)``.
     public func apply(_ db: some SQLConnection) throws(SQLError) {
+        do throws(SQLError) { try change(db) } catch { throw db.naming(error) }
+    }
+
+    private func change(_ db: some SQLConnection) throws(SQLError) {
         if !questions.isEmpty {
             throw SQLError(.openQuestions, questions.map(\.description).joined(separator: " "))
         }

@@ -33,8 +33,8 @@ struct SchemaSnapshot {
     }
 
     /// Without the tables that a migrator keeps its records in, unless the target makes them.
-    func leavingAlone(what target: SchemaSnapshot) -> SchemaSnapshot {
-        let ledgers = [SQLName("schema_migrations"), SQLName("app_migrations")].filter {
+    func leavingAlone(what target: SchemaSnapshot, ledger: String = "schema_migrations") -> SchemaSnapshot {
+        let ledgers = [SQLName(ledger), SQLName("app_migrations")].filter {
             target[.table, $0] == nil && self[.table, $0] != nil
         }
         if ledgers.isEmpty { return self }

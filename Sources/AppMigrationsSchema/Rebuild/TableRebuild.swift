@@ -79,7 +79,7 @@ public struct TableRebuild: Sendable {
                 try after.check(against: before, dropping: "Change it first, or name it in dropping:")
             }
         } catch {
-            throw located(error)
+            throw db.naming(located(error))
         }
     }
 
@@ -100,4 +100,9 @@ public struct TableRebuild: Sendable {
     func refusal(_ message: String, _ advice: String) -> SQLError {
         SQLError(.refusedSchemaChange, "\(message). Nothing was changed. \(advice)")
     }
+}
+
+extension TableRebuild: CustomStringConvertible {
+    /// What is done and to what: `rebuild the table notes`.
+    public var description: String { "rebuild the table \(table)" }
 }

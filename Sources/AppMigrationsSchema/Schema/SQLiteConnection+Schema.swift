@@ -16,3 +16,8 @@ extension SQLiteConnection {
     /// Leaves a write-ahead log as it is when the last connection closes.
     func keepLogOnClose() { app_migrations_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nil) }
 }
+
+extension SQLConnection {
+    /// Tells an error which database it is about, where this library opened it.
+    func naming(_ error: SQLError) -> SQLError { (self as? SQLiteConnection)?.naming(error) ?? error }
+}

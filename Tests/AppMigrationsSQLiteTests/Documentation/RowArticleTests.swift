@@ -1,4 +1,5 @@
 import AppMigrationsSQLite
+import Foundation
 import Testing
 
 @Suite struct RowArticleTests {
@@ -26,6 +27,17 @@ import Testing
             """
         )
         #expect(try oneColumn(db) == ([2], ["a"]))
+    }
+
+    @Test func `cells are read as types, and variables are arguments, as the article says`() throws {
+        let db = try database(
+            """
+            CREATE TABLE note(id, title, color, hue, created, folder);
+            INSERT INTO note VALUES (1, 'a', NULL, NULL, 5, 7), (2, 'b', 'red', NULL, 5, 7), (3, 'c', 'red', NULL, 15, 7)
+            """
+        )
+        try coloringNotes(before: Date(timeIntervalSince1970: 10), in: 7, db)
+        #expect(try db.query("SELECT hue FROM note") == [["blue"], ["red"], [nil]])
     }
 
     @Test func `a list that comes with the app is updated, as the article says`() throws {

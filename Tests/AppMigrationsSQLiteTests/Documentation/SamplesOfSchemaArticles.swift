@@ -1,5 +1,6 @@
 import AppMigrationsSQLite
 import AppMigrationsSchema
+import Testing
 
 // The samples of "Changing a table" and "Letting the schema be inferred", as they stand there.
 
@@ -70,4 +71,21 @@ func inferringInAMigration(_ schemaOfRelease2_1: String) -> SQLMigration<SQLiteC
         try SchemaPlan(from: db, to: schemaOfRelease2_1).apply(db)
     }
     return migration
+}
+
+@Suite struct AppSchemaTests {
+    private let schema = "CREATE TABLE note(id INTEGER PRIMARY KEY, title TEXT)"
+    private let migrator: SQLiteMigrator
+
+    init() throws {
+        migrator = try SQLiteMigrator(
+            SQLiteMigration.numbered([
+                "CREATE TABLE note(id INTEGER PRIMARY KEY)", "ALTER TABLE note ADD COLUMN title TEXT",
+            ])
+        )
+    }
+
+    @Test func `the migrations make the schema of the app`() throws {
+        #expect(try migrator.schemaDifferences(from: schema) == [])
+    }
 }

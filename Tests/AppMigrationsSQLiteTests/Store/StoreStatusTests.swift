@@ -53,7 +53,7 @@ import Testing
             defer { chmod(folder, 0o755) }
             let result = try Starter("store", "status", path).finish()
             #expect(result.status == 0, "\(result.lines)")
-            #expect(result.lines.first == "same")
+            #expect(result.lines.first?.hasPrefix("same: ") == true)
         }
     }
 
@@ -69,7 +69,7 @@ import Testing
             defer { chmod(locked, 0o777) }
             let result = try Starter("store", "status", path).finish()
             #expect(result.status == 0, "\(result.lines)")
-            #expect(result.lines.first?.hasPrefix("unreachable(") == true, "\(result.lines)")
+            #expect(result.lines.first?.hasPrefix("unreachable: ") == true, "\(result.lines)")
             #expect(result.lines.dropFirst() == ["unreachable", "unreachable"])
         }
     }

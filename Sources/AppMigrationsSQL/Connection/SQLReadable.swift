@@ -1,0 +1,82 @@
+/// A type as which a value of a database is read, by ``SQLValue/value(as:)``.
+///
+/// `Int`, `Int64`, `Double`, `Bool`, `String`, `[UInt8]` and their optionals are such types. A type of your own, an
+/// identifier for instance, becomes one with the one function that is asked for here.
+public protocol SQLReadable {
+    /// The value as this type; `nil` where it does not fit, which ``SQLValue/value(as:)`` makes an error.
+    static func reading(_ value: SQLValue) -> Self?
+}
+
+extension SQLValue {
+    /// The value as a type of Swift.
+    ///
+    /// ```swift
+    /// for row in try db.query("SELECT id, title, color FROM note") {
+    ///     let id = try row[0].value(as: Int.self)
+    ///     let title = try row[1].value(as: String.self)
+    ///     let color = try row[2].value(as: String?.self)
+    /// }
+    /// ```
+    ///
+    /// Nothing is converted that would change on the way: a `Bool` is 0 or 1, a `Double` is also a whole number that it
+    /// equals, and `NULL` fits optionals only.
+    ///
+    /// - Throws: ``SQLError`` with the code ``SQLError/Code/unreadableRow``, the value and the type that it does not fit.
+    public func value<Value: SQLReadable>(as type: Value.Type = Value.self) throws(SQLError) -> Value {
+        guard let value = Value.reading(self) else {
+            throw SQLError(.unreadableRow, "\(shown) does not fit \(type)")
+        }
+        return value
+    }
+}
+
+extension Int: SQLReadable {
+    public static func reading(_ value: SQLValue) -> Int? {
+        if case .integer(let number) = value { Int(exactly: number) } else { nil }
+    }
+}
+
+extension Int64: SQLReadable {
+    public static func reading(_ value: SQLValue) -> Int64? {
+        if case .integer(let number) = value { number } else { nil }
+    }
+}
+
+extension Double: SQLReadable {
+    public static func reading(_ value: SQLValue) -> Double? {
+        switch value {
+        case .real(let number): number
+        // A column of numeric affinity keeps 3.0 as the integer 3 ("Datatypes In SQLite").
+        case .integer(let number): Double(exactly: number)
+        default: nil
+        }
+    }
+}
+
+extension Bool: SQLReadable {
+    public static func reading(_ value: SQLValue) -> Bool? {
+        switch value {
+        case .integer(0): false
+        case .integer(1): true
+        default: nil
+        }
+    }
+}
+
+extension String: SQLReadable {
+    public static func reading(_ value: SQLValue) -> String? {
+        if case .text(let text) = value { text } else { nil }
+    }
+}
+
+extension Array: SQLReadable where Element == UInt8 {
+    public static func reading(_ value: SQLValue) -> [UInt8]? {
+        if case .blob(let bytes) = value { bytes } else { nil }
+    }
+}
+
+extension Optional: SQLReadable where Wrapped: SQLReadable {
+    public static func reading(_ value: SQLValue) -> Wrapped?? {
+        value == .null ? .some(nil) : Wrapped.reading(value).map { .some($0) }
+    }
+}

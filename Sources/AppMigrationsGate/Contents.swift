@@ -8,6 +8,8 @@ extension MigrationGate {
         /// The task that sleeps until the next try.
         var sleeper: Task<Void, any Error>?
         private var isRunning = false
+        /// Whether another try was asked for during this one, whose error may be older than the question.
+        private var isAskedAgain = false
         /// The error that everybody gets who asks, until the start is begun again.
         private var failure: (any Error)?
         private var waiters = [Int: Waiter]()
@@ -69,6 +71,7 @@ extension MigrationGate {
             if case .ready = state { return false }
             if isRunning || failure != nil { return false }
             isRunning = true
+            isAskedAgain = false
             fraction = OverallFraction()
             change(to: .planning(pending: 0))
             return true
@@ -76,13 +79,22 @@ extension MigrationGate {
 
         mutating func forgetFailure() {
             failure = nil
-            sleeper?.cancel()
+            if let sleeper { sleeper.cancel() } else { isAskedAgain = true }
         }
 
-        mutating func wait(for error: MigrationError, _ sleeper: Task<Void, any Error>) {
-            self.sleeper = sleeper
+        /// The task to wait for; `nil` where the next try is asked for already.
+        mutating func wait(
+            for error: MigrationError,
+            _ sleep: () -> Task<Void, any Error>
+        ) -> Task<Void, any Error>? {
             fraction.beginAgain()
+            if isAskedAgain {
+                isAskedAgain = false
+                return nil
+            }
+            sleeper = sleep()
             change(to: .waitingForUnlock(error))
+            return sleeper
         }
 
         mutating func end(_ state: State, _ error: (any Error)?) -> Answer {

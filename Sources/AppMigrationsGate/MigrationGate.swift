@@ -73,8 +73,9 @@ public final class MigrationGate: Sendable {
 
     /// Begins the start again after an error, and tries at once where the gate waits for the device to be unlocked.
     ///
-    /// Call it when the user asks for it, or when the system says that protected data is available. While the start runs, and
-    /// once the data is ready, it does nothing.
+    /// Call it when the user asks for it, or when the system says that protected data is available. Where the start runs and
+    /// ends with `stateUnreadable`, it is begun again without a pause. Else a call does nothing while the start runs, and once
+    /// the data is ready.
     public func retry() {
         contents.withLock { $0.forgetFailure() }
         open()
@@ -104,8 +105,10 @@ public final class MigrationGate: Sendable {
 
     /// Lets time pass until the next try, or until ``retry()``, which cancels the task that sleeps.
     private func wait(_ pause: Duration, for error: MigrationError) async {
-        let sleeper = Task { [sleep] in try await sleep(pause) }
-        contents.withLock { $0.wait(for: error, sleeper) }
+        let sleeper = contents.withLock {
+            $0.wait(for: error) { Task { [sleep] in try await sleep(pause) } }
+        }
+        guard let sleeper else { return }
         _ = await sleeper.result
         contents.withLock { $0.sleeper = nil }
     }

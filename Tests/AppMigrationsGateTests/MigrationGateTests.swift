@@ -127,6 +127,38 @@ private struct Refused: Error {}
         }
     }
 
+    @Test func `a retry that comes before the gate has heard of the error saves one pause, and no later one`()
+        async throws
+    {
+        try await withTemporaryFolder { folder async throws in
+            let state = folder + "/state"
+            try link(state, to: state)
+            let starts = Counter()
+            let pauses = Counter()
+            let gates = Guarded<MigrationGate?>(nil)
+            defer { gates.destroy() }
+            let gate = MigrationGate(sleep: { _ in
+                await pauses.add()
+                try remove(state)
+            }) { _ in
+                await starts.add()
+                let isFirst = await starts.count == 1
+                do {
+                    _ = try MigrationManager(currentVersion: "1.0", stateDirectory: state)
+                } catch {
+                    // The system says that the device is unlocked, between the throw and the pause.
+                    if isFirst { gates.withLock { $0 }?.retry() }
+                    throw error
+                }
+            }
+            gates.withLock { $0 = gate }
+            try await gate.ready()
+            gates.withLock { $0 = nil }
+            #expect(await starts.count == 3)
+            #expect(await pauses.count == 1)
+        }
+    }
+
     @Test func `an app that a newer release shut out is told so, and runs nothing`() async throws {
         try await withTemporaryFolder { folder async throws in
             let newer = try MigrationManager(

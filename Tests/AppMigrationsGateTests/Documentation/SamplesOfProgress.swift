@@ -78,6 +78,7 @@ func showBar(of gate: MigrationGate, _ show: (String) -> Void) async throws {
             let bar = String(repeating: "#", count: done) + String(repeating: "-", count: 30 - done)
             show("\r[\(bar)] \(Int(fraction * 100)) % \(note ?? "")")
         case .waitingForAnotherProcess: show("\rAnother process is migrating…")
+        case .waitingForUnlock(let error): throw error
         case .failed, .needsVersion: break look
         default: continue
         }
@@ -115,8 +116,20 @@ private func save(_ text: String) throws {}
         }
     }
 
-    @Test func `the bar of a tool ends with the error of the start`() async throws {
+    @Test func `the bar of a tool ends with the error of the start, also where an app would wait`()
+        async throws
+    {
         try await withTemporaryFolder { folder async throws in
+            let state = folder + "/state"
+            try link(state, to: state)
+            let locked = libraryGate(in: state, appVersion: "1.4")
+            let error = await #expect(throws: MigrationError.self) {
+                try await showBar(of: locked) { _ in }
+            }
+            #expect(error?.code == .stateUnreadable)
+            try remove(state)
+            locked.retry()
+            try await locked.ready()
             let gate = libraryGate(in: folder, appVersion: "no version")
             await #expect(throws: MigrationError.self) { try await showBar(of: gate) { _ in } }
         }

@@ -74,7 +74,9 @@ let package = Package(
         ),
         .executableTarget(
             name: "NotesExample",
-            dependencies: ["AppMigrations", "AppMigrationsSQLite", "AppMigrationsSchema"],
+            dependencies: [
+                "AppMigrations", "AppMigrationsGate", "AppMigrationsSQLite", "AppMigrationsSchema",
+            ],
             resources: [.process("Resources"), .copy("Migrations")],
             swiftSettings: settings
         ),
@@ -117,8 +119,8 @@ let package = Package(
         .testTarget(
             name: "NotesExampleTests",
             dependencies: [
-                "AppMigrations", "AppMigrationsSQLite", "AppMigrationsSchema", "AppMigrationsTesting",
-                "NotesExample", "TestSupport",
+                "AppMigrations", "AppMigrationsGate", "AppMigrationsSQLite", "AppMigrationsSchema",
+                "AppMigrationsTesting", "NotesExample", "TestSupport",
             ],
             resources: [.copy("Fixtures")],
             swiftSettings: settings

@@ -2,9 +2,9 @@
 enum Command {
     case help
     case tour
-    case start(folder: String, release: Release, killPoint: String?, isSlow: Bool)
+    case start(NotesFolder, Release, killPoint: String?, isSlow: Bool)
     /// Looks at a folder, and changes nothing.
-    case look(folder: String, release: Release, Look)
+    case look(Look, NotesFolder, Release)
 
     enum Look { case dryRun, status, statusAsJSON }
 }
@@ -12,6 +12,8 @@ enum Command {
 /// Arguments that make no sense; the app ends with exit code 64, as `sysexits.h` has it.
 struct UsageError: Error, CustomStringConvertible {
     let description: String
+
+    init(_ description: String) { self.description = description }
 }
 
 extension Command {
@@ -20,73 +22,65 @@ extension Command {
             self = .help
             return
         }
-        var values: [String: String] = [:]
-        let flags = Set(arguments.filter(Self.flags.contains))
-        var rest = arguments.filter { !Self.flags.contains($0) }[...]
-        while let argument = rest.popFirst() {
-            let equals = argument.firstIndex(of: "=")
-            let option = String(argument[..<(equals ?? argument.endIndex)])
-            guard Self.options.contains(option) else {
-                throw UsageError(description: "Unknown argument \(argument.debugDescription).")
-            }
-            let value = equals.map { String(argument[argument.index(after: $0)...]) } ?? rest.popFirst()
-            guard let value, !value.isEmpty, !Self.options.contains(value) else {
-                throw UsageError(description: "\(option) needs a value after it.")
-            }
-            guard values.updateValue(value, forKey: option) == nil else {
-                throw UsageError(description: "\(option) is given twice.")
-            }
-        }
-        let look = try Self.look(flags)
-        guard !values.isEmpty || !flags.isEmpty else {
+        let given = try Self.read(arguments)
+        if given.isEmpty {
             self = .tour
             return
         }
-        guard let folder = values["--data"], let version = values["--version"] else {
-            throw UsageError(
-                description: "--data and --version go together: a folder, and the release to start."
-            )
+        guard let path = given["--data"], let version = given["--version"] else {
+            throw UsageError("--data and --version go together: a folder, and the release to start.")
         }
-        let release = try Self.release(version)
-        if let look {
-            let disturbance = values.keys.first { $0 == "--kill-at" } ?? flags.first { $0 == "--slow" }
-            if let disturbance {
-                throw UsageError(
-                    description: "\(disturbance) needs a start that runs something, and a look runs nothing."
-                )
-            }
-            self = .look(folder: folder, release: release, look)
+        guard let release = Release.all.first(where: { $0.version == version }) else {
+            let known = Release.all.map(\.version).joined(separator: ", ")
+            throw UsageError("There is no release \(version.debugDescription). There are \(known).")
+        }
+        let folder = NotesFolder(path: path)
+        guard let look = try Self.look(given) else {
+            if let point = given["--kill-at"] { try Self.check(point, of: release) }
+            self = .start(folder, release, killPoint: given["--kill-at"], isSlow: given["--slow"] != nil)
             return
         }
-        if let point = values["--kill-at"] { try Self.check(point, of: release) }
-        self = .start(
-            folder: folder,
-            release: release,
-            killPoint: values["--kill-at"],
-            isSlow: flags.contains("--slow")
-        )
+        if let disturbance = ["--kill-at", "--slow"].first(where: { given[$0] != nil }) {
+            throw UsageError("\(disturbance) needs a start that runs something, and a look runs nothing.")
+        }
+        self = .look(look, folder, release)
     }
 
     private static let options = ["--data", "--version", "--kill-at"]
-    private static let flags: Set = ["--dry-run", "--status", "--json", "--slow"]
+    private static let flags = ["--dry-run", "--status", "--json", "--slow"]
 
-    private static func look(_ flags: Set<String>) throws(UsageError) -> Look? {
-        if flags.isSuperset(of: ["--dry-run", "--status"]) {
-            throw UsageError(description: "--dry-run and --status are two looks: ask for one.")
+    /// The options with their values, as `--data FOLDER` or `--data=FOLDER`, and the flags with none.
+    private static func read(_ arguments: [String]) throws(UsageError) -> [String: String] {
+        var given: [String: String] = [:]
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
+            let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let option = flags.contains(argument) ? argument : String(parts[0])
+            var value = ""
+            if !flags.contains(argument) {
+                guard options.contains(option) else {
+                    throw UsageError("Unknown argument \(argument.debugDescription).")
+                }
+                value = parts.count > 1 ? String(parts[1]) : rest.popFirst() ?? ""
+                guard !value.isEmpty, !options.contains(value), !flags.contains(value) else {
+                    throw UsageError("\(option) needs a value after it.")
+                }
+            }
+            guard given.updateValue(value, forKey: option) == nil else {
+                throw UsageError("\(option) is given twice.")
+            }
         }
-        if flags.contains("--status") { return flags.contains("--json") ? .statusAsJSON : .status }
-        if flags.contains("--json") { throw UsageError(description: "--json goes with --status.") }
-        return flags.contains("--dry-run") ? .dryRun : nil
+        return given
     }
 
-    private static func release(_ version: String) throws(UsageError) -> Release {
-        guard let release = Release.all.first(where: { $0.version == version }) else {
-            let known = Release.all.map(\.version).joined(separator: ", ")
-            throw UsageError(
-                description: "There is no release \(version.debugDescription). There are \(known)."
-            )
+    private static func look(_ given: [String: String]) throws(UsageError) -> Look? {
+        switch (given["--dry-run"] != nil, given["--status"] != nil, given["--json"] != nil) {
+        case (true, true, _): throw UsageError("--dry-run and --status are two looks: ask for one.")
+        case (_, false, true): throw UsageError("--json goes with --status.")
+        case (true, false, false): return .dryRun
+        case (false, true, let isJSON): return isJSON ? .statusAsJSON : .status
+        case (false, false, false): return nil
         }
-        return release
     }
 
     private static func check(_ point: String, of release: Release) throws(UsageError) {
@@ -94,7 +88,7 @@ extension Command {
         guard !known.contains(point) else { return }
         let list = known.isEmpty ? "none" : known.joined(separator: ", ")
         throw UsageError(
-            description: "Notes \(release.version) has no point \(point.debugDescription). It has: \(list)."
+            "Notes \(release.version) has no point \(point.debugDescription). It has: \(list)."
         )
     }
 
@@ -122,12 +116,5 @@ extension Command {
         POINTS
         \(Release.all.flatMap(\.points).map { "  " + $0 }.joined(separator: "\n"))
         """
-    }
-}
-
-extension Release {
-    /// The points at which a start of this release can die, as `1.1:written`.
-    var points: [String] {
-        (library + preferences).flatMap { step in step.points.map { "\(step.version):\($0)" } }
     }
 }

@@ -2,18 +2,24 @@ import AppMigrations
 
 /// Looks at a folder by managers that change nothing, also in the folder of another user.
 extension NotesApp {
+    private static let options = MigrationManager.Options(isReadOnly: true)
+
     /// Says what a start would run.
     func dryRun() throws -> Outcome {
         output("Notes \(release.version) looks at \(folder.path), and changes nothing")
         let isNew = try SampleData.isMissing(in: folder)
         if isNew { output("  A new folder: a start fills it with the notes and preferences of 1.0") }
-        let report = StartReport(folder: folder, output: output)
-        let looks = try [library, preferences].map { subsystem in
-            let found = isNew ? { "1.0" } : subsystem.found
-            return (subsystem, try look(at: subsystem, .existingData(at: found())))
+        let looks = try subsystems.map {
+            ($0, try $0.manager(for: self, from: isNew ? { "1.0" } : nil, Self.options))
         }
-        if report.refuses(looks.map(\.1), release) { return .refused }
-        for (subsystem, look) in looks { try show(subsystem, look, report) }
+        for (_, look) in looks {
+            guard let version = look.requiredVersion else { continue }
+            report.refusal(of: look.name, needing: version, release)
+            return .refused
+        }
+        for (subsystem, look) in looks {
+            report.plan(of: look, try look.plan { try declare(subsystem.steps, on: $0) }, subsystem.steps)
+        }
         return .opened
     }
 
@@ -28,20 +34,7 @@ extension NotesApp {
     }
 
     private func statuses() throws -> [MigrationStatus] {
-        // A status tells what stands in the state, so the answer of `firstRun:` has no part in it.
-        try [library, preferences].map { try look(at: $0, .everything).status }
-    }
-
-    private func look(
-        at subsystem: Subsystem,
-        _ firstRun: @autoclosure () throws -> MigrationManager.FirstRun
-    ) throws -> MigrationManager {
-        try MigrationManager(
-            named: subsystem.name,
-            currentVersion: release.version,
-            firstRun: firstRun(),
-            stateDirectory: folder.stateDirectory,
-            options: MigrationManager.Options(isReadOnly: true)
-        )
+        // A status tells what stands in the state, so what is found in the data has no part in it.
+        try subsystems.map { try $0.manager(for: self, from: { release.version }, Self.options).status }
     }
 }

@@ -1,56 +1,78 @@
 import AppMigrations
+import AppMigrationsGate
 
 /// One start of the app: as a release, on a folder.
-struct NotesApp {
+struct NotesApp: Sendable {
     enum Outcome {
         case opened
-        /// The folder was last used by a newer release, and was left alone.
+        /// The folder needs a newer release, and was left alone.
         case refused
     }
 
     let release: Release
     let folder: NotesFolder
     let output: Output
+    /// Draws the bar of a terminal; without one, progress is told in lines.
+    var bar: Output?
     /// Whether nothing may be changed.
     var isLooking = false
     /// Called after each thing of a long step.
-    var pause: () -> Void = {}
+    var pause: @Sendable () -> Void = {}
     /// Called at every named point of every step that runs.
-    var reached: (_ point: String) throws -> Void = { _ in }
+    var reached: @Sendable (_ point: String) -> Void = { _ in }
+
+    var report: StartReport { StartReport(folder: folder, output: output, hasBar: bar != nil) }
 
     /// Brings the data up to this release, as every start does, and opens it.
-    func start() throws -> Outcome {
+    ///
+    /// This app has one door. An app with several keeps its gate, and asks it `ready()` at each of them.
+    func start() async throws -> Outcome {
         output("Notes \(release.version) starts on \(folder.path)")
-        if try SampleData.fill(folder) {
-            output("  A new folder: filled with the notes and preferences of 1.0")
-        }
-        let report = StartReport(folder: folder, output: output)
-        // Both managers are made before either migrates, so that a folder of a newer release stays whole.
-        let subsystems = try [library, preferences].map {
-            try ($0, $0.manager(for: release, in: folder, report))
-        }
-        if report.refuses(subsystems.map(\.1), release) {
+        let gate = MigrationGate { progress in try migrate(progress) }
+        do {
+            try await ProgressBar(draw: bar).follow(gate)
+        } catch let refusal as MigrationGate.NeedsVersion {
+            report.refusal(of: refusal.managerName, needing: refusal.version, release)
             try report.contents()
             return .refused
-        }
-        for (subsystem, manager) in subsystems {
-            try show(subsystem, manager, report)
-            try declare(subsystem.steps, on: manager)
         }
         try report.opened()
         try report.contents()
         return .opened
     }
 
+    /// All that has to be done before the data is opened; the gate calls it off the main actor.
+    private func migrate(_ progress: MigrationGate.Progress) throws {
+        if try SampleData.fill(folder) {
+            output("  A new folder: filled with the notes and preferences of 1.0")
+        }
+        let options = progress.options(.init { report.event($0) })
+        let managers = try subsystems.map { ($0, try $0.manager(for: self, options)) }
+        // All are planned before one of them migrates: a folder that needs a newer release stays whole, and the bar
+        // begins with all that there is to do.
+        let plans = try managers.map { subsystem, manager in
+            try progress.plan(manager) { try declare(subsystem.steps, on: $0) }
+        }
+        for ((subsystem, manager), plan) in zip(managers, plans) {
+            report.plan(of: manager, plan, subsystem.steps)
+            try declare(subsystem.steps, on: manager)
+        }
+        // At every start: a database that came back from a backup is behind, and no state knows.
+        if let schema = release.history.compactMap(\.schema).last {
+            try NotesDatabase(path: folder.path(of: NotesDatabase.file)).migrate(to: schema)
+        }
+    }
+
     /// All that the app says about its migrations; the plan and the run are made from the same declarations.
     func declare(_ steps: [Step], on manager: MigrationManager) throws {
         for step in steps {
-            try manager.whenMigrating(toVersion: step.version) { context in
+            // No older release can read what a step leaves, so each of them shuts those before it out.
+            try manager.whenMigrating(toVersion: step.version, oldestReader: step.version) { context in
                 try step.run(
                     StepContext(
                         folder: folder,
                         reportProgress: { context.reportProgress($0, note: $1) },
-                        reached: { try reached("\(step.version):\($0)") },
+                        reached: { reached("\(step.version):\($0)") },
                         checkpoint: { try context.checkpoint(as: Int.self) },
                         saveCheckpoint: { try context.saveCheckpoint($0, progress: $1) },
                         pause: pause
@@ -60,14 +82,11 @@ struct NotesApp {
         }
     }
 
-    func show(_ subsystem: Subsystem, _ manager: MigrationManager, _ report: StartReport) throws {
-        let plan = try manager.plan { try declare(subsystem.steps, on: $0) }
-        report.plan(of: manager, plan, subsystem.steps)
-    }
+    var subsystems: [Subsystem] { [library, preferences] }
 
     var library: Subsystem {
         Subsystem(name: "Library", steps: release.history.flatMap(\.library)) {
-            try NotesLibrary(folder: folder, isLooking: isLooking).requiredLayout().rawValue
+            try NotesLibrary(folder: folder, isLooking: isLooking).layout().rawValue
         }
     }
 
@@ -79,21 +98,23 @@ struct NotesApp {
 }
 
 /// A part of the app that migrates by itself, with a manager and a state file of its own.
-struct Subsystem {
+struct Subsystem: Sendable {
     let name: String
     let steps: [Step]
     /// The release that left the data, asked where no state says so: 1.0 did not use this library yet.
-    let found: () throws -> String
+    let found: @Sendable () throws -> String
 
-    func manager(for release: Release, in folder: NotesFolder, _ report: StartReport) throws
-        -> MigrationManager
-    {
+    func manager(
+        for app: NotesApp,
+        from found: (() throws -> String)? = nil,
+        _ options: MigrationManager.Options
+    ) throws -> MigrationManager {
         try MigrationManager(
             named: name,
-            currentVersion: release.version,
-            firstRun: .existingData(at: found()),
-            stateDirectory: folder.stateDirectory,
-            options: MigrationManager.Options(onEvent: { report.event($0) })
+            currentVersion: app.release.version,
+            firstRun: .existingData(at: (found ?? self.found)()),
+            stateDirectory: app.folder.stateDirectory,
+            options: options
         )
     }
 }

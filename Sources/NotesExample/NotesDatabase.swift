@@ -21,29 +21,19 @@ struct NotesDatabase {
     }
 
     /// Brings the schema up to a number, in a transaction for each migration; `beforeCommit` comes at the end of each.
-    func migrate(to schema: Schema, beforeCommit: () throws -> Void = {}) throws {
+    func migrate(to schema: Schema, beforeCommit: () -> Void = {}) throws {
         let folder = try SampleData.resource("Migrations").path(percentEncoded: false)
-        var failure: (any Error)?
-        do {
-            try SQLMigrator<SQLiteConnection>(SQLMigration.files(in: folder) + [Self.colors])
-                .migrate(db, to: schema.rawValue) { _ in
-                    do {
-                        try beforeCommit()
-                        return .continue
-                    } catch {
-                        failure = error
-                        return .rollBack
-                    }
-                }
-        } catch {
-            throw failure ?? error
+        let migrator = try SQLiteMigrator(SQLiteMigration.files(in: folder) + [Self.colors])
+        try migrator.migrate(db, to: schema.rawValue) { _ in
+            beforeCommit()
+            return .continue
         }
     }
 
     /// The number of the last migration that was run here.
     func schema() throws -> Schema {
-        let rows = try db.query("SELECT max(version) FROM schema_migrations")
-        guard case .integer(let version) = rows.first?.first, let schema = Schema(rawValue: version) else {
+        let versions = try db.fetch(Int64.self, "SELECT max(version) FROM schema_migrations")
+        guard let schema = versions.first.flatMap(Schema.init) else {
             throw NotesError("\(path) has a schema that this release does not know.")
         }
         return schema
@@ -55,12 +45,12 @@ struct NotesDatabase {
             try progress(notes) { note in
                 try db.query(
                     "INSERT INTO note VALUES (?, ?, ?, ?)",
-                    [.integer(Int64(note.id)), .text(note.created), .text(note.title), .text(note.text)]
+                    [SQLValue(note.id), SQLValue(note.created), SQLValue(note.title), SQLValue(note.text)]
                 )
                 for (position, tag) in note.tags.enumerated() {
                     try db.query(
                         "INSERT INTO note_tag VALUES (?, ?, ?)",
-                        [.integer(Int64(note.id)), .integer(Int64(position)), .text(tag)]
+                        [SQLValue(note.id), SQLValue(position), SQLValue(tag)]
                     )
                 }
             }
@@ -74,19 +64,14 @@ struct NotesDatabase {
             case .tagsOnce, .colors:
                 "SELECT note, name FROM note_tag JOIN tag ON id = tag ORDER BY note, position"
             }
-        var tags: [Int64: [String]] = [:]
-        for row in try db.query(names) {
-            guard case .integer(let note) = row[0], case .text(let name) = row[1] else {
-                throw unreadable("note_tag", row)
-            }
-            tags[note, default: []].append(name)
-        }
-        let notes = try db.query("SELECT id, created, title, text FROM note ORDER BY id").map { row in
-            guard case .integer(let id) = row[0], case .text(let created) = row[1],
-                case .text(let title) = row[2], case .text(let text) = row[3]
-            else { throw unreadable("note", row) }
-            let tags = tags.removeValue(forKey: id) ?? []
-            return Note(id: Int(id), created: created, title: title, tags: tags, text: text)
+        struct TagRow: Decodable { let note: Int, name: String }
+        struct NoteRow: Decodable { let id: Int, created: String, title: String, text: String }
+        var tags = Dictionary(grouping: try db.fetch(TagRow.self, names), by: \.note)
+        let rows = try db.fetch(NoteRow.self, "SELECT id, created, title, text FROM note ORDER BY id")
+        let notes = rows.map { row in
+            let tags = tags.removeValue(forKey: row.id) ?? []
+            let names = tags.map(\.name)
+            return Note(id: row.id, created: row.created, title: row.title, tags: names, text: row.text)
         }
         if let note = tags.keys.min() {
             throw NotesError("\(path) has tags of note \(note), which is not there.")
@@ -95,8 +80,4 @@ struct NotesDatabase {
     }
 
     func close() { db.close() }
-
-    private func unreadable(_ table: String, _ row: [SQLValue]) -> NotesError {
-        NotesError("\(path) has a row in \(table) that cannot be read: \(row)")
-    }
 }

@@ -30,18 +30,8 @@ struct NotesFolder: Sendable {
         try Data(contentsOf: URL(filePath: path(of: name)))
     }
 
-    func size(of name: String) throws -> Int {
-        var status = stat()
-        guard lstat(path(of: name), &status) == 0 else { throw failure("measure", name) }
-        return Int(status.st_size)
-    }
-
     func makeFolder(_ name: String) throws {
-        do {
-            try FileManager.default.createDirectory(atPath: path(of: name), withIntermediateDirectories: true)
-        } catch {
-            throw NotesError("Could not make the folder \(path(of: name)). \(error.localizedDescription)")
-        }
+        try FileManager.default.createDirectory(atPath: path(of: name), withIntermediateDirectories: true)
     }
 
     /// Writes a file that nothing reads yet, and waits until the disk has it.

@@ -6,7 +6,7 @@ import Foundation
 /// step removes it last: as long as it is there, it is complete.
 struct NotesLibrary {
     /// How the notes are kept, named after the release that began it.
-    enum Layout: String {
+    enum Layout: String, Comparable {
         case oneFile = "1.0"
         case filePerNote = "1.1"
         case tagsApart = "1.4"
@@ -15,6 +15,8 @@ struct NotesLibrary {
         case tagsOnce = "2.2"
         case colors = "3.0"
         case previews = "3.1"
+
+        static func < (one: Layout, other: Layout) -> Bool { one.rawValue < other.rawValue }
     }
 
     let folder: NotesFolder
@@ -29,15 +31,20 @@ struct NotesLibrary {
         return false
     }
 
-    /// The layout found, or nil where there are no notes at all.
-    func layout() throws -> Layout? {
+    /// How the notes are kept here; that there are none is an error, since the release before has left some.
+    func layout() throws -> Layout {
         if try folder.exists(Self.notesFile) { return .oneFile }
         let hasFolder = try folder.exists(Self.notesFolder)
         if hasFolder {
             if try folder.exists(Self.tagsFile) { return .tagsApart }
             if try folder.exists(Self.indexFile) { return .indexed }
         }
-        guard try folder.exists(NotesDatabase.file) else { return hasFolder ? .filePerNote : nil }
+        guard try folder.exists(NotesDatabase.file) else {
+            if hasFolder { return .filePerNote }
+            throw NotesError(
+                "There are no notes in \(folder.path): no notes.txt, no folder Notes and no \(NotesDatabase.file)."
+            )
+        }
         switch try database().schema() {
         case .first: return .database
         case .tagsOnce: return .tagsOnce
@@ -45,25 +52,13 @@ struct NotesLibrary {
         }
     }
 
-    /// The layout, where a release before has to have left one: no notes is not the same as none found.
-    func requiredLayout() throws -> Layout {
-        guard let layout = try layout() else {
-            throw NotesError(
-                "There are no notes in \(folder.path): no notes.txt, no folder Notes and no \(NotesDatabase.file)."
-            )
-        }
-        return layout
-    }
-
     /// All notes, in the order of their numbers.
     func notes() throws -> [Note] {
         let notes: [Note]
-        switch try requiredLayout() {
+        switch try layout() {
         case .oneFile:
-            notes = try SingleNotesFile.decode(
-                folder.read(Self.notesFile),
-                path: folder.path(of: Self.notesFile)
-            )
+            let path = folder.path(of: Self.notesFile)
+            notes = try SingleNotesFile.decode(folder.read(Self.notesFile), path: path)
         case .filePerNote:
             notes = try noteFiles().map(\.note)
         case .tagsApart:

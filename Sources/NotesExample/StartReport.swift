@@ -1,13 +1,12 @@
 import AppMigrations
 import Foundation
 
-/// Takes one line of what the app has to say.
-typealias Output = @Sendable (String) -> Void
-
 /// Tells a person what a start does to a folder.
 struct StartReport: Sendable {
     let folder: NotesFolder
     let output: Output
+    /// Whether a bar shows the progress, which is told in lines elsewhere.
+    let hasBar: Bool
 
     /// What will run, from the plan, before anything does.
     func plan(of manager: MigrationManager, _ plan: [PlannedMigration], _ steps: [Step]) {
@@ -49,6 +48,7 @@ struct StartReport: Sendable {
         case .started:
             guard let attempt = event.attempt, attempt > 1 else { return }
             output("    again    \(version): attempt \(attempt), the last one did not finish")
+        case .progressed where hasBar, .waiting where hasBar: return
         case .progressed:
             let percent = event.fraction.map { "\(Int($0 * 100)) %" } ?? "under way"
             output("    running  \(version): \(percent)\(event.note.map { ", " + $0 } ?? "")")
@@ -63,21 +63,10 @@ struct StartReport: Sendable {
         }
     }
 
-    /// Whether the data of one of the managers is a newer release's, and says which.
-    func refuses(_ managers: [MigrationManager], _ release: Release) -> Bool {
-        for manager in managers {
-            if case .downgrade(let newer) = manager.launch {
-                refusal(of: manager.name, newer: newer, release: release)
-                return true
-            }
-        }
-        return false
-    }
-
-    private func refusal(of manager: String, newer: AppVersion, release: Release) {
-        output("  \(manager): the data is at \(newer), and this is Notes \(release.version)")
-        output("    An older release cannot know what a newer one has made of the data, so nothing was")
-        output("    migrated, read or changed. Start the newer release again to go on.")
+    /// Why this release leaves the data alone.
+    func refusal(of manager: String, needing version: AppVersion, _ release: Release) {
+        output("  \(manager): the data needs Notes \(version), and this is Notes \(release.version)")
+        output("    Nothing was migrated, read or changed. Start the newer release again to go on.")
     }
 
     /// Reads everything, as the app would to show it.
@@ -99,7 +88,7 @@ struct StartReport: Sendable {
             case "Migrations": output("    Migrations/")
             case NotesLibrary.previewsFolder:
                 output("    \(name)/: \(try folder.names(in: name).count) files")
-            default: output("    \(name), \(try folder.size(of: name)) bytes")
+            default: output("    \(name), \(try folder.read(name).count) bytes")
             }
         }
         for name in try folder.names(in: "Migrations") where name.hasSuffix(".json") {

@@ -2,12 +2,14 @@
 struct Tour {
     let folder: NotesFolder
     let output: Output
+    let bar: Output?
 
-    func run() throws {
+    func run() async throws {
         let starts: [Release] = [.v1_0, .v1_1, .v1_4, .v2_0, .v2_1, .v2_2, .v3_0, .v3_1, .v3_1]
         var before: [Note] = []
         for release in starts {
-            guard try NotesApp(release: release, folder: folder, output: output).start() == .opened else {
+            let app = NotesApp(release: release, folder: folder, output: output, bar: bar)
+            guard try await app.start() == .opened else {
                 throw NotesError("Notes \(release.version) refused a folder that no later release has used.")
             }
             output("")

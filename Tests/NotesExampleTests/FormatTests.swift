@@ -16,7 +16,7 @@ struct FormatTests {
             #expect(try NoteFile.decode(NoteFile.encode(note), path: "note.txt") == note)
         }
         let entries = notes.map {
-            NotesIndex.Entry(id: $0.id, created: $0.created, title: $0.title, tags: $0.tags, file: "\($0.id)")
+            NotesIndex.Entry($0, file: "\($0.id)")
         }
         let index: NotesIndex = try NotesJSON.decode(
             NotesJSON.encode(NotesIndex(notes: entries)),
@@ -26,7 +26,7 @@ struct FormatTests {
     }
 
     @Test func `any text survives both schemas of the database`() async throws {
-        try await withNotesFolder { folder throws in
+        try await withNotesFolder { folder async throws in
             try folder.makeFolder("")
             let notes = randomNotes(count: 2_000)
             let database = try NotesDatabase(path: folder.path(of: "notes.sqlite"))

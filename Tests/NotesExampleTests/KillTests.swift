@@ -9,15 +9,15 @@ struct KillTests {
 
     @Test(arguments: points)
     func `a death in the middle of a step loses no note`(version: String, point: String) async throws {
-        try await withNotesFolder { folder throws in
+        try await withNotesFolder { folder async throws in
             await #expect(processExitsWith: .signal(SIGKILL)) {
                 [path = folder.path as String, version = version as String, point = point as String] in
-                try NotesFolder(path: path).dies(as: version, at: point)
+                try await NotesFolder(path: path).dies(as: version, at: point)
             }
             #expect(try folder.notes == Sample.notes)
             #expect(try folder.preferences == Sample.preferences)
 
-            let output = try folder.start(as: .latest)
+            let output = try await folder.start(as: .latest)
             let step = point.prefix { $0 != ":" }
             #expect(output.contains("again    \(step): attempt 2, the last one did not finish"), "\(output)")
             #expect(try folder.notes == Sample.notes)
@@ -27,14 +27,14 @@ struct KillTests {
     }
 
     @Test func `a long step that is killed goes on where it saved how far it came`() async throws {
-        try await withNotesFolder { folder throws in
-            try folder.start(as: .named("3.0"))
+        try await withNotesFolder { folder async throws in
+            try await folder.start(as: .named("3.0"))
             await #expect(processExitsWith: .signal(SIGKILL)) { [path = folder.path as String] in
-                try NotesFolder(path: path).dies(atPause: 25)
+                try await NotesFolder(path: path).dies(atPause: 25)
             }
             #expect(try folder.names(in: "Previews.new").count == 25)
             let before = try folder.modified("Previews.new/1.txt")
-            let (output, pauses) = try folder.startCountingPauses()
+            let (output, pauses) = try await folder.startCountingPauses()
             #expect(try pauses == Sample.notes.count - 20)
             #expect(output.contains("again    3.1: attempt 2"), "\(output)")
             #expect(
@@ -47,18 +47,18 @@ struct KillTests {
     }
 
     @Test func `dying at every point in turn, in one folder, loses and doubles no note`() async throws {
-        try await withNotesFolder { folder throws in
+        try await withNotesFolder { folder async throws in
             // Preferences migrate after the library, whatever the number.
             let points = Release.all.flatMap(\.points)
             let inOrder = points.filter { $0 < "1.2" || $0 > "1.3" } + points.filter { "1.2"..."1.3" ~= $0 }
             for point in inOrder {
                 await #expect(processExitsWith: .signal(SIGKILL), "\(point)") {
                     [path = folder.path as String, point = point as String] in
-                    try NotesFolder(path: path).dies(as: "3.1", at: point)
+                    try await NotesFolder(path: path).dies(as: "3.1", at: point)
                 }
                 #expect(try folder.notes == Sample.notes, "\(point)")
             }
-            try folder.start(as: .latest)
+            try await folder.start(as: .latest)
             #expect(try folder.notes == Sample.notes)
         }
     }
@@ -66,19 +66,19 @@ struct KillTests {
 
 extension NotesFolder {
     /// Starts the newest release, and kills the process while it works through the notes.
-    func dies(atPause last: Int) throws {
-        var pauses = 0
-        let pause = {
-            pauses += 1
-            if pauses == last { kill(getpid(), SIGKILL) }
+    func dies(atPause last: Int) async throws {
+        let pauses = Lines()
+        let pause: @Sendable () -> Void = {
+            pauses.output("")
+            if pauses.count == last { kill(getpid(), SIGKILL) }
         }
-        try start(as: .latest, pause: pause)
+        try await start(as: .latest, pause: pause)
     }
 
-    fileprivate func startCountingPauses() throws -> (output: String, pauses: Int) {
-        var pauses = 0
-        let output = try start(as: .latest, pause: { pauses += 1 })
-        return (output, pauses)
+    fileprivate func startCountingPauses() async throws -> (output: String, pauses: Int) {
+        let pauses = Lines()
+        let output = try await start(as: .latest, pause: { pauses.output("") })
+        return (output, pauses.count)
     }
 
     /// A later time says that the file was written again.
@@ -89,7 +89,7 @@ extension NotesFolder {
     }
 
     /// Starts the app in the process of an exit test.
-    func dies(as version: String, at point: String) throws {
-        try start(as: .named(version), reached: { if $0 == point { kill(getpid(), SIGKILL) } })
+    func dies(as version: String, at point: String) async throws {
+        try await start(as: .named(version), reached: { if $0 == point { kill(getpid(), SIGKILL) } })
     }
 }

@@ -12,9 +12,9 @@ struct LookTests {
         _ arguments: String...,
         code: Int32 = 0,
         sourceLocation: SourceLocation = #_sourceLocation
-    ) -> (output: String, errors: String) {
+    ) async -> (output: String, errors: String) {
         let (output, errors) = (Lines(), Lines())
-        let result = EntryPoint.run(
+        let result = await EntryPoint.run(
             ["--data", folder.path, "--version", version] + arguments,
             output: output.output,
             errors: errors.output
@@ -36,10 +36,10 @@ struct LookTests {
     }
 
     @Test func `a dry run of a new folder says what a start would run, and makes nothing`() async throws {
-        try await withNotesFolder { folder throws in
+        try await withNotesFolder { folder async throws in
             for _ in 1...2 {
                 #expect(
-                    run(folder, "1.1", "--dry-run").output == """
+                    await run(folder, "1.1", "--dry-run").output == """
                         Notes 1.1 looks at \(folder.path), and changes nothing
                           A new folder: a start fills it with the notes and preferences of 1.0
                           Library: first start with migrations, last migrated to 1.0
@@ -53,21 +53,21 @@ struct LookTests {
                 #expect(try !folder.exists(""))
             }
             // What the dry run said of the first run isn't fixed: the start asks again.
-            #expect(try folder.start(as: .v1_1).contains("    planned  1.1, 1.1-1\n"))
+            #expect(try await folder.start(as: .v1_1).contains("    planned  1.1, 1.1-1\n"))
         }
     }
 
     @Test(arguments: ReleaseTests.pairs)
     func `a dry run plans what the start then runs`(older: Release, newer: Release) async throws {
-        try await withNotesFolder { folder throws in
-            try folder.start(as: older)
+        try await withNotesFolder { folder async throws in
+            try await folder.start(as: older)
             for isLost in [false, true] {
                 if isLost { try folder.removeIfThere("Migrations") }
                 let before = try everything(folder)
-                let dry = run(folder, newer.version, "--dry-run").output
+                let dry = await run(folder, newer.version, "--dry-run").output
                 #expect(try everything(folder) == before)
                 if isLost {
-                    let real = try folder.start(as: newer)
+                    let real = try await folder.start(as: newer)
                     for line in dry.lines where line.hasPrefix("    planned") { #expect(real.contains(line)) }
                 }
             }
@@ -76,28 +76,28 @@ struct LookTests {
     }
 
     @Test func `a dry run of an older release is refused as a start is`() async throws {
-        try await withNotesFolder { folder throws in
-            try folder.start(as: .v2_0)
+        try await withNotesFolder { folder async throws in
+            try await folder.start(as: .v2_0)
             let before = try everything(folder)
-            let output = run(folder, "1.4", "--dry-run", code: 1).output
-            #expect(output.contains("  Library: the data is at 2.0, and this is Notes 1.4\n"))
+            let output = await run(folder, "1.4", "--dry-run", code: 1).output
+            #expect(output.contains("  Library: the data needs Notes 2.0, and this is Notes 1.4\n"))
             #expect(try everything(folder) == before)
         }
     }
 
     @Test func `a dry run of a folder that isn't the app's says so`() async throws {
-        try await withNotesFolder { folder throws in
+        try await withNotesFolder { folder async throws in
             try folder.makeFolder("")
             try folder.write(Data("mine".utf8), to: "file")
-            let errors = run(folder, "1.4", "--dry-run", code: 1).errors
+            let errors = await run(folder, "1.4", "--dry-run", code: 1).errors
             #expect(errors.contains("holds no notes but is not empty (file)"))
         }
     }
 
     @Test func `a status before the first start says that there is none`() async throws {
-        try await withNotesFolder { folder throws in
+        try await withNotesFolder { folder async throws in
             #expect(
-                run(folder, "1.4", "--status").output == """
+                await run(folder, "1.4", "--status").output == """
                     Migrations of "Library" in app version 1.4
                     State: \(folder.path)/Migrations/Library.migrations.json
                     There is no state yet: no app version has made one here.
@@ -113,16 +113,16 @@ struct LookTests {
     }
 
     @Test func `a status tells what a failed start left, as text and as JSON`() async throws {
-        try await withNotesFolder { folder throws in
-            try folder.start(as: .v1_0)
+        try await withNotesFolder { folder async throws in
+            try await folder.start(as: .v1_0)
             try folder.replace("notes.txt", with: folder.read("notes.txt").dropLast(8))
-            #expect(throws: MigrationError.self) { try folder.start(as: .v1_1) }
+            await #expect(throws: MigrationError.self) { try await folder.start(as: .v1_1) }
             let before = try everything(folder)
-            let text = run(folder, "1.1", "--status").output
+            let text = await run(folder, "1.1", "--status").output
             #expect(text.contains("\nLast run: 1.0. Baseline: 1.0. Newest app version started: 1.1.\n"))
             #expect(text.contains("\nFailed: 1.1, attempts: 1, deaths: 0, last by app version 1.1, begun "))
             #expect(text.contains("ends without its last line, `end COUNT`: it was cut short."))
-            let json = run(folder, "1.1", "--status", "--json").output
+            let json = await run(folder, "1.1", "--status", "--json").output
             let statuses = try JSONDecoder().decode([MigrationStatus].self, from: Data(json.utf8))
             #expect(statuses.map(\.managerName) == ["Library", "Preferences"])
             #expect(statuses.map { "\($0)\n" }.joined(separator: "\n") == text)
@@ -132,8 +132,8 @@ struct LookTests {
     }
 
     @Test func `both work in a folder that can't be written`() async throws {
-        try await withNotesFolder { folder throws in
-            try folder.start(as: .v2_1)
+        try await withNotesFolder { folder async throws in
+            try await folder.start(as: .v2_1)
             let folders = ["", "/Migrations"].map { folder.path + $0 }
             func allow(_ mode: Int) throws {
                 for path in folders {
@@ -142,8 +142,8 @@ struct LookTests {
             }
             try allow(0o500)
             defer { #expect(throws: Never.self) { try allow(0o700) } }
-            #expect(run(folder, "3.0", "--dry-run").output.contains("    planned  2.2, 3.0\n"))
-            #expect(run(folder, "3.0", "--status").output.contains("\nLast run: 2.1."))
+            #expect(await run(folder, "3.0", "--dry-run").output.contains("    planned  2.2, 3.0\n"))
+            #expect(await run(folder, "3.0", "--status").output.contains("\nLast run: 2.1."))
         }
     }
 }

@@ -7,10 +7,10 @@ import Testing
 ///
 /// The fixture is the output itself, with names in place of the folder, the times and the durations.
 struct OutputTests {
-    @Test func `the tour says word for word what its fixture says`() throws {
+    @Test func `the tour says word for word what its fixture says`() async throws {
         let lines = Lines()
         let errors = Lines()
-        #expect(EntryPoint.run([], output: lines.output, errors: errors.output) == 0)
+        #expect(await EntryPoint.run([], output: lines.output, errors: errors.output) == 0)
         #expect(errors.text.isEmpty)
         let folder = try #require(lines.text.firstMatch(of: /Notes 1.0 starts on (.+)/)).1
         defer { removeTour(at: String(folder)) }
@@ -22,6 +22,15 @@ struct OutputTests {
             try #require(line.hasSameBytes(as: other), "line \(number + 1)")
         }
         #expect(actual.count + 1 == expected.count)
+    }
+
+    @Test func `the example stays small enough to be read`() throws {
+        let sources = URL(filePath: #filePath).appending(path: "../../../Sources/NotesExample").standardized
+        let paths = try FileManager.default.subpathsOfDirectory(atPath: sources.path(percentEncoded: false))
+        let count = try paths.filter { $0.hasSuffix(".swift") }.reduce(0) {
+            try $0 + String(contentsOf: sources.appending(path: $1), encoding: .utf8).lines.count - 1
+        }
+        #expect(count < 1_600)
     }
 
     private func removeTour(at path: String) {

@@ -3,6 +3,7 @@ import AppMigrationsSQLite
 import AppMigrationsSchema
 import AppMigrationsTesting
 import Foundation
+import TestSupport
 import Testing
 
 @testable import NotesExample
@@ -11,12 +12,20 @@ import Testing
 struct RehearsalTests {
     private static let newest = Release.all[Release.all.count - 1]
 
-    /// Data of every release, without the state: it was made before there was this library, for all the kit knows.
-    private static func startingPoint(_ release: Release) -> StartingPoint {
-        .version(release.version) { path in
-            let folder = NotesFolder(path: path)
-            try folder.start(as: release)
-            try folder.removeIfThere("Migrations")
+    /// Data of the releases, without the state: it was made before there was this library, for all the kit knows.
+    private func withStartingPoints(
+        _ releases: [Release],
+        _ rehearse: ([StartingPoint]) throws -> RehearsalReport
+    ) async throws -> RehearsalReport {
+        try await withTemporaryFolder { path async throws in
+            var points: [StartingPoint] = []
+            for release in releases {
+                let folder = NotesFolder(path: "\(path)/\(release.version)")
+                try await folder.start(as: release)
+                try folder.removeIfThere("Migrations")
+                points.append(.version(release.version, copying: folder.path))
+            }
+            return try rehearse(points)
         }
     }
 
@@ -24,19 +33,21 @@ struct RehearsalTests {
     private static let preferences = newest.history.flatMap(\.preferences)
 
     /// The library's own files; the preferences stay as the starting point's release left them.
-    private func rehearseLibrary(_ steps: [Step], from releases: [Release] = [.v1_2_5, newest]) throws
+    private func rehearseLibrary(_ steps: [Step], from releases: [Release] = [.v1_2_5, newest]) async throws
         -> RehearsalReport
     {
-        let rehearsal = Rehearsal(
-            named: "Library",
-            currentVersion: Self.newest.version,
-            from: releases.map(Self.startingPoint),
-            comparing: [
-                .ignoring("preferences.*"), .comparing("*.sqlite", by: SQLiteComparison().difference),
-            ]
-        )
-        return try rehearsal.run(firstRun: { try found(\.library, in: $0) }) {
-            try declare(steps, on: $0, in: $1)
+        try await withStartingPoints(releases) { points in
+            let rehearsal = Rehearsal(
+                named: "Library",
+                currentVersion: Self.newest.version,
+                from: points,
+                comparing: [
+                    .ignoring("preferences.*"), .comparing("*.sqlite", by: SQLiteComparison().difference),
+                ]
+            )
+            return try rehearsal.run(firstRun: { try found(\.library, in: $0) }) {
+                try declare(steps, on: $0, in: $1)
+            }
         }
     }
 
@@ -55,8 +66,8 @@ struct RehearsalTests {
         .existingData(at: try app(in: path)[keyPath: part].found())
     }
 
-    @Test func `the library comes to the newest release from every other one`() throws {
-        let report = try rehearseLibrary(Self.library, from: Release.all)
+    @Test func `the library comes to the newest release from every other one`() async throws {
+        let report = try await rehearseLibrary(Self.library, from: Release.all)
         #expect(report.isClean, "\(report)")
         #expect(report.declaredVersions.map(\.description) == Self.library.map(\.version))
         #expect(report.unrehearsedVersions.isEmpty)
@@ -65,22 +76,24 @@ struct RehearsalTests {
         #expect(report.runs.count { $0.title.hasPrefix("killed after the closure") } >= Self.library.count)
     }
 
-    @Test func `the preferences come to the newest release from every other one`() throws {
-        let rehearsal = Rehearsal(
-            named: "Preferences",
-            currentVersion: Self.newest.version,
-            from: Release.all.map(Self.startingPoint),
-            comparing: ["notes.*", "Notes", "tags.json", "index.json", "Previews"].map { .ignoring($0) }
-        )
-        let report = try rehearsal.run(firstRun: { try found(\.preferences, in: $0) }) {
-            try declare(Self.preferences, on: $0, in: $1)
+    @Test func `the preferences come to the newest release from every other one`() async throws {
+        let report = try await withStartingPoints(Release.all) { points in
+            let rehearsal = Rehearsal(
+                named: "Preferences",
+                currentVersion: Self.newest.version,
+                from: points,
+                comparing: ["notes.*", "Notes", "tags.json", "index.json", "Previews"].map { .ignoring($0) }
+            )
+            return try rehearsal.run(firstRun: { try found(\.preferences, in: $0) }) {
+                try declare(Self.preferences, on: $0, in: $1)
+            }
         }
         #expect(report.isClean, "\(report)")
         #expect(report.unrehearsedVersions.isEmpty)
     }
 
-    @Test func `a migration that is not repeatable is found`() throws {
-        let greeting = Step(version: "1.3", summary: "a line in the first note", points: []) { context in
+    @Test func `a migration that is not repeatable is found`() async throws {
+        let greeting = Step("1.3", "a line in the first note") { context in
             let notes = try context.folder.names(in: NotesLibrary.notesFolder)
             let year = "\(NotesLibrary.notesFolder)/\(notes[0])"
             let file = try "\(year)/\(context.folder.names(in: year)[0])"
@@ -88,7 +101,7 @@ struct RehearsalTests {
         }
         var steps = Self.library
         steps.insert(greeting, at: try #require(steps.firstIndex { $0.version == "1.4" }))
-        let report = try rehearseLibrary(steps)
+        let report = try await rehearseLibrary(steps)
         let repeated = report.findings.filter { $0.kind == .notRepeatable }
         #expect(Set(repeated.map(\.version?.description)) == ["1.3"])
         let first = try #require(repeated.first)
@@ -104,14 +117,14 @@ struct RehearsalTests {
         #expect(report.findings.contains { $0.kind == .startsDiffer })
     }
 
-    @Test func `a migration that was forgotten is found`() throws {
-        let newest = try rehearseLibrary(Self.library.filter { $0.version != Self.newest.version })
+    @Test func `a migration that was forgotten is found`() async throws {
+        let newest = try await rehearseLibrary(Self.library.filter { $0.version != Self.newest.version })
         #expect(Set(newest.findings.map(\.kind)) == [.startsDiffer])
         #expect(
             newest.findings.first?.description
                 == "From 1.2.5 to 3.1, in one jump: compared with one jump from 3.1, `Previews` is missing."
         )
-        let inTheMiddle = try rehearseLibrary(Self.library.filter { $0.version != "1.4" })
+        let inTheMiddle = try await rehearseLibrary(Self.library.filter { $0.version != "1.4" })
         #expect(inTheMiddle.findings.first?.kind == .failed)
         #expect(
             inTheMiddle.findings.first?.description
@@ -119,17 +132,17 @@ struct RehearsalTests {
         )
     }
 
-    @Test func `a migration that loses a note is found`() throws {
+    @Test func `a migration that loses a note is found`() async throws {
         let steps = Self.library.map { step in
             guard step.version == "1.4" else { return step }
-            return Step(version: step.version, summary: step.summary, points: step.points) { context in
+            return Step(step.version, step.summary) { context in
                 try step.run(context)
                 for file in try context.library.noteFiles() where file.note.id == 7 {
                     try context.folder.removeIfThere(file.path)
                 }
             }
         }
-        let report = try rehearseLibrary(steps)
+        let report = try await rehearseLibrary(steps)
         #expect(report.findings.map(\.kind) == [.startsDiffer, .startsDiffer])
         #expect(report.findings.first?.path == "Previews/7.txt")
         #expect(

@@ -12,24 +12,40 @@ struct ReleaseTests {
     @Test(arguments: pairs)
     func `every note and preference comes through a jump`(from older: Release, to newer: Release) async throws
     {
-        try await withNotesFolder { folder throws in
-            try folder.start(as: older)
+        try await withNotesFolder { folder async throws in
+            try await folder.start(as: older)
             #expect(try folder.notes == Sample.notes)
-            try folder.start(as: newer)
+            try await folder.start(as: newer)
             #expect(try folder.notes == Sample.notes)
             #expect(try folder.preferences == Sample.preferences)
         }
     }
 
     @Test func `every note and preference comes through all releases one by one`() async throws {
-        try await withNotesFolder { folder throws in
+        try await withNotesFolder { folder async throws in
             for release in Release.all {
                 for _ in 1...2 {
-                    try folder.start(as: release)
+                    try await folder.start(as: release)
                     #expect(try folder.notes == Sample.notes, "\(release.version)")
                     #expect(try folder.preferences == Sample.preferences, "\(release.version)")
                 }
             }
+        }
+    }
+
+    @Test(arguments: [Release.v2_1, .v2_2])
+    func `a database that comes back from a backup is brought up by the next start`(older: Release)
+        async throws
+    {
+        try await withNotesFolder { folder async throws in
+            try await folder.start(as: older)
+            let backup = try folder.read(NotesDatabase.file)
+            try await folder.start(as: .latest)
+            try folder.replace(NotesDatabase.file, with: backup)
+            try await folder.start(as: .latest)
+            let database = try NotesDatabase(path: folder.path(of: NotesDatabase.file))
+            #expect(try database.schema() == .colors)
+            #expect(try folder.notes == Sample.notes)
         }
     }
 
@@ -45,8 +61,8 @@ struct ReleaseTests {
         )
     )
     func `a release leaves its own files and no others`(release: Release, names: [String]) async throws {
-        try await withNotesFolder { folder throws in
-            try folder.start(as: release)
+        try await withNotesFolder { folder async throws in
+            try await folder.start(as: release)
             #expect(
                 try folder.names()
                     == (names + ["Migrations"]).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
@@ -93,8 +109,8 @@ struct ReleaseTests {
     }
 
     @Test func `a step that is done already changes nothing when it is repeated`() async throws {
-        try await withNotesFolder { folder throws in
-            try folder.start(as: .v1_0)
+        try await withNotesFolder { folder async throws in
+            try await folder.start(as: .v1_0)
             let context = StepContext(folder: folder, reportProgress: { _, _ in }, reached: { _ in })
             for step in Release.all.flatMap({ $0.library + $0.preferences }) {
                 try step.run(context)

@@ -52,7 +52,7 @@ struct SampleDataTests {
     }
 
     @Test func `a new folder is filled once`() async throws {
-        try await withNotesFolder { folder throws in
+        try await withNotesFolder { folder async throws in
             #expect(try SampleData.fill(folder))
             #expect(try folder.names() == ["notes.txt", "preferences.txt"])
             #expect(try !SampleData.fill(folder))
@@ -61,7 +61,7 @@ struct SampleDataTests {
 
     @Test(arguments: ["preferences.txt", "notes.txt.new"])
     func `a folder whose filling was interrupted is filled up`(leftover: String) async throws {
-        try await withNotesFolder { folder throws in
+        try await withNotesFolder { folder async throws in
             try folder.makeFolder("")
             try folder.write(Data("half".utf8), to: leftover)
             #expect(try SampleData.fill(folder))
@@ -71,7 +71,7 @@ struct SampleDataTests {
     }
 
     @Test func `a folder with somebody's other files is left alone`() async throws {
-        try await withNotesFolder { folder throws in
+        try await withNotesFolder { folder async throws in
             try folder.makeFolder("Photos")
             let error = #expect(throws: NotesError.self) { try SampleData.fill(folder) }
             #expect(

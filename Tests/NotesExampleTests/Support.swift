@@ -16,7 +16,9 @@ final class Lines: Sendable {
 
     deinit { lines.destroy() }
 
-    var text: String { lines.withLock { $0.joined(separator: "\n") } }
+    var all: [String] { lines.withLock { $0 } }
+    var count: Int { all.count }
+    var text: String { all.joined(separator: "\n") }
 
     var output: Output {
         { line in self.lines.withLock { $0.append(line) } }
@@ -29,19 +31,21 @@ extension NotesFolder {
     func start(
         as release: Release,
         expecting outcome: NotesApp.Outcome = .opened,
-        pause: @escaping () -> Void = {},
-        reached: @escaping (String) throws -> Void = { _ in },
+        bar: Output? = nil,
+        pause: @escaping @Sendable () -> Void = {},
+        reached: @escaping @Sendable (String) -> Void = { _ in },
         sourceLocation: SourceLocation = #_sourceLocation
-    ) throws -> String {
+    ) async throws -> String {
         let lines = Lines()
         let app = NotesApp(
             release: release,
             folder: self,
             output: lines.output,
+            bar: bar,
             pause: pause,
             reached: reached
         )
-        let result = try app.start()
+        let result = try await app.start()
         #expect(result == outcome, sourceLocation: sourceLocation)
         return lines.text
     }

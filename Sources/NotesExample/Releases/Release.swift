@@ -5,12 +5,19 @@ struct Release: Sendable {
     let version: String
     var library: [Step] = []
     var preferences: [Step] = []
+    /// The schema of the database, where the release brought another one.
+    var schema: NotesDatabase.Schema?
 
     static let all: [Release] = [.v1_0, .v1_1, .v1_2_5, .v1_4, .v2_0, .v2_1, .v2_2, .v3_0, .v3_1]
 
     /// This release and what came before it: all that could be declared when it was built.
     var history: [Release] {
         Self.all.prefix { $0.version != version } + [self]
+    }
+
+    /// The points at which a start of this release can die, as `1.1:written`.
+    var points: [String] {
+        (library + preferences).flatMap { step in step.points.map { "\(step.version):\($0)" } }
     }
 }
 
@@ -21,6 +28,15 @@ struct Step: Sendable {
     /// The places where it can be told to die, for a look at what it leaves.
     let points: [String]
     let run: @Sendable (StepContext) throws -> Void
+
+    init(
+        _ version: String,
+        _ summary: String,
+        points: [String] = [],
+        run: @escaping @Sendable (StepContext) throws -> Void
+    ) {
+        (self.version, self.summary, self.points, self.run) = (version, summary, points, run)
+    }
 }
 
 /// What a step works with while it runs.
@@ -28,7 +44,7 @@ struct StepContext {
     let folder: NotesFolder
     let reportProgress: (_ fraction: Double, _ note: String) -> Void
     /// Says that a point of `Step.points` has been reached.
-    let reached: (_ point: String) throws -> Void
+    let reached: (_ point: String) -> Void
     /// Where an earlier attempt came to, and what saves that for the next one.
     var checkpoint: () throws -> Int? = { nil }
     var saveCheckpoint: (_ place: Int, _ progress: Double) throws -> Void = { _, _ in }
@@ -36,6 +52,13 @@ struct StepContext {
     var pause: () -> Void = {}
 
     var library: NotesLibrary { NotesLibrary(folder: folder) }
+
+    /// The layout of the notes, which is the one that the step before has left, or a later one.
+    func layout(from oldest: NotesLibrary.Layout, else problem: String) throws -> NotesLibrary.Layout {
+        let layout = try library.layout()
+        guard layout >= oldest else { throw NotesError("\(folder.path) \(problem).") }
+        return layout
+    }
 
     /// Does something for each element, and tells every quarter of the way.
     func forEach<Element>(
@@ -49,7 +72,7 @@ struct StepContext {
             let quarters = (done + 1) * 4 / elements.count
             guard quarters > done * 4 / elements.count else { continue }
             reportProgress(Double(quarters) / 4, "\(done + 1) of \(elements.count) \(things)")
-            if quarters == 2 { try reached(halfway) }
+            if quarters == 2 { reached(halfway) }
         }
     }
 }

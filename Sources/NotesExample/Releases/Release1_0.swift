@@ -9,9 +9,8 @@ extension Release {
 enum SampleData {
     /// Fills a new or empty folder and says whether it did; a folder with notes in it is left alone.
     static func fill(_ folder: NotesFolder) throws -> Bool {
+        guard try isMissing(in: folder) else { return false }
         try folder.makeFolder("")
-        guard try NotesLibrary(folder: folder).layout() == nil else { return false }
-        try refuseForeign(in: folder)
         for name in own {
             try folder.replace(name, with: Data(contentsOf: resource(name)))
         }
@@ -21,21 +20,18 @@ enum SampleData {
     /// Whether a start would fill a folder, which is new or empty then.
     static func isMissing(in folder: NotesFolder) throws -> Bool {
         guard try !NotesLibrary(folder: folder).isThere() else { return false }
-        if try folder.exists("") { try refuseForeign(in: folder) }
-        return true
-    }
-
-    // The notes come last: what a death before them leaves is filled up at the next start.
-    private static let own = [NotesPreferences.textFile, NotesLibrary.notesFile]
-
-    private static func refuseForeign(in folder: NotesFolder) throws {
+        guard try folder.exists("") else { return true }
         let leftovers = Set(own + own.map { $0 + ".new" })
         if let foreign = try folder.names().first(where: { !leftovers.contains($0) }) {
             throw NotesError(
                 "\(folder.path) holds no notes but is not empty (\(foreign)). Name a new or empty folder."
             )
         }
+        return true
     }
+
+    // The notes come last: what a death before them leaves is filled up at the next start.
+    private static let own = [NotesPreferences.textFile, NotesLibrary.notesFile]
 
     static func resource(_ name: String) throws -> URL {
         guard let url = Bundle.module.url(forResource: name, withExtension: nil) else {

@@ -4,14 +4,14 @@ extension Release {
         version: "1.1",
         library: [
             Step(
-                version: "1.1",
-                summary: "one file per note",
+                "1.1",
+                "one file per note",
                 points: ["half-written", "written", "renamed", "removed"],
                 run: moveNotesIntoFiles
             ),
             Step(
-                version: "1.1-1",
-                summary: "names that every file system takes",
+                "1.1-1",
+                "names that every file system takes",
                 points: ["half-renamed", "renamed"],
                 run: cleanNames
             ),
@@ -21,7 +21,7 @@ extension Release {
     /// Builds the whole folder beside `notes.txt`, names it, and only then removes the file.
     @Sendable private static func moveNotesIntoFiles(_ context: StepContext) throws {
         let folder = context.folder
-        guard try context.library.requiredLayout() == .oneFile else { return }
+        guard try context.library.layout() == .oneFile else { return }
         let notes = try context.library.notes()
         let building = NotesLibrary.notesFolder + ".new"
         try folder.removeIfThere(building)
@@ -36,13 +36,13 @@ extension Release {
             try folder.synchronize("\(building)/\(year)")
         }
         try folder.synchronize(building)
-        try context.reached("written")
+        context.reached("written")
         // Complete, but of an attempt that died before it removed `notes.txt`, which therefore still counts.
         try folder.removeIfThere(NotesLibrary.notesFolder)
         try folder.rename(building, to: NotesLibrary.notesFolder)
-        try context.reached("renamed")
+        context.reached("renamed")
         try folder.removeIfThere(NotesLibrary.notesFile)
-        try context.reached("removed")
+        context.reached("removed")
     }
 
     /// Renames each file on its own; one that has its clean name already is passed over.
@@ -54,6 +54,6 @@ extension Release {
                 try context.folder.rename(file.path, to: clean)
             }
         }
-        try context.reached("renamed")
+        context.reached("renamed")
     }
 }

@@ -3,12 +3,7 @@ extension Release {
     static let v1_2_5 = Release(
         version: "1.2.5",
         preferences: [
-            Step(
-                version: "1.2.5",
-                summary: "preferences as JSON",
-                points: ["written", "renamed", "removed"],
-                run: moveToJSON
-            )
+            Step("1.2.5", "preferences as JSON", points: ["written", "renamed", "removed"], run: moveToJSON)
         ]
     )
 
@@ -18,10 +13,10 @@ extension Release {
         guard try preferences.layout() == "1.0" else { return }
         let building = NotesPreferences.jsonFile + ".new"
         try folder.write(NotesJSON.encode(preferences.values()), to: building)
-        try context.reached("written")
+        context.reached("written")
         try folder.rename(building, to: NotesPreferences.jsonFile)
-        try context.reached("renamed")
+        context.reached("renamed")
         try folder.removeIfThere(NotesPreferences.textFile)
-        try context.reached("removed")
+        context.reached("removed")
     }
 }

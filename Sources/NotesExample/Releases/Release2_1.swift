@@ -4,24 +4,22 @@ extension Release {
         version: "2.1",
         library: [
             Step(
-                version: "2.1",
-                summary: "the library in a database",
+                "2.1",
+                "the library in a database",
                 points: ["half-copied", "written", "renamed", "in-force", "removed"],
                 run: moveIntoDatabase
             )
-        ]
+        ],
+        schema: .first
     )
 
     /// As long as `index.json` is there, the database doesn't count yet, and is built again.
     @Sendable private static func moveIntoDatabase(_ context: StepContext) throws {
         let folder = context.folder
-        switch try context.library.requiredLayout() {
-        case .oneFile, .filePerNote, .tagsApart: throw NotesError("\(folder.path) has no index.json of 2.0.")
-        case .indexed: try buildDatabase(context)
-        case .database, .tagsOnce, .colors, .previews: break
-        }
+        let layout = try context.layout(from: .indexed, else: "has no index.json of 2.0")
+        if layout == .indexed { try buildDatabase(context) }
         try folder.removeIfThere(NotesLibrary.notesFolder)
-        try context.reached("removed")
+        context.reached("removed")
     }
 
     private static func buildDatabase(_ context: StepContext) throws {
@@ -38,10 +36,10 @@ extension Release {
         }
         database.close()
         try folder.synchronize(building)
-        try context.reached("written")
+        context.reached("written")
         try folder.rename(building, to: NotesDatabase.file)
-        try context.reached("renamed")
+        context.reached("renamed")
         try folder.removeIfThere(NotesLibrary.indexFile)
-        try context.reached("in-force")
+        context.reached("in-force")
     }
 }

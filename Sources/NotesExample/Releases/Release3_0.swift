@@ -7,29 +7,26 @@ extension Release {
         version: "3.0",
         library: [
             Step(
-                version: "3.0",
-                summary: "when a note changed, and colors for tags",
+                "3.0",
+                "when a note changed, and colors for tags",
                 points: ["changing", "changed"],
                 run: changeSchema
             )
-        ]
+        ],
+        schema: .colors
     )
 
     @Sendable private static func changeSchema(_ context: StepContext) throws {
-        switch try context.library.requiredLayout() {
-        case .oneFile, .filePerNote, .tagsApart, .indexed, .database:
-            throw NotesError("\(context.folder.path) has no \(NotesDatabase.file) of 2.2.")
-        case .tagsOnce, .colors, .previews: break
-        }
+        _ = try context.layout(from: .tagsOnce, else: "has no \(NotesDatabase.file) of 2.2")
         let database = try NotesDatabase(path: context.folder.path(of: NotesDatabase.file))
-        try database.migrate(to: .colors) { try context.reached("changing") }
-        try context.reached("changed")
+        try database.migrate(to: .colors) { context.reached("changing") }
+        context.reached("changed")
     }
 }
 
 extension NotesDatabase {
     /// The third migration of the schema, in Swift instead of a file.
-    static let colors = SQLMigration<SQLiteConnection>(version: 3, name: "colors") { db in
+    static let colors = SQLiteMigration(version: 3, name: "colors") { db in
         // A column that is NOT NULL without a default needs its values while the table is rebuilt.
         try TableRebuild("note", as: note, values: ["changed": "created"]).run(db)
         // The rest is a column with no value yet and an index: the plan finds both.

@@ -6,8 +6,8 @@ extension Release {
         version: "3.1",
         library: [
             Step(
-                version: "3.1",
-                summary: "a preview of each note",
+                "3.1",
+                "a preview of each note",
                 points: ["half-written", "written", "renamed"],
                 run: makePreviews
             )
@@ -17,7 +17,7 @@ extension Release {
     /// Saves after each ten notes which one was the last: what was written behind it is written again, with the same text.
     @Sendable private static func makePreviews(_ context: StepContext) throws {
         let folder = context.folder
-        if try context.library.requiredLayout() == .previews { return }
+        if try context.library.layout() == .previews { return }
         let notes = try context.library.notes()
         let building = NotesLibrary.previewsFolder + ".new"
         let last = try folder.exists(building) ? context.checkpoint() ?? .min : .min
@@ -27,14 +27,14 @@ extension Release {
             let preview = note.text.lines.first { !$0.isEmpty } ?? ""
             try folder.write(Data(preview.cut(toBytes: 80).utf8), to: "\(building)/\(note.id).txt")
             context.pause()
-            if index == notes.count / 2 { try context.reached("half-written") }
+            if index == notes.count / 2 { context.reached("half-written") }
             let done = index + 1
             guard done % 10 == 0 || done == notes.count else { continue }
             try folder.synchronize(building)
             try context.saveCheckpoint(note.id, Double(done) / Double(notes.count))
         }
-        try context.reached("written")
+        context.reached("written")
         try folder.rename(building, to: NotesLibrary.previewsFolder)
-        try context.reached("renamed")
+        context.reached("renamed")
     }
 }

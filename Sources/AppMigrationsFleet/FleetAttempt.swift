@@ -73,7 +73,7 @@ final class FleetAttempt: Sendable {
             holder: holder,
             onEvent: manager.options.onEvent
         )
-        token = RunToken(RunToken.place(of: manager.owner, manager.location), .closure(lock: nil))
+        token = manager.token(.closure(lock: nil))
     }
 
     deinit { duration.destroy() }

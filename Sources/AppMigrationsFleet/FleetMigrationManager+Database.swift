@@ -39,6 +39,7 @@ extension FleetMigrationManager {
         in database: Connection,
         run: nonisolated(nonsending) (Connection) async throws -> Void
     ) async throws(MigrationError) -> Bool {
+        if passes(toVersion, oldestReader) { return false }
         guard let admission = try await admit(toVersion, oldestReader) else { return false }
         return try await perform(admission) { attempt async throws(MigrationError) in
             try await attempt.run(in: database, run)

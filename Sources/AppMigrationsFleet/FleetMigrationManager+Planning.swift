@@ -81,7 +81,7 @@ extension FleetMigrationManager {
             planner: recorder,
             Declarations(observed: state.marks, isFresh: false)
         )
-        let token = RunToken(location, .plan(folder: nil))
+        let token = token(.plan(folder: nil))
         defer {
             token.end()
             // A manager that is kept after its plan would pass over every migration without a word, so it is closed.

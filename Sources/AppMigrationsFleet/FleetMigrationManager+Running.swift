@@ -36,12 +36,12 @@ extension FleetMigrationManager {
             }
             await withTaskCancellationHandler {
                 await withCheckedContinuation { continuation in
-                    let isWaiting = queue.withLock { queue in
+                    let isWaiting = calls.withLock { calls in
                         // Asked once more under the lock by which the call before gives its turn away.
                         if Task.isCancelled || declarations.withLock({ $0.isTurn(of: admission.ticket) }) {
                             return false
                         }
-                        queue.append(continuation)
+                        calls.waiting.append(continuation)
                         return true
                     }
                     if !isWaiting { continuation.resume() }
@@ -61,9 +61,9 @@ extension FleetMigrationManager {
     }
 
     private func resumeQueue() {
-        let waiting = queue.withLock { queue in
-            defer { queue = [] }
-            return queue
+        let waiting = calls.withLock { calls in
+            defer { calls.waiting = [] }
+            return calls.waiting
         }
         for continuation in waiting { continuation.resume() }
     }

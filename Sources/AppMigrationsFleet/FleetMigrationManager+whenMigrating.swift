@@ -29,6 +29,7 @@ extension FleetMigrationManager {
         oldestReader: String? = nil,
         run: nonisolated(nonsending) () async throws -> Void
     ) async throws(MigrationError) -> Bool {
+        if passes(toVersion, oldestReader) { return false }
         guard let admission = try await admit(toVersion, oldestReader) else { return false }
         return try await perform(admission) { attempt async throws(MigrationError) in
             try await attempt.finish(await attempt.call { _ in try await run() })
@@ -45,6 +46,7 @@ extension FleetMigrationManager {
         oldestReader: String? = nil,
         run: nonisolated(nonsending) (FleetMigrationContext) async throws -> Void
     ) async throws(MigrationError) -> Bool {
+        if passes(toVersion, oldestReader) { return false }
         guard let admission = try await admit(toVersion, oldestReader) else { return false }
         return try await perform(admission) { attempt async throws(MigrationError) in
             try await attempt.finish(await attempt.call(run))
@@ -58,9 +60,17 @@ extension FleetMigrationManager {
         let ticket: Declarations.Ticket
     }
 
+    /// Passes a version over that has run already, without suspending the task; `false` where a closer look is needed.
+    func passes(_ text: String, _ oldestReader: String?) -> Bool {
+        oldestReader == nil && declarations.pass(text)
+    }
+
     /// Decides about a declaration by what is known; `nil` when there is nothing to run.
-    func admit(_ text: String, _ oldestReader: String?) async throws(MigrationError) -> Admission? {
-        let enclosing = planner == nil ? RunToken.enclosing(exactly: location) : nil
+    nonisolated(nonsending) func admit(
+        _ text: String,
+        _ oldestReader: String?
+    ) async throws(MigrationError) -> Admission? {
+        let enclosing = enclosing
         let declared: DeclaredVersion
         do throws(MigrationError) {
             declared = try DeclaredVersion(text, oldestReader: oldestReader, location)

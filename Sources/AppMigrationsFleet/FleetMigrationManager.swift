@@ -31,7 +31,15 @@ public final class FleetMigrationManager: Sendable {
     let clock: FleetClock
     let planner: PlanRecorder?
     let declarations: Guarded<Declarations>
-    let queue = Guarded<[CheckedContinuation<Void, Never>]>([])
+    let calls = Guarded(Calls())
+    private let host: String?
+
+    struct Calls {
+        /// Those that wait for the calls before them.
+        var waiting: [CheckedContinuation<Void, Never>] = []
+        /// The lease's owner, once a call has needed it.
+        var owner: String?
+    }
 
     var location: StateLocation { stored.location }
 
@@ -76,24 +84,19 @@ public final class FleetMigrationManager: Sendable {
         store: any FleetStore,
         options: Options,
         clock: FleetClock,
-        host: String = PlatformHost.name
+        host: String? = nil
     ) async throws(MigrationError) {
         let length = StateLocation.encodedLength(name)
         if length == 0 || length > StateLocation.nameLimit { throw .invalidName(name, length: length) }
         let current = try MigrationManager.version(currentVersion, name)
-        let random = String(UInt64.random(in: 0 ... .max), radix: 16)
-        let location = StateLocation(
-            name: name,
-            directory: "\(host), process \(Platform.process), \(random)",
-            place: "document \(name.quoted) in the fleet's store"
-        )
-        let stored = StoredState(location: location, store: store)
+        let stored = StoredState(location: StateLocation(name, heldBy: ""), store: store)
         let start = try await FleetStart.reading(stored, current: current, options, firstRun)
         self.name = name
         self.currentVersion = current
         self.stored = stored
         self.options = options
         self.clock = clock
+        self.host = host
         launch = start.launch
         planner = nil
         declarations = Guarded(
@@ -109,13 +112,36 @@ public final class FleetMigrationManager: Sendable {
         stored = manager.stored
         options = manager.options
         clock = manager.clock
+        host = manager.host
         self.planner = planner
         self.declarations = Guarded(declarations)
     }
 
     deinit {
         declarations.destroy()
-        queue.destroy()
+        calls.destroy()
+    }
+
+    /// The lease's owner, as the document has it: no other manager has the same.
+    ///
+    /// A start with nothing pending has no need of it.
+    var owner: String {
+        calls.withLock { calls in
+            if let owner = calls.owner { return owner }
+            let random = String(UInt64.random(in: 0 ... .max), radix: 16)
+            let owner = "\(host ?? PlatformHost.name), process \(Platform.process), \(random)"
+            calls.owner = owner
+            return owner
+        }
+    }
+
+    /// The mark of what this manager runs, for a declaration that is made inside of it.
+    func token(_ kind: RunToken.Kind) -> RunToken { RunToken(StateLocation(name, heldBy: owner), kind) }
+
+    /// The closure or plan of this manager that the caller stands in.
+    var enclosing: RunToken? {
+        if planner != nil || RunToken.current == nil { return nil }
+        return RunToken.enclosing(exactly: StateLocation(name, heldBy: owner))
     }
 }
 
@@ -133,7 +159,4 @@ extension FleetMigrationManager {
     }
 
     func send(_ event: MigrationEvent) { options.onEvent?(event) }
-
-    /// The lease's owner, as the document has it: no other manager has the same.
-    var owner: String { location.directory }
 }

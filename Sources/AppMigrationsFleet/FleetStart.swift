@@ -14,9 +14,25 @@ struct FleetStart {
         _ options: FleetMigrationManager.Options,
         _ firstRun: () async throws -> MigrationManager.FirstRun
     ) async throws(MigrationError) -> FleetStart {
-        let found = try await stored.read()
+        let document = try await stored.document()
+        if let document, let marks = stored.marks(document), marks.launched >= current || options.isReadOnly {
+            try requireUpgradable(marks, stored, current, options)
+            return FleetStart(marks: marks, launch: marks.launch(of: current))
+        }
+        let found = try stored.found(document)
         if found.state != nil { return try await known(found, stored, current, options) }
         return try await first(found, stored, current, options, firstRun)
+    }
+
+    @inline(__always)
+    private static func requireUpgradable(
+        _ marks: StateMarks,
+        _ stored: StoredState,
+        _ current: AppVersion,
+        _ options: FleetMigrationManager.Options
+    ) throws(MigrationError) {
+        if options.upgradesFrom == nil { return }
+        try options.ofOneHost.requireUpgradable(marks, to: current, stored.location)
     }
 
     /// A start that finds a state; the version launched is saved where no host is migrating.
@@ -27,7 +43,7 @@ struct FleetStart {
         _ options: FleetMigrationManager.Options
     ) async throws(MigrationError) -> FleetStart {
         guard let marks = found.state?.marks else { throw .gone(stored.location) }
-        try options.ofOneHost.requireUpgradable(marks, to: current, stored.location)
+        try requireUpgradable(marks, stored, current, options)
         var start = FleetStart(marks: marks, launch: marks.launch(of: current))
         if marks.launched < current, !options.isReadOnly {
             start.owesLaunch = try await !stored.raiseLaunched(found, to: current, options)

@@ -17,7 +17,7 @@ import Testing
     private static let location = StateLocation(
         name: "Data",
         directory: "a, process 7, f00",
-        place: "document \"Data\" in the fleet's store"
+        store: "the fleet's store"
     )
     private static let version = AppVersion("1.2") ?? .zero
 

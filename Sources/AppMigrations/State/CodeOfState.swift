@@ -17,3 +17,17 @@ extension MigrationState {
     /// The text, or `nil` where it takes more than a state may.
     package var writtenDocument: [UInt8]? { document(limit: StateFile.sizeLimit) }
 }
+
+extension StateMarks {
+    /// What a start needs of the text, without its history; `nil` where it has to be read in full, which also says why.
+    @inline(never)
+    package static func read(document: [UInt8], name: String) -> StateMarks? {
+        do throws(StateProblem) {
+            return try document.withUnsafeBufferPointer { bytes throws(StateProblem) in
+                try read(bytes, name: name)
+            }
+        } catch {
+            return nil
+        }
+    }
+}

@@ -6,19 +6,22 @@ package final class StateLocation: Sendable {
     package let name: String
     /// An absolute path, or one that `getcwd` completed when the manager was made.
     package let directory: String
-    /// What an error calls a state that is no file, which has no path.
-    private let place: String?
+    /// What an error calls the store of a state that is no file, which has no path.
+    private let store: String?
 
-    package init(name: String, directory: String, place: String? = nil) {
+    package init(name: String, directory: String, store: String? = nil) {
         self.name = name
         self.directory = directory
-        self.place = place
+        self.store = store
     }
 
     /// The path of the state file, or what an error calls a state that is no file.
-    package var state: String { place ?? file(".migrations.json") }
+    package var state: String {
+        guard let store else { return file(".migrations.json") }
+        return "document " + name.quoted + " in " + store
+    }
     /// The path of the state, where it is a file.
-    var path: String? { place == nil ? state : nil }
+    var path: String? { store == nil ? state : nil }
     var lock: String { file(".migrations.lock") }
     var snapshot: String { file(Self.snapshotSuffix) }
 

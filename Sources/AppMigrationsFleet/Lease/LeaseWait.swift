@@ -70,13 +70,15 @@ struct LeaseWait {
 }
 
 extension RunToken {
-    /// The place of a state whose lease that holder has; a token of a closure is made for it.
-    static func place(of holder: String, _ location: StateLocation) -> StateLocation {
-        StateLocation(name: location.name, directory: holder, place: location.state)
-    }
-
     /// Whether the caller stands inside of a closure that runs under the lease of that holder.
     static func isInside(holder: String, of location: StateLocation) -> Bool {
-        enclosing(exactly: place(of: holder, location)) != nil
+        enclosing(exactly: StateLocation(location.name, heldBy: holder)) != nil
+    }
+}
+
+extension StateLocation {
+    /// The place of a state, which the holder of its lease tells from the same name in another store.
+    convenience init(_ name: String, heldBy holder: String) {
+        self.init(name: name, directory: holder, store: "the fleet's store")
     }
 }

@@ -23,8 +23,38 @@ struct StoredState: Sendable {
         case refused(Found)
     }
 
-    func read() async throws(MigrationError) -> Found {
-        try await read(or: "Nothing was run or written.").found
+    nonisolated(nonsending) func read() async throws(MigrationError) -> Found {
+        try found(await document())
+    }
+
+    /// What stands in the store, as it stands there.
+    nonisolated(nonsending) func document(
+        or consequence: Message = "Nothing was run or written."
+    ) async throws(MigrationError) -> FleetDocument? {
+        do {
+            return try await store.read(location.name)
+        } catch {
+            throw .unreadable(error, location, consequence)
+        }
+    }
+
+    /// The marks in a document, without its history; `nil` where it has to be read in full.
+    ///
+    /// A mark of zero may be that of a state that was forgotten.
+    func marks(_ document: FleetDocument) -> StateMarks? {
+        let marks = StateMarks.read(document: document.bytes, name: location.name)
+        return marks?.lastRun == .zero ? nil : marks
+    }
+
+    func found(_ document: FleetDocument?) throws(MigrationError) -> Found {
+        guard let document else { return Found() }
+        let state = try MigrationState(document: document.bytes, at: location)
+        let isForgotten = state.unknownMembers == Self.forgotten
+        return Found(
+            state: isForgotten ? nil : state,
+            revision: document.revision,
+            fence: max(state.fence, state.marks.interrupted?.lease?.fence ?? 0)
+        )
     }
 
     /// Replaces what stood at a revision.
@@ -60,43 +90,25 @@ struct StoredState: Sendable {
     private static var forgotten: [UInt8] { Array("  \"forgotten\" : true,\n".utf8) }
 
     private func save(
-        _ document: [UInt8],
+        _ bytes: [UInt8],
         _ version: AppVersion?,
         at revision: FleetRevision?,
         else consequence: Message
     ) async throws(MigrationError) -> Outcome {
         var failure: (any Error)?
         do {
-            if let saved = try await store.replace(location.name, at: revision, with: document) {
+            if let saved = try await store.replace(location.name, at: revision, with: bytes) {
                 return .saved(saved)
             }
         } catch {
             failure = error
         }
-        let (found, bytes) = try await read(or: "Whether the state was saved is not known. \(consequence)")
-        if let stands = found.revision, bytes == document { return .saved(stands) }
+        let document = try await self.document(or: "Whether the state was saved is not known. \(consequence)")
+        if let document, document.bytes == bytes { return .saved(document.revision) }
+        let found = try found(document)
         if let failure, found.revision == revision {
             throw .notSaved(failure, version, location, consequence)
         }
         return .refused(found)
-    }
-
-    private func read(or consequence: Message) async throws(MigrationError) -> (found: Found, bytes: [UInt8])
-    {
-        let document: FleetDocument?
-        do {
-            document = try await store.read(location.name)
-        } catch {
-            throw .unreadable(error, location, consequence)
-        }
-        guard let document else { return (Found(), []) }
-        let state = try MigrationState(document: document.bytes, at: location)
-        let isForgotten = state.unknownMembers == Self.forgotten
-        let found = Found(
-            state: isForgotten ? nil : state,
-            revision: document.revision,
-            fence: max(state.fence, state.marks.interrupted?.lease?.fence ?? 0)
-        )
-        return (found, document.bytes)
     }
 }

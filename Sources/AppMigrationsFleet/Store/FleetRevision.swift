@@ -6,5 +6,5 @@ public struct FleetRevision: Sendable, Hashable, CustomStringConvertible {
 
     public init(_ text: String) { description = text }
 
-    public init(_ number: some BinaryInteger) { description = "\(number)" }
+    public init(_ number: some BinaryInteger) { description = number.description }
 }

@@ -2,13 +2,16 @@ internal import AppMigrations
 internal import AppMigrationsSQL
 
 /// What a store says to a database.
-struct SQLFleetStatements: Sendable {
+///
+/// A class, since a start copies its store, and one reference is less to copy than all of this.
+final class SQLFleetStatements: Sendable {
     let isPostgres: Bool
     private let dialect: SQLDialect
     /// The parts of the table's name.
     private let parts: [SQLName]
     /// The name as it stands in a statement.
     private let table: String
+    private let select: String
 
     private static var columns: [SQLValue] { ["name", "revision", "document"] }
 
@@ -17,6 +20,7 @@ struct SQLFleetStatements: Sendable {
         isPostgres = dialect == .postgres
         parts = table.split(separator: ".", omittingEmptySubsequences: false).map { SQLName(String($0)) }
         self.table = parts.map(\.quoted).joined(separator: ".")
+        select = "SELECT revision, document FROM \(self.table) WHERE name = \(isPostgres ? "$1" : "?1")"
     }
 
     private func place(_ number: Int) -> String { isPostgres ? "$\(number)" : "?\(number)" }
@@ -43,10 +47,7 @@ struct SQLFleetStatements: Sendable {
     ) async throws -> FleetDocument? {
         let rows: [[SQLValue]]
         do {
-            rows = try await db.query(
-                "SELECT revision, document FROM \(table) WHERE name = \(place(1))",
-                [key(name)]
-            )
+            rows = try await db.query(select, [key(name)])
         } catch {
             if try await isMissing(on: db, after: error) { return nil }
             throw error

@@ -23,7 +23,11 @@ public struct SQLFleetStore<Connection: AsyncSQLConnection & Sendable>: FleetSto
     }
 
     public func read(_ name: String) async throws -> FleetDocument? {
-        try await alone { try await statements.read(name, on: connection) }
+        // Not by `alone`: this is the whole of a start, and a closure more is seen there.
+        try requireNoTransaction()
+        await turns.enter()
+        defer { turns.leave() }
+        return try await statements.read(name, on: connection)
     }
 
     public func replace(
@@ -34,13 +38,17 @@ public struct SQLFleetStore<Connection: AsyncSQLConnection & Sendable>: FleetSto
         try await alone { try await statements.replace(name, at: revision, with: document, on: connection) }
     }
 
-    private func alone<Value>(_ body: () async throws -> Value) async throws -> Value {
+    private func requireNoTransaction() throws {
         if let transaction = FleetTransaction.current, transaction.turns === turns {
             throw SQLError(
                 .alreadyInTransaction,
                 "The store's connection is in the transaction of migration \(transaction.version)"
             )
         }
+    }
+
+    private func alone<Value>(_ body: () async throws -> Value) async throws -> Value {
+        try requireNoTransaction()
         await turns.enter()
         defer { turns.leave() }
         return try await body()

@@ -6,6 +6,12 @@ package final class Turns: Sendable {
         var isTaken = false
         var isOpen = false
         var waiting: [CheckedContinuation<Void, Never>] = []
+
+        mutating func passes() -> Bool {
+            if isTaken, !isOpen { return false }
+            isTaken = true
+            return true
+        }
     }
 
     private let queue = Guarded(Queue())
@@ -14,15 +20,13 @@ package final class Turns: Sendable {
 
     deinit { queue.destroy() }
 
-    package func enter() async {
+    package nonisolated(nonsending) func enter() async {
+        if queue.withLock({ $0.passes() }) { return }
         await withCheckedContinuation { continuation in
             let passes = queue.withLock { queue in
-                if queue.isTaken, !queue.isOpen {
-                    queue.waiting.append(continuation)
-                    return false
-                }
-                queue.isTaken = true
-                return true
+                if queue.passes() { return true }
+                queue.waiting.append(continuation)
+                return false
             }
             if passes { continuation.resume() }
         }

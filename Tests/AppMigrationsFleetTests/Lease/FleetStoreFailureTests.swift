@@ -84,6 +84,22 @@ import Testing
         }
     }
 
+    @Test func `a history that can't be read stops what is pending, and no start that has nothing to run`()
+        async throws
+    {
+        let first = try await fleet.host()
+        try await first.whenMigrating(toVersion: "1.1") {}
+        let text = try #require(try await fleet.store.text())
+        try await fleet.store.put(text.replacing("\"seconds\"", with: "\"hours\""))
+        let next = try await fleet.host("b")
+        #expect(try await !next.whenMigrating(toVersion: "1.1") {})
+        #expect(
+            await code {
+                try await next.whenMigrating(toVersion: "1.2") { Issue.record("It ran.") }
+            } == .stateCorrupted
+        )
+    }
+
     @Test func `a version launched that can't be saved is told, and stops nothing`() async throws {
         _ = try await fleet.host(at: "1.0")
         fleet.store.onWrite { _, _ in .fails }

@@ -16,19 +16,29 @@ struct Measurement {
     func run() async throws {
         // The first start runs the migrations.
         try await start()
+        var lowest = Double.infinity
+        for _ in 1...5 {
+            let (start, select) = try await series()
+            print(
+                "start-ratio: \(Int(start)) µs for a start with nothing pending, \(Int(select)) µs for one SELECT"
+            )
+            lowest = min(lowest, start / select)
+        }
+        let rounded = (lowest * 100).rounded() / 100
+        print("start-ratio: lowest ratio \(rounded) of at most 1.1")
+        if CommandLine.arguments.contains("--ci"), lowest > 1.1 { throw Failure.slow(rounded) }
+    }
+
+    /// The medians of starts and SELECTs in turn, each as often after the other as before it.
+    private func series() async throws -> (start: Double, select: Double) {
         var starts = [Double]()
         var selects = [Double]()
-        for _ in 0..<1_000 {
-            starts.append(try await time(start))
+        for round in 0..<400 {
+            if round.isMultiple(of: 2) { starts.append(try await time(start)) }
             selects.append(try await time(select))
+            if !round.isMultiple(of: 2) { starts.append(try await time(start)) }
         }
-        let ratio = median(zip(starts, selects).map { $0 / $1 })
-        let rounded = (ratio * 100).rounded() / 100
-        print(
-            "start-ratio: \(Int(median(starts))) µs for a start with nothing pending, \(Int(median(selects))) µs for one SELECT,"
-                + " ratio \(rounded) of at most 1.5"
-        )
-        if CommandLine.arguments.contains("--ci"), ratio > 1.5 { throw Failure.slow(rounded) }
+        return (median(starts), median(selects))
     }
 
     private func start() async throws {
@@ -43,7 +53,7 @@ struct Measurement {
 
     private func select() async throws {
         let rows = try await db.query(
-            "SELECT revision, document FROM app_migration_state WHERE name = $1",
+            "SELECT revision, document FROM \"app_migration_state\" WHERE name = $1",
             ["start-ratio"]
         )
         guard rows.count == 1 else { throw Failure.notOneRow }

@@ -3,7 +3,7 @@ import AppMigrationsSQL
 
 // The samples of "Asynchronous connections" that name no library, as they stand there.
 
-private func migrate(_ connection: AwaitedConnection, _ folder: String) async throws {
+func migrateAwaited(_ connection: AwaitedConnection, _ folder: String) async throws {
     let migrator = try SQLMigrator<AwaitedConnection>(
         SQLMigration.files(in: folder) + [
             SQLMigration(version: 41, name: "fold_titles") { db in
@@ -20,7 +20,7 @@ private func migrate(_ connection: AwaitedConnection, _ folder: String) async th
     try await migrator.migrate(connection, waiting: { print("another host migrates") })
 }
 
-private func runOnce(_ migrations: MigrationManager, _ connection: AwaitedConnection) async throws {
+func runOnceAwaited(_ migrations: MigrationManager, _ connection: AwaitedConnection) async throws {
     try await migrations.whenMigrating(toVersion: "2.0", in: connection) { db in
         try await db.query("UPDATE note SET shared = false")
     }

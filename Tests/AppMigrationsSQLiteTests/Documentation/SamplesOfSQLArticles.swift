@@ -3,32 +3,73 @@ import AppMigrationsSQLite
 
 // The samples of the landing page and the articles of AppMigrationsSQLite, as they stand there.
 
-private func landingPage(folder: String, path: String) throws {
-    let migrator = try SQLiteMigrator(SQLiteMigration.files(in: folder))
-    let db = try SQLiteConnection(path: path)
-    try migrator.migrate(db)
-}
+struct SQLArticleSamples {
+    /// What the samples call of the app.
+    var call: (String) -> Void = { _ in }
 
-private func whenToCall(
-    _ migrator: SQLMigrator<SQLiteConnection>,
-    _ migrations: MigrationManager,
-    _ db: SQLiteConnection,
-    path: String,
-    folder: String
-) throws {
-    try migrations.whenMigrating(toVersion: "2.2") { try exportAttachments(to: folder) }
-    try migrations.whenMigrating(toVersion: "2.3") { try migrator.migrate(db, to: 17) }
-
-    try migrations.whenMigrating(toVersion: "2.4", in: SQLiteConnection(path: path)) { db in
-        try db.query("UPDATE account SET balance = balance * 100")
+    func landingPage(folder: String, path: String) throws {
+        let migrator = try SQLiteMigrator(SQLiteMigration.files(in: folder))
+        let db = try SQLiteConnection(path: path)
+        try migrator.migrate(db)
     }
+
+    func whenToCall(
+        _ migrator: SQLMigrator<SQLiteConnection>,
+        _ migrations: MigrationManager,
+        _ db: SQLiteConnection,
+        path: String,
+        folder: String
+    ) throws {
+        try migrations.whenMigrating(toVersion: "2.2") { try exportAttachments(to: folder) }
+        try migrations.whenMigrating(toVersion: "2.3") { try migrator.migrate(db, to: 17) }
+
+        try migrations.whenMigrating(toVersion: "2.4", in: SQLiteConnection(path: path)) { db in
+            try db.query("UPDATE account SET balance = balance * 100")
+        }
+    }
+
+    func waiting(_ migrator: SQLMigrator<SQLiteConnection>, _ db: SQLiteConnection) throws {
+        try migrator.migrate(db, waiting: { log("another process migrates the database") })
+    }
+
+    func oneLedgerOneOwner(noteScripts: [String], songScripts: [String]) throws -> [SQLiteMigrator] {
+        let notes = try SQLiteMigrator(SQLiteMigration.numbered(noteScripts), ledger: "note_migrations")
+        let songs = try SQLiteMigrator(SQLiteMigration.numbered(songScripts), ledger: "song_migrations")
+        return [notes, songs]
+    }
+
+    func anotherLibrary(_ migrator: SQLMigrator<SQLiteConnection>, _ db: SQLiteConnection) throws {
+        try migrator.baseline(db, at: db.userVersion)
+        try migrator.migrate(db)
+    }
+
+    func readingAnError(_ migrator: SQLMigrator<SQLiteConnection>, _ db: SQLiteConnection) {
+        do {
+            try migrator.migrate(db)
+        } catch {
+            log(error.description)
+            switch error.code {
+            case .busy: showTryAgain()
+            case .diskFull: showFreeSpace()
+            default: showRecovery()
+            }
+        }
+    }
+
+    func newerDatabase(_ migrator: SQLMigrator<SQLiteConnection>, _ db: SQLiteConnection) throws {
+        let status = try migrator.status(db)
+        if !status.unknown.isEmpty { return showUpdateTheApp() }
+    }
+
+    private func exportAttachments(to folder: String) throws { call("export") }
+    private func log(_ text: String) { call(text) }
+    private func showTryAgain() { call("try again") }
+    private func showFreeSpace() { call("free space") }
+    private func showRecovery() { call("recovery") }
+    private func showUpdateTheApp() { call("update the app") }
 }
 
-private func waiting(_ migrator: SQLMigrator<SQLiteConnection>, _ db: SQLiteConnection) throws {
-    try migrator.migrate(db, waiting: { log("another process migrates the database") })
-}
-
-private func textsAndClosures(folder: String) throws -> SQLMigrator<SQLiteConnection> {
+func textsAndClosures(folder: String) throws -> SQLMigrator<SQLiteConnection> {
     let migrator = try SQLiteMigrator(
         SQLiteMigration.files(in: folder) + [
             SQLiteMigration(version: 40, name: "index_notes", sql: "CREATE INDEX note_date ON note(date)"),
@@ -46,7 +87,7 @@ private func textsAndClosures(folder: String) throws -> SQLMigrator<SQLiteConnec
     return migrator
 }
 
-private func longWork(_ migrations: MigrationManager, _ db: SQLiteConnection, newest: Int64) throws {
+func longWork(_ migrations: MigrationManager, _ db: SQLiteConnection, newest: Int64) throws {
     try migrations.whenMigrating(toVersion: "2.0", in: db) { db, batch, context in
         let last = try batch.cursor(as: Int64.self) ?? 0
         let notes = try db.query(
@@ -61,39 +102,3 @@ private func longWork(_ migrations: MigrationManager, _ db: SQLiteConnection, ne
         return .continue(at: id, progress: Double(id) / Double(newest))
     }
 }
-
-private func oneLedgerOneOwner(noteScripts: [String], songScripts: [String]) throws -> [SQLiteMigrator] {
-    let notes = try SQLiteMigrator(SQLiteMigration.numbered(noteScripts), ledger: "note_migrations")
-    let songs = try SQLiteMigrator(SQLiteMigration.numbered(songScripts), ledger: "song_migrations")
-    return [notes, songs]
-}
-
-private func anotherLibrary(_ migrator: SQLMigrator<SQLiteConnection>, _ db: SQLiteConnection) throws {
-    try migrator.baseline(db, at: db.userVersion)
-    try migrator.migrate(db)
-}
-
-private func readingAnError(_ migrator: SQLMigrator<SQLiteConnection>, _ db: SQLiteConnection) {
-    do {
-        try migrator.migrate(db)
-    } catch {
-        log(error.description)
-        switch error.code {
-        case .busy: showTryAgain()
-        case .diskFull: showFreeSpace()
-        default: showRecovery()
-        }
-    }
-}
-
-private func newerDatabase(_ migrator: SQLMigrator<SQLiteConnection>, _ db: SQLiteConnection) throws {
-    let status = try migrator.status(db)
-    if !status.unknown.isEmpty { return showUpdateTheApp() }
-}
-
-private func exportAttachments(to folder: String) throws {}
-private func log(_ text: String) {}
-private func showTryAgain() {}
-private func showFreeSpace() {}
-private func showRecovery() {}
-private func showUpdateTheApp() {}

@@ -1,5 +1,6 @@
 import AppMigrations
 import Foundation
+import Testing
 
 // The samples of "Coming from another migration library", as they stand there.
 
@@ -52,7 +53,73 @@ func declareStore(_ migrations: MigrationManager, store: String) throws {
     }
 }
 
-private func moveArchiveToFolders() throws {}
-private func renameDrafts() throws {}
-private func buildIndex() throws {}
-private func migrateCoreDataStore(at path: String, progress: (Double) -> Void) throws { progress(1) }
+private func moveArchiveToFolders() throws { try Calls.note() }
+private func renameDrafts() throws { try Calls.note() }
+private func buildIndex() throws { try Calls.note() }
+
+private func migrateCoreDataStore(at path: String, progress: (Double) -> Void) throws {
+    try Data("half".utf8).write(to: URL(filePath: path))
+    progress(0.5)
+    try Calls.note()
+    try Data("new".utf8).write(to: URL(filePath: path))
+}
+
+/// `versionLeft` has its rows in TakeOverTests.
+@Suite struct SamplesOfComingFrom {
+    /// In a process of its own, whose user defaults are nobody else's, and aren't written to disk.
+    @Test func `an app of MFMigrationManager goes on where it was, and a new one runs nothing`() async {
+        await #expect(processExitsWith: .success) {
+            try withTemporaryDirectory { folder throws in
+                func start(_ state: String) throws -> [String] {
+                    let calls = Calls()
+                    try calls.during {
+                        _ = try startAfterMFMigrationManager(
+                            appVersion: "3.2",
+                            stateDirectory: folder.path + state,
+                            report: { Issue.record("\($0)") }
+                        )
+                    }
+                    return calls.names
+                }
+                #expect(try start("/new") == [])
+                UserDefaults.standard.register(defaults: ["MFMigrationManagerLastVersionKey-Library": "1.1"])
+                #expect(try start("/old") == ["renameDrafts", "buildIndex"])
+                #expect(try start("/old") == [])
+                #expect(try start("/new") == [])
+            }
+        }
+    }
+
+    @Test func `a store of Core Data comes back after a failure and after a crash`() async throws {
+        try await withTemporaryDirectory { folder async throws in
+            let store = folder.path + "/store"
+            try Data("old".utf8).write(to: URL(filePath: store))
+            func content() throws -> String { try String(contentsOfFile: store, encoding: .utf8) }
+            let log = Log()
+            _ = try folder.manager("1.0")
+            let failing = Calls(failing: "migrateCoreDataStore")
+            #expect(throws: MigrationError.self) {
+                try failing.during {
+                    try declareStore(folder.manager("2.0", options: log.options()), store: store)
+                }
+            }
+            #expect(try content() == "old")
+            #expect(log.lines.contains("Library progressed 2.0 from 1.0 attempt 1 0.5"), "\(log.lines)")
+            await #expect(processExitsWith: .signal(SIGKILL)) {
+                [path = folder.path as String, store = store as String] in
+                let options = MigrationManager.Options { event in
+                    if event.kind == .progressed, event.fraction == 0.5 { die() }
+                }
+                try declareStore(
+                    TemporaryDirectory(path: path).manager("2.0", options: options),
+                    store: store
+                )
+            }
+            #expect(try content() == "half")
+            let migrations = try folder.manager("2.0")
+            #expect(try content() == "old")
+            try declareStore(migrations, store: store)
+            #expect(try content() == "new")
+        }
+    }
+}

@@ -1,4 +1,5 @@
 import AppMigrations
+import Testing
 
 #if canImport(OSLog)
 import OSLog
@@ -29,3 +30,29 @@ func systemLogOptions() -> MigrationManager.Options {
     }
 }
 #endif
+
+@Suite struct SamplesOfLogging {
+    @Test func `each event is a line, and those with an error are told apart`() throws {
+        try withTemporaryDirectory { folder throws in
+            _ = try folder.manager("1.0")
+            let log = Log()
+            func start(_ failing: String?) throws {
+                let options = loggingOptions { log.add("\($0 ? "error" : "notice") \($1)") }
+                try Calls(failing: failing).during {
+                    _ = try folder.manager(options: options).whenMigrating(toVersion: "1.1") {
+                        try Calls.note("closure")
+                    }
+                }
+            }
+            let error = try #require(throws: MigrationError.self) { try start("closure") }
+            try start(nil)
+            let lines = log.lines.map { $0.replacing(/, [0-9.e-]+ seconds/, with: ", TIME") }
+            #expect(
+                lines == [
+                    "notice Library started 1.1", "error Library failed 1.1, TIME: \(error)",
+                    "notice Library started 1.1, attempt 2", "notice Library finished 1.1, attempt 2, TIME",
+                ]
+            )
+        }
+    }
+}

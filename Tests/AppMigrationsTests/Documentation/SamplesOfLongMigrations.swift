@@ -1,4 +1,5 @@
 import AppMigrations
+import Testing
 
 #if canImport(UIKit)
 import UIKit
@@ -37,8 +38,17 @@ struct PhotoFolder {
 
     let path: String
 
-    func batches(of size: Int, after name: String) throws -> [Batch] { [] }
-    func convert(_ photo: String) throws {}
+    func batches(of size: Int, after name: String) throws -> [Batch] {
+        let names = (1...1_200).map { String("000\($0)".suffix(4)) }
+        let left = names.filter { $0 > name }
+        return stride(from: 0, to: left.count, by: size).map { start in
+            let photos = Array(left[start..<min(start + size, left.count)])
+            let done = names.count - left.count + start + photos.count
+            return Batch(photos: photos, progress: Double(done) / Double(names.count))
+        }
+    }
+
+    func convert(_ photo: String) throws { try Calls.note(photo) }
 }
 
 private func convert(_ folder: String, appVersion: String) throws {
@@ -48,4 +58,45 @@ private func convert(_ folder: String, appVersion: String) throws {
         stateDirectory: folder
     )
     try convertPhotos(migrations, PhotoFolder(path: folder))
+}
+
+@Suite struct SamplesOfLongMigrations {
+    private func names(_ range: ClosedRange<Int>) -> [String] { range.map { String("000\($0)".suffix(4)) } }
+
+    @Test func `an attempt that failed goes on behind its last checkpoint`() throws {
+        try withTemporaryDirectory { folder throws in
+            _ = try folder.manager("1.0")
+            let first = Calls(failing: "0700")
+            func start(_ calls: Calls) throws {
+                try calls.during { try convertPhotos(folder.manager("2.4"), PhotoFolder(path: folder.path)) }
+            }
+            #expect(throws: MigrationError.self) { try start(first) }
+            #expect(first.names == names(1...700))
+            let second = Calls()
+            try start(second)
+            #expect(second.names == names(501...1_200))
+            let third = Calls()
+            try start(third)
+            #expect(third.names == [])
+        }
+    }
+
+    @Test func `a task that is cancelled ends at its next checkpoint, and the next start goes on there`()
+        async throws
+    {
+        try await withTemporaryDirectory { folder async throws in
+            _ = try MigrationManager(named: "Photos", currentVersion: "1.0", stateDirectory: folder.path)
+            let first = Calls()
+            let work = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                try first.during { try convert(folder.path, appVersion: "2.4") }
+            }
+            let error = await #expect(throws: MigrationError.self) { try await work.value }
+            #expect(error?.code == .cancelled)
+            #expect(first.names == names(1...500))
+            let second = Calls()
+            try second.during { try convert(folder.path, appVersion: "2.4") }
+            #expect(second.names == names(501...1_200))
+        }
+    }
 }

@@ -41,7 +41,7 @@ enum Screen: Sendable {
 
 struct Library: Sendable {
     struct Database {
-        func migrate() throws {}
+        func migrate() throws { try Calls.note("makeTables") }
     }
 
     let folder: URL
@@ -51,7 +51,7 @@ struct Library: Sendable {
     var database: Database { Database() }
 
     func firstRun() -> MigrationManager.FirstRun { .freshInstall }
-    func moveArchiveToFolders() throws {}
-    func renameDrafts() throws {}
-    func deleteThumbnails() throws {}
+    func moveArchiveToFolders() throws { try Calls.note() }
+    func renameDrafts() throws { try Calls.note() }
+    func deleteThumbnails() throws { try Calls.note() }
 }

@@ -1,4 +1,5 @@
 import AppMigrations
+import Testing
 
 // The samples of "Rolling back a release", as they stand there.
 
@@ -27,9 +28,49 @@ func openLibrary(_ folder: String) throws -> FirstScreen {
 
 // What an app has besides.
 
-enum FirstScreen {
+enum FirstScreen: Equatable {
     case library, warnOfNewerData, updateTo(String)
 }
 
-private func splitCatalog() throws {}
-private func addThumbnails() throws {}
+private func splitCatalog() throws { try Calls.note() }
+private func addThumbnails() throws { try Calls.note() }
+
+@Suite struct SamplesOfRollingBack {
+    @Test(
+        arguments: [
+            ("2.3", .updateTo("2.4")), ("2.4", .warnOfNewerData), ("2.5", .library), ("2.6", .library),
+        ]
+            as [(String, FirstScreen)]
+    )
+    func `an older release is told what it may do`(version: String, screen: FirstScreen) throws {
+        try withTemporaryDirectory { folder throws in
+            let calls = Calls()
+            try calls.during { try declareCatalog(folder.manager("2.5", firstRun: .everything)) }
+            #expect(calls.names == ["splitCatalog", "addThumbnails"])
+            let other = TemporaryDirectory(path: folder.path + "/other")
+            #expect(try firstScreen([other.manager("1.0"), folder.manager(version)]) == screen)
+        }
+    }
+
+    @Test func `the floor is there before the closure changes anything`() throws {
+        try withTemporaryDirectory { folder throws in
+            let failing = Calls(failing: "splitCatalog")
+            #expect(throws: MigrationError.self) {
+                try failing.during { try declareCatalog(folder.manager("2.5", firstRun: .everything)) }
+            }
+            #expect(try firstScreen([folder.manager("2.3")]) == .updateTo("2.4"))
+        }
+    }
+
+    @Test func `data from below what is still declared is refused, and data from there on isn't`() throws {
+        try withTemporaryDirectory { folder throws in
+            try folder.writeState(lastRun: "2.4")
+            let before = try folder.stateText()
+            let error = try #require(throws: MigrationError.self) { try openLibrary(folder.path) }
+            #expect(error.code == .tooOld)
+            #expect(try folder.stateText() == before)
+            try folder.writeState(lastRun: "2.5")
+            #expect(try openLibrary(folder.path) == .library)
+        }
+    }
+}

@@ -1,4 +1,5 @@
 import AppMigrations
+import Foundation
 import TestSupport
 import Testing
 
@@ -35,8 +36,8 @@ func exitCode(of start: () throws -> Void, report: (String) -> Void) -> Int32 {
     }
 }
 
-private func createStore(_ directory: String) throws {}
-private func addIndex(_ directory: String) throws {}
+private func createStore(_ directory: String) throws { try Calls.note() }
+private func addIndex(_ directory: String) throws { try Calls.note() }
 
 @Suite struct SamplesOfServers {
     @Test(
@@ -48,6 +49,49 @@ private func addIndex(_ directory: String) throws {}
     func `a tag gives its release`(_ text: String, _ expected: String) throws {
         #expect(release(of: text) == expected)
         _ = try AppVersion(parsing: release(of: text))
+    }
+
+    @Test func `a new machine runs all, an older one what it lacks, and each says so`() throws {
+        try withTemporaryFolder { folder in
+            func start(_ version: String, in directory: String) throws -> (calls: [String], log: [String]) {
+                let calls = Calls()
+                let log = Log()
+                try calls.during {
+                    try startServer(dataDirectory: folder + directory, version: version) { log.add($0) }
+                }
+                return (calls.names, log.lines)
+            }
+            let new = try start("1.3", in: "/new")
+            #expect(new.calls == ["createStore", "addIndex"])
+            #expect(
+                new.log == ["Data 1.0 started", "Data 1.0 finished", "Data 1.3 started", "Data 1.3 finished"]
+            )
+            _ = try MigrationManager(
+                named: "Data",
+                currentVersion: "1.0",
+                stateDirectory: folder + "/old/migrations"
+            )
+            #expect(try start("1.3", in: "/old").calls == ["addIndex"])
+            let later = try start("1.3", in: "/old")
+            #expect(later.calls == [] && later.log == [])
+        }
+    }
+
+    @Test func `a lock that another process has is worth another try`() throws {
+        try withTemporaryDirectory { folder throws in
+            _ = try folder.manager("1.0")
+            let lock = open(folder.lockFile, O_RDWR | O_CLOEXEC)
+            defer { close(lock) }
+            try #require(lock >= 0 && flock(lock, LOCK_EX) == 0)
+            var said: [String] = []
+            let code = exitCode {
+                try folder.manager(options: .init(lockTimeout: .zero)).whenMigrating(toVersion: "1.4") {}
+            } report: {
+                said.append($0)
+            }
+            #expect(code == 75)
+            #expect(said.count == 1)
+        }
     }
 
     @Test func `a state that can't be read is worth another try, and a mistake isn't`() throws {

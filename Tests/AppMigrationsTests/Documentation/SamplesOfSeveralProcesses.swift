@@ -58,10 +58,49 @@ func startWorker(
         try withTemporaryDirectory { directory throws in
             let container = URL(filePath: directory.path)
             try Data().write(to: container.appending(path: "library.plist"))
-            #expect(try openLibrary(in: container, appVersion: "3.2", isExtension: true) == .openTheApp)
-            #expect(try openLibrary(in: container, appVersion: "3.2", isExtension: false) == .ready)
-            #expect(try openLibrary(in: container, appVersion: "3.2", isExtension: true) == .ready)
-            #expect(try openLibrary(in: container, appVersion: "2.0", isExtension: false) == .updateTheApp)
+            func open(_ version: String, isExtension: Bool) throws -> (access: LibraryAccess, calls: [String])
+            {
+                let calls = Calls()
+                let access = try calls.during {
+                    try openLibrary(in: container, appVersion: version, isExtension: isExtension)
+                }
+                return (access, calls.names)
+            }
+            #expect(try open("3.2", isExtension: true) == (.openTheApp, []))
+            #expect(try open("3.2", isExtension: false) == (.ready, ["moveToAppGroup", "renameDrafts"]))
+            #expect(try open("3.2", isExtension: true) == (.ready, []))
+            #expect(try open("2.0", isExtension: false) == (.updateTheApp, []))
+        }
+    }
+
+    @Test func `a worker says that it waits, and goes on when the other one has finished`() throws {
+        try withTemporaryDirectory { directory throws in
+            let migrations = directory.path + "/migrations"
+            _ = try MigrationManager(named: "Data", currentVersion: "1.0", stateDirectory: migrations)
+            let lock = open(migrations + "/Data.migrations.lock", O_RDWR | O_CLOEXEC)
+            defer { close(lock) }
+            try #require(lock >= 0 && flock(lock, LOCK_EX) == 0)
+            let log = Log()
+            let calls = Calls()
+            let isReady = try calls.during {
+                try startWorker(dataDirectory: directory.path, version: "1.3") { line in
+                    log.add(line)
+                    flock(lock, LOCK_UN)
+                }
+            }
+            #expect(isReady && calls.names == ["addIndexes"])
+            #expect(log.lines == ["Waiting: another worker migrates the data."])
+        }
+    }
+
+    @Test func `a worker that fails is not taken for one that waited too long`() throws {
+        try withTemporaryDirectory { directory throws in
+            let error = try #require(throws: MigrationError.self) {
+                try Calls(failing: "makeTables").during {
+                    _ = try startWorker(dataDirectory: directory.path, version: "1.3", log: { _ in })
+                }
+            }
+            #expect(error.code == .migrationFailed)
         }
     }
 
@@ -85,7 +124,7 @@ func startWorker(
     }
 }
 
-private func moveToAppGroup() throws {}
-private func renameDrafts() throws {}
-private func makeTables(_ directory: String) throws {}
-private func addIndexes(_ directory: String) throws {}
+private func moveToAppGroup() throws { try Calls.note() }
+private func renameDrafts() throws { try Calls.note() }
+private func makeTables(_ directory: String) throws { try Calls.note() }
+private func addIndexes(_ directory: String) throws { try Calls.note() }

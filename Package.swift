@@ -69,7 +69,7 @@ let package = Package(
         ),
         .target(
             name: "AppMigrationsTesting",
-            dependencies: ["AppMigrations", "AppMigrationsFleet"],
+            dependencies: ["AppMigrations", "AppMigrationsSQL", "AppMigrationsFleet"],
             swiftSettings: settings
         ),
         .executableTarget(
@@ -110,8 +110,8 @@ let package = Package(
         .testTarget(
             name: "AppMigrationsTestingTests",
             dependencies: [
-                "AppMigrations", "AppMigrationsSQLite", "AppMigrationsSchema", "AppMigrationsTesting",
-                "TestSupport",
+                "AppMigrations", "AppMigrationsSQL", "AppMigrationsSQLite", "AppMigrationsSchema",
+                "AppMigrationsTesting", "TestSupport",
             ],
             resources: [.copy("Fixtures")],
             swiftSettings: settings

@@ -61,6 +61,12 @@ enum FolderFiles {
         try Data(text.utf8).write(to: URL(filePath: path), options: .atomic)
     }
 
+    /// The names in a folder, in their order; none only where there is no folder.
+    static func names(in folder: String) throws -> [String] {
+        guard FileManager.default.fileExists(atPath: folder) else { return [] }
+        return try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+    }
+
     static func makeFolder(_ path: String) throws {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }

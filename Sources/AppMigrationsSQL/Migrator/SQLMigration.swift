@@ -9,6 +9,12 @@ public struct SQLMigration<Connection>: Sendable {
     /// What the migration is called in errors, in progress and in the ledger.
     public var name: String? { step.name }
 
+    /// The path of the file that holds its SQL, where there is one.
+    package var file: String? { step.file }
+
+    /// The fingerprint of its SQL; `nil` for a closure.
+    package func checksum() throws(SQLError) -> String? { try step.checksum() }
+
     let step: SQLStep
     /// What a migration without SQL runs.
     let code: Code?

@@ -1,0 +1,162 @@
+public import AppMigrationsSQL
+
+/// The record of the SQL migrations that were released: a text file with a line for each, kept with the tests.
+///
+/// A released migration is in the databases of users. An edit of it reaches none of them, and one that is gone, or a new one
+/// below it, makes new databases differ from old ones. The lock finds these before a release does. It works with the
+/// migrations of any database, and runs none.
+///
+/// ```swift
+/// let lock = SQLMigrationLock(file: folderOfTheTests + "/migrations.lock")
+/// #expect(try lock.findings(in: migrator).isEmpty)
+/// ```
+///
+/// A line is the version, the checksum of the SQL, `-` for a closure, and the name. Lines that begin with `#` are passed over. Delete the
+/// line of a migration that was never released.
+public struct SQLMigrationLock: Sendable {
+    let file: String
+
+    /// - Parameter file: The path of the file. ``record(_:)`` makes it.
+    public init(file: String) { self.file = file }
+
+    /// Adds what the migrator has and the file has not, for the release that is about to be made.
+    ///
+    /// - Throws: The first finding, an `SQLRehearsalFinding`, and the file is as it was; errors of files.
+    public func record<Connection>(_ migrator: SQLMigrator<Connection>) throws {
+        let text = try FolderFiles.textIfThere(file)
+        let released = try text.map(lines) ?? []
+        if let first = try findings(released, migrator.migrations).first { throw first }
+        let new = migrator.migrations.filter { migration in
+            !released.contains { $0.version == migration.version }
+        }
+        if text != nil, new.isEmpty { return }
+        let start =
+            text
+            ?? "# Released SQL migrations: version, checksum, name. Commit this file, and edit none of them.\n"
+        let added = try new.map { "\($0.version) \(try $0.checksum() ?? "-") \($0.name ?? "")" }
+        let block = added.map { ($0.last == " " ? $0.dropLast() : $0[...]) + "\n" }.joined()
+        try FolderFiles.write(
+            (start.isEmpty || start.hasSuffix("\n") ? start : start + "\n") + block,
+            to: file
+        )
+    }
+
+    /// What is wrong with released migrations: edited, gone, or with a new one below them.
+    ///
+    /// - Returns: The findings in the order of the file; ``SQLRehearsalFinding/Kind/notRehearsed`` where there is no file.
+    /// - Throws: `SQLError` for a migration whose file can't be read; errors of the lock's file.
+    public func findings<Connection>(in migrator: SQLMigrator<Connection>) throws -> [SQLRehearsalFinding] {
+        guard let text = try FolderFiles.textIfThere(file) else {
+            return [
+                SQLRehearsalFinding(
+                    .notRehearsed,
+                    "There is no lock file \(file): nothing tells which migrations were released. Record them."
+                )
+            ]
+        }
+        do {
+            return try findings(lines(text), migrator.migrations)
+        } catch let unreadable as SQLRehearsalFinding {
+            return [unreadable]
+        }
+    }
+
+    private struct Line {
+        let version: Int64
+        /// `nil` for a closure.
+        let checksum: String?
+        let name: String
+
+        var label: String { name.isEmpty ? "\(version)" : "\(version) (\(name))" }
+    }
+
+    private func lines(_ text: String) throws -> [Line] {
+        var lines = [Line]()
+        for (number, line) in zip(
+            1...,
+            text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        )
+        where !line.isEmpty && !line.hasPrefix("#") {
+            let parts = line.split(separator: " ", maxSplits: 2)
+            guard parts.count >= 2, let version = Int64(parts[0]), parts[1] == "-" || parts[1].contains(":")
+            else {
+                throw SQLRehearsalFinding(
+                    .unreadableLock,
+                    "Line \(number) of \(file) can't be read: \(line). It should be a version, a checksum and a name."
+                )
+            }
+            lines.append(
+                Line(
+                    version: version,
+                    checksum: parts[1] == "-" ? nil : String(parts[1]),
+                    name: parts.count > 2 ? String(parts[2]) : ""
+                )
+            )
+        }
+        return lines
+    }
+
+    private func findings<Connection>(
+        _ released: [Line],
+        _ migrations: [SQLMigration<Connection>]
+    ) throws -> [SQLRehearsalFinding] {
+        var findings = [SQLRehearsalFinding]()
+        for line in released {
+            guard let migration = migrations.first(where: { $0.version == line.version }) else {
+                findings.append(try gone(line, released, migrations))
+                continue
+            }
+            guard let then = line.checksum, try migration.checksum() != then else { continue }
+            findings.append(
+                SQLRehearsalFinding(
+                    .edited,
+                    version: line.version,
+                    "\(subject(migration)) was edited after its release: databases that have it never get the change. "
+                        + "Put the released text back, and write the change as a new migration."
+                )
+            )
+        }
+        guard let newest = released.map(\.version).max() else { return findings }
+        let last = max(newest, migrations.last?.version ?? newest)
+        for migration in migrations where migration.version < newest {
+            if released.contains(where: { $0.version == migration.version }) { continue }
+            findings.append(
+                SQLRehearsalFinding(
+                    .missed,
+                    version: migration.version,
+                    "\(subject(migration)) is new and lies below \(newest), which was released: databases at \(newest) run it "
+                        + "after \(newest), and new ones before. Give it a version after \(last)."
+                )
+            )
+        }
+        return findings
+    }
+
+    private func gone<Connection>(
+        _ line: Line,
+        _ released: [Line],
+        _ migrations: [SQLMigration<Connection>]
+    ) throws -> SQLRehearsalFinding {
+        let renumbered = try migrations.first { migration in
+            guard let then = line.checksum, !released.contains(where: { $0.version == migration.version })
+            else {
+                return false
+            }
+            return try migration.checksum() == then
+        }
+        let way =
+            renumbered.map {
+                "\(subject($0)) has its text, which databases that have it as \(line.version) would run once more. "
+                    + "Give it back the version \(line.version)."
+            } ?? "New databases would lack what it makes. Put it back."
+        return SQLRehearsalFinding(
+            .disappeared,
+            version: line.version,
+            "Migration \(line.label) was released and isn't there any more. \(way)"
+        )
+    }
+
+    private func subject<Connection>(_ migration: SQLMigration<Connection>) -> String {
+        migration.file ?? "Migration \(migration)"
+    }
+}

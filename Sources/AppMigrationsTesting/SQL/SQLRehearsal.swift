@@ -1,0 +1,117 @@
+import AppMigrations
+public import AppMigrationsSQL
+
+/// Runs an app's SQL migrations from the schema of each release to the newest, before its users do.
+///
+/// A folder that is kept with the tests has a script for each release, `2.1.sql`, with the schema and the ledger that the release left,
+/// and `migrations.lock`, an ``SQLMigrationLock``. ``record(_:opening:)`` writes both. From each of them the migrations have
+/// to run, and end with the schema of a new database.
+///
+/// ```swift
+/// let rehearsal = SQLRehearsal(of: migrator, releasesIn: folderOfTheTests + "/Releases")
+/// let report = try rehearsal.run { try SQLiteConnection(path: ":memory:") }
+/// try report.requireClean()
+/// ```
+///
+/// The databases are SQLite's, on a connection of any library: this product links none. A rehearsal asserts nothing itself: its
+/// outcome is an ``SQLRehearsalReport``.
+public struct SQLRehearsal<Connection: SQLConnection>: Sendable {
+    private let migrator: SQLMigrator<Connection>
+    private let folder: String
+
+    /// Describes what is to be rehearsed; nothing is read or run yet.
+    ///
+    /// - Parameters:
+    ///   - migrator: The migrator of the app, as it is about to be released.
+    ///   - folder: The path of the folder with the records, in the sources of the tests and not in their bundle.
+    public init(of migrator: SQLMigrator<Connection>, releasesIn folder: String) {
+        self.migrator = migrator
+        self.folder = folder
+    }
+
+    private var lock: SQLMigrationLock { SQLMigrationLock(file: folder + "/migrations.lock") }
+
+    /// Records the migrations as those of a release, for all rehearsals that follow.
+    ///
+    /// It runs them in a new database, writes its schema to `<release>.sql`, and adds what is new to `migrations.lock`. Recording
+    /// the same once more changes nothing. Commit both files.
+    ///
+    /// - Parameters:
+    ///   - release: The version of the app that is about to be released, such as `2.1`.
+    ///   - open: Opens a new and empty database, in memory for instance.
+    /// - Throws: ``SQLRehearsalFinding`` for released migrations that were edited, and for a release that is recorded with
+    ///   another schema; `SQLError` of a migration; `MigrationError` for a version that can't be read.
+    public func record(_ release: String, opening open: () throws -> Connection) throws {
+        _ = try AppVersion(parsing: release)
+        let db = try empty(open)
+        try migrator.migrate(db)
+        let script = try SQLSchemaRecord(of: db, release: release, ledger: migrator.ledger).script
+        let file = "\(folder)/\(release).sql"
+        let recorded = try FolderFiles.textIfThere(file)
+        if let recorded, recorded != script {
+            throw SQLRehearsalFinding(
+                .recordedOtherwise,
+                release: release,
+                "\(release) is recorded with another schema in \(file). Delete that file if \(release) was never released, or "
+                    + "record the release that follows."
+            )
+        }
+        try FolderFiles.makeFolder(folder)
+        try lock.record(migrator)
+        if recorded == nil { try FolderFiles.write(script, to: file) }
+    }
+
+    /// Rehearses the migrations in a new database, and from the schema of each release.
+    ///
+    /// - Parameters:
+    ///   - open: Opens a new and empty database, in memory for instance. It is called once for each run.
+    ///   - prepare: What the app does with its database before it calls `migrate`: a `baseline(_:at:)` for schemas that another
+    ///     library numbered.
+    /// - Returns: The report, with a row for a new database and one for each release.
+    /// - Throws: What `open` throws, and errors of files. What a migration throws is a finding instead.
+    public func run(
+        opening open: () throws -> Connection,
+        preparing prepare: (Connection) throws -> Void = { _ in }
+    ) throws -> SQLRehearsalReport {
+        var report = SQLRehearsalReport(versions: migrator.migrations.map(\.version))
+        report.versionFindings = try lock.findings(in: migrator)
+        let releases = try releases()
+        if releases.isEmpty {
+            report.versionFindings.append(
+                SQLRehearsalFinding(
+                    .notRehearsed,
+                    "No release is recorded in \(folder). Record the one that users have."
+                )
+            )
+        }
+        var new: SQLSchema?
+        for release in [nil] + releases.map(Optional.some) {
+            var run = Run(migrator: migrator, folder: folder, release: release)
+            try run.rehearse(empty(open), prepare, comparedWith: new)
+            if release == nil { new = run.schema }
+            report.runs.append(run.row)
+        }
+        return report
+    }
+
+    private func releases() throws -> [AppVersion] {
+        try FolderFiles.names(in: folder).filter { $0.hasSuffix(".sql") }
+            .map { name throws(MigrationError) in try AppVersion(parsing: name.dropLast(4)) }
+            .sorted()
+    }
+
+    private func empty(_ open: () throws -> Connection) throws -> Connection {
+        if Connection.dialect == .postgres {
+            throw SQLRehearsalFinding(
+                .failed,
+                "Schemas are recorded and compared in SQLite only. An SQLMigrationLock takes the migrations of every database."
+            )
+        }
+        let db = try open()
+        if try db.query("SELECT 1 FROM main.sqlite_master LIMIT 1").isEmpty { return db }
+        throw SQLRehearsalFinding(
+            .failed,
+            "The database that was opened has a schema already. Open a new one for each run, in memory for instance."
+        )
+    }
+}

@@ -1,0 +1,102 @@
+import AppMigrationsSQL
+
+/// The schema of an SQLite database, through the connection of any library.
+struct SQLSchema {
+    struct Object {
+        let kind: String
+        let name: SQLName
+        let sql: String
+
+        var title: String { "\(kind) \(name)" }
+    }
+
+    /// In the order in which they were made, which is one in which they can be.
+    let objects: [Object]
+
+    /// Reads what has a `CREATE` text, without the tables in which virtual ones keep their rows.
+    init(of db: some SQLConnection) throws {
+        var objects = [Object]()
+        let rows = try db.query(
+            "SELECT type, name, sql FROM main.sqlite_master WHERE sql NOT NULL ORDER BY rowid"
+        )
+        for row in rows {
+            let name = SQLName(try row[1].value(as: String.self))
+            if name.isInternal { continue }
+            objects.append(
+                Object(
+                    kind: try row[0].value(as: String.self),
+                    name: name,
+                    sql: try row[2].value(as: String.self)
+                )
+            )
+        }
+        if objects.contains(where: \.isVirtual) {
+            var shadows = Set<SQLName>()
+            for row in try db.query("PRAGMA main.table_list") where row[2] == "shadow" {
+                shadows.insert(SQLName(try row[1].value(as: String.self)))
+            }
+            objects.removeAll { shadows.contains($0.name) }
+        }
+        self.objects = objects
+    }
+
+    /// What is different from the schema of a new database, as sentences that go on from the name of a release.
+    func differences(from new: SQLSchema, leavingOut ledgers: [SQLName]) -> [String] {
+        var differences = [String]()
+        for wanted in new.objects where !ledgers.contains(wanted.name) {
+            guard let mine = objects.first(where: { $0.kind == wanted.kind && $0.name == wanted.name }) else {
+                differences.append("there is no \(wanted.title), which a new database has")
+                continue
+            }
+            let (words, expected) = (mine.words, wanted.words)
+            if words.elementsEqual(expected, by: { $0.isSame(as: $1) }) { continue }
+            let same = zip(words, expected).prefix { $0.isSame(as: $1) }.count
+            differences.append(
+                "the \(wanted.title) is \(Object.shown(words, from: same)) and in a new database "
+                    + Object.shown(expected, from: same)
+            )
+        }
+        for mine in objects where !ledgers.contains(mine.name) {
+            if new.objects.contains(where: { $0.kind == mine.kind && $0.name == mine.name }) { continue }
+            differences.append("the \(mine.title) is there, which a new database has not")
+        }
+        return differences
+    }
+}
+
+extension SQLSchema.Object {
+    /// A word of a `CREATE` text, without its quotes.
+    struct Word {
+        let text: String
+        let isLiteral: Bool
+
+        func isSame(as other: Word) -> Bool {
+            isLiteral == other.isLiteral
+                && (isLiteral
+                    ? text.utf8.elementsEqual(other.text.utf8) : SQLName(text) == SQLName(other.text))
+        }
+    }
+
+    var isVirtual: Bool {
+        let tokens = SQLTokens(sql)
+        return tokens.isWord(1, "VIRTUAL")
+    }
+
+    /// Without blanks and comments; `ALTER TABLE` writes names in quotes.
+    var words: [Word] {
+        let tokens = SQLTokens(sql)
+        return tokens.tokens.indices.map { index in
+            let isLiteral = tokens.tokens[index].kind == .text
+            let text = tokens.text(index)
+            return Word(text: isLiteral ? text : tokens.name(index)?.text ?? text, isLiteral: isLiteral)
+        }
+    }
+
+    /// The words from a little before the place at which they begin to differ.
+    static func shown(_ words: [Word], from place: Int) -> String {
+        let start = max(0, place - 2)
+        let rest = words[start...]
+        let text = rest.prefix(12).map(\.text).joined(separator: " ")
+        return (start > 0 ? "…" : "") + text + (rest.count > 12 ? "…" : "")
+    }
+}

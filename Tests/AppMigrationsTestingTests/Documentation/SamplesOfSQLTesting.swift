@@ -1,0 +1,58 @@
+import AppMigrations
+import AppMigrationsSQLite
+import AppMigrationsTesting
+import Foundation
+import Testing
+
+// The samples of "Testing your migrations" about SQL, as they stand there; the tests run.
+
+/// The folder in the sources, in which records are written.
+private let folderOfTheTests = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent()
+    .appending(path: "Fixtures").path(percentEncoded: false)
+
+struct SchemaTests {
+    @Test func `every released schema gets to the newest`() throws {
+        let migrator = try SQLiteMigrator(SQLiteMigration.files(in: folderOfTheTests + "/Migrations"))
+        let rehearsal = SQLRehearsal(of: migrator, releasesIn: folderOfTheTests + "/Releases")
+        if let release = ProcessInfo.processInfo.environment["RECORD_RELEASE"] {
+            try rehearsal.record(release) { try SQLiteConnection(path: ":memory:") }
+        }
+        let report = try rehearsal.run { try SQLiteConnection(path: ":memory:") }
+        try report.requireClean()
+    }
+}
+
+struct ReleasedMigrationTests {
+    private let migrator: SQLiteMigrator
+
+    init() throws {
+        migrator = try SQLiteMigrator(SQLiteMigration.files(in: folderOfTheTests + "/Migrations"))
+    }
+
+    @Test func `no released migration was changed`() throws {
+        let lock = SQLMigrationLock(file: folderOfTheTests + "/Releases/migrations.lock")
+        #expect(try lock.findings(in: migrator).isEmpty)
+    }
+
+    @Test func `a rehearsal of files begins with a recorded schema`() throws {
+        let point = StartingPoint.schema("2.1", recordedIn: folderOfTheTests + "/Releases/2.1.sql") {
+            folder in
+            try SQLiteConnection(path: folder + "/library.sqlite")
+        }
+        let report = try Rehearsal(currentVersion: "2.2", from: [point]).run { migrations, folder in
+            try migrations.whenMigrating(toVersion: "2.2") {
+                try migrator.migrate(SQLiteConnection(path: folder + "/library.sqlite"))
+            }
+        }
+        try report.requireClean()
+        #expect(report.runs.count > 2)
+    }
+
+    @Test func `the records that are kept are those that the command wrote`() throws {
+        let rehearsal = SQLRehearsal(of: migrator, releasesIn: folderOfTheTests + "/Releases")
+        let report = try rehearsal.run { try SQLiteConnection(path: ":memory:") }
+        #expect(report.runs.map(\.start) == ["new database", "2.0", "2.1"])
+        #expect(report.runs.map(\.ran) == [[1, 2, 3], [2, 3], [3]])
+    }
+}

@@ -1,0 +1,1 @@
+CREATE INDEX note_by_title ON note (title);

@@ -15,6 +15,7 @@ extension SQLValue {
     ///     let id = try row[0].value(as: Int.self)
     ///     let title = try row[1].value(as: String.self)
     ///     let color = try row[2].value(as: String?.self)
+    ///     notes.append(Note(id: id, title: title, color: color))
     /// }
     /// ```
     ///

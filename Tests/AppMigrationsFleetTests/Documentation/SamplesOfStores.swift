@@ -59,6 +59,27 @@ private final class BucketInMemory: Bucket {
     }
 }
 
+@Suite struct SamplesOfConformance {
+    private let firstStore: any FleetStore
+    private let secondStore: any FleetStore
+    private let storeWithoutServer: any FleetStore = ObjectFleetStore(bucket: BucketWithoutServer())
+
+    init() {
+        let bucket = BucketInMemory()
+        firstStore = ObjectFleetStore(bucket: bucket)
+        secondStore = ObjectFleetStore(bucket: bucket)
+    }
+
+    @Test func `the store keeps its promises`() async {
+        let conformance = FleetStoreConformance(
+            firstStore,
+            others: [secondStore],
+            unreachable: storeWithoutServer
+        )
+        #expect(await conformance.findings().isEmpty)
+    }
+}
+
 private struct BucketWithoutServer: Bucket {
     func get(_ key: String) async throws -> (bytes: [UInt8], tag: String)? { throw TestStore.Failure() }
 

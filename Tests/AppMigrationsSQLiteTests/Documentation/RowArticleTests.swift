@@ -40,6 +40,25 @@ import Testing
         #expect(try db.query("SELECT hue FROM note") == [["blue"], ["red"], [nil]])
     }
 
+    @Test func `cells are read as types, and a wrong one is an error`() throws {
+        let db = try database(
+            "CREATE TABLE note(id, title, color); INSERT INTO note VALUES (1, 'a', 'red'), (2, 'b', NULL)"
+        )
+        #expect(
+            try readingNotes(db) == [
+                Note(id: 1, title: "a", color: "red"), Note(id: 2, title: "b", color: nil),
+            ]
+        )
+        try db.query("UPDATE note SET title = NULL")
+        #expect(try sqlError { try readingNotes(db) }.code == .unreadableRow)
+    }
+
+    @Test func `a date is compared as an insert keeps it`() throws {
+        let db = try database("CREATE TABLE note(created); INSERT INTO note VALUES (5.0), (6.5)")
+        try deletingNotes(before: Date(timeIntervalSince1970: 6), db)
+        #expect(try db.query("SELECT created FROM note") == [[6.5]])
+    }
+
     @Test func `a list that comes with the app is updated, as the article says`() throws {
         let db = try database(
             """

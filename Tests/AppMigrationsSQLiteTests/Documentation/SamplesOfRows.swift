@@ -53,6 +53,27 @@ func coloringNotes(before limit: Date, in folder: Int, _ db: SQLiteConnection) t
     }
 }
 
+func deletingNotes(before limit: Date, _ db: SQLiteConnection) throws {
+    try db.query("DELETE FROM note WHERE created < ?", [SQLValue(encoding: limit)])
+}
+
+func readingNotes(_ db: SQLiteConnection) throws -> [Note] {
+    var notes: [Note] = []
+    for row in try db.query("SELECT id, title, color FROM note") {
+        let id = try row[0].value(as: Int.self)
+        let title = try row[1].value(as: String.self)
+        let color = try row[2].value(as: String?.self)
+        notes.append(Note(id: id, title: title, color: color))
+    }
+    return notes
+}
+
+struct Note: Equatable {
+    let id: Int
+    let title: String
+    let color: String?
+}
+
 func updatingCountries(_ countries: [Country], _ db: SQLiteConnection) throws {
     try db.insert(countries, into: "country", onConflict: .update(keepingIfNull: ["nickname"]))
 }

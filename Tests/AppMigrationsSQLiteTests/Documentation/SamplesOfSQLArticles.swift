@@ -102,3 +102,20 @@ func longWork(_ migrations: MigrationManager, _ db: SQLiteConnection, newest: In
         return .continue(at: id, progress: Double(id) / Double(newest))
     }
 }
+
+func foldingTitles(_ migrations: MigrationManager, _ db: SQLiteConnection) throws {
+    try migrations.whenMigrating(toVersion: "2.0", in: db) { db, batch, context in
+        let next = try foldTitles(of: 500, after: batch.cursor(as: Int64.self) ?? 0, in: db)
+        return next.map { .continue(at: $0) } ?? .done
+    }
+}
+
+/// Folds so many titles, and gives the last one's number; `nil` where none is left.
+private func foldTitles(of count: Int, after last: Int64, in db: SQLiteConnection) throws -> Int64? {
+    let ids = try db.fetch(
+        Int64.self,
+        "UPDATE note SET folded = lower(title) WHERE id > ? AND id <= ? RETURNING id",
+        [SQLValue(last), SQLValue(last + Int64(count))]
+    )
+    return ids.max()
+}

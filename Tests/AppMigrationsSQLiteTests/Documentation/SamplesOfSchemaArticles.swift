@@ -62,7 +62,7 @@ func inferring(_ db: SQLiteConnection) throws -> SchemaPlan {
     return plan
 }
 
-private func printing(_ plan: SchemaPlan) {
+func printing(_ plan: SchemaPlan, _ print: (SchemaPlan.Question) -> Void) {
     for question in plan.questions { print(question) }
 }
 

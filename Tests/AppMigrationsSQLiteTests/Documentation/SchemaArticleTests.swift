@@ -68,6 +68,21 @@ import Testing
         #expect(try inferring(database(Self.schema)).steps.isEmpty)
     }
 
+    @Test func `a question says what answers it, as the article prints it`() throws {
+        let db = try database("CREATE TABLE note (id INTEGER PRIMARY KEY, headline TEXT)")
+        let plan = try SchemaPlan(from: db, to: "CREATE TABLE note (id INTEGER PRIMARY KEY, title TEXT)")
+        var printed: [String] = []
+        printing(plan) { printed.append("\($0)") }
+        #expect(
+            printed == [
+                "The target's table note has no column headline. If it was renamed: "
+                    + #"renamedColumns: ["note": ["headline": "title"]]. If it may go with what it holds: "#
+                    + #"droppedColumns: ["note": ["headline"]]."#
+            ]
+        )
+        #expect(try sqlError { try plan.apply(db) }.code == .openQuestions)
+    }
+
     private static let schema = """
         CREATE TABLE folder (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
         CREATE TABLE note (id INTEGER PRIMARY KEY, folder INTEGER REFERENCES folder ON DELETE SET NULL,

@@ -55,4 +55,42 @@ struct ReleasedMigrationTests {
         #expect(report.runs.map(\.start) == ["new database", "2.0", "2.1"])
         #expect(report.runs.map(\.ran) == [[1, 2, 3], [2, 3], [3]])
     }
+
+    @Test func `the rehearsal's own sample is clean, and finds a migration that is missing`() throws {
+        func rehearse(_ migrator: SQLiteMigrator) throws {
+            let rehearsal = SQLRehearsal(of: migrator, releasesIn: folderOfTheTests + "/Releases")
+            let report = try rehearsal.run { try SQLiteConnection(path: ":memory:") }
+            try report.requireClean()
+        }
+        try rehearse(migrator)
+        let shortened = try SQLiteMigrator(Array(migrator.migrations.dropLast(2)))
+        #expect(throws: (any Error).self) { try rehearse(shortened) }
+    }
+
+    @Test func `the lock's own sample finds nothing, and an edited migration`() throws {
+        let folderOfTheTests = folderOfTheTests + "/Releases"
+        let lock = SQLMigrationLock(file: folderOfTheTests + "/migrations.lock")
+        #expect(try lock.findings(in: migrator).isEmpty)
+        let edited = try SQLiteMigrator(
+            SQLiteMigration.numbered(["CREATE TABLE edited(x)"]) + migrator.migrations.dropFirst()
+        )
+        #expect(try lock.findings(in: edited).count == 1)
+    }
+
+    @Test func `the starting point's own sample begins with the recorded schema`() throws {
+        let releases = folderOfTheTests + "/Releases"
+        let points: [StartingPoint] = [
+            .schema("2.1", recordedIn: releases + "/2.1.sql") {
+                try SQLiteConnection(path: $0 + "/library.sqlite")
+            }
+        ]
+        let report = try Rehearsal(currentVersion: "2.2", from: points).run { migrations, folder in
+            try migrations.whenMigrating(toVersion: "2.2") {
+                let db = try SQLiteConnection(path: folder + "/library.sqlite")
+                #expect(try migrator.status(db).applied == [1, 2] || migrator.status(db).pending.isEmpty)
+                try migrator.migrate(db)
+            }
+        }
+        try report.requireClean()
+    }
 }

@@ -103,6 +103,63 @@ struct RulesAndRecordTests {
             .requireClean()
     }
 
+    @Test func `the comparison's own sample leaves a column out`() throws {
+        let rules: [ComparisonRule] = [
+            .comparing("**.sqlite", by: SQLiteComparison(ignoring: ["notes.changed_at"]).difference)
+        ]
+        func data(_ title: String, _ time: Int) -> @Sendable (String) throws -> Void {
+            { folder in
+                try SQLiteConnection(path: path("notes.sqlite", in: folder)).execute(
+                    script:
+                        "CREATE TABLE notes (title, changed_at); INSERT INTO notes VALUES ('\(title)', \(time))"
+                )
+            }
+        }
+        func findings(_ title: String) throws -> Int {
+            let points = [
+                StartingPoint.version("1.0", making: data("one", 1)), .version("1.1", making: data(title, 2)),
+            ]
+            return try Rehearsal(currentVersion: "1.1", from: points, comparing: rules)
+                .run { migrations, _ in try migrations.whenMigrating(toVersion: "1.1") {} }.findings.count
+        }
+        #expect(try findings("one") == 0)
+        #expect(try findings("two") > 0)
+    }
+
+    @Test func `the rehearsal's own sample rehearses the library`() throws {
+        let fixtures = try #require(Bundle.module.resourcePath) + "/Fixtures"
+        let rehearsal = Rehearsal(
+            currentVersion: "1.4",
+            from: [
+                .version("1.0", copying: fixtures + "/1.0"),
+                .freshInstall { folder in try Library.create(in: folder) },
+            ]
+        )
+        let report = try rehearsal.run { migrations, folder in
+            try Library(folder: folder).declare(migrations)
+        }
+        try report.requireClean()
+        #expect(Set(report.runs.map(\.start)).count == 2)
+    }
+
+    @Test func `a start below the floor asks for the update, and touches nothing`() throws {
+        try withTemporaryFolder { folder throws in
+            let state = folder + "/state"
+            let newer = try MigrationManager(
+                currentVersion: "1.5",
+                firstRun: .everything,
+                stateDirectory: state
+            )
+            try newer.whenMigrating(toVersion: "1.5", oldestReader: "1.5") {}
+            try write("Milk\n", to: "notes.txt", in: folder)
+            let library = Library(folder: folder)
+            let older = try MigrationManager(currentVersion: "1.4", stateDirectory: state)
+            let error = try #require(throws: UpdateTheApp.self) { try library.start(older) }
+            #expect(error.version == AppVersion("1.5"))
+            #expect(try read("notes.txt", in: folder) == "Milk\n")
+        }
+    }
+
     @Test func `the record of the article is made by the first rehearsal`() throws {
         try withTemporaryFolder { folderOfTheTests throws in
             let startingPoints = [
@@ -134,6 +191,8 @@ struct RulesAndRecordTests {
 }
 
 extension Library {
+    static func create(in folder: String) throws { try Library(folder: folder).create(["Milk", "Bread"]) }
+
     func create(_ notes: [String]) throws {
         try FileManager.default.createDirectory(atPath: folder + "/Notes", withIntermediateDirectories: true)
         for (index, note) in notes.enumerated() {

@@ -40,6 +40,31 @@ import Testing
         #expect(samples.count >= 7)
     }
 
+    /// The samples of a source's doc comments, each without its comment's slashes.
+    private static func samples(ofSource text: String) -> [String] {
+        let comments = text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+            .filter { $0.hasPrefix("///") }
+        return comments.map { String($0.dropFirst(3)) }.joined(separator: "\n")
+            .components(separatedBy: "```swift\n").dropFirst()
+            .map { $0.components(separatedBy: "```")[0] }
+    }
+
+    @Test func `every sample of a doc comment is compiled, but for its spaces and line breaks`() throws {
+        func characters(_ code: String) -> String { code.filter { !$0.isWhitespace } }
+        let compiled = try Self.files(under: "Tests", named: ".swift")
+            .filter { $0.contains("/Documentation/") }
+            .map { characters(try Self.text($0)) }
+        var count = 0
+        for source in try Self.files(under: "Sources", named: ".swift") {
+            for sample in Self.samples(ofSource: try Self.text(source)) {
+                let isCompiled = compiled.contains { $0.contains(characters(sample)) }
+                #expect(isCompiled, "\(source), not compiled: \(sample)")
+                count += 1
+            }
+        }
+        #expect(count >= 14)
+    }
+
     @Test func `the README is short, and begins with code`() throws {
         let text = try Self.text("README.md")
         #expect(text.split(whereSeparator: \.isWhitespace).count <= 750)

@@ -18,6 +18,17 @@ func convertPhotos(_ migrations: MigrationManager, _ photos: PhotoFolder) throws
     }
 }
 
+func convertBatches(_ migrations: MigrationManager, _ libraryFolder: String) throws {
+    try migrations.whenMigrating(toVersion: "1.4") { context in
+        let done = try context.checkpoint(as: Int.self) ?? 0
+        for batch in try batches(after: done) {
+            try convert(batch)
+            try context.synchronize(libraryFolder)
+            try context.saveCheckpoint(batch.last, progress: batch.progress)
+        }
+    }
+}
+
 #if canImport(UIKit) && !os(watchOS)
 @MainActor func finishInBackground(_ folder: String, appVersion: String) async throws {
     let work = Task.detached { try convert(folder, appVersion: appVersion) }
@@ -51,6 +62,16 @@ struct PhotoFolder {
     func convert(_ photo: String) throws { try Calls.note(photo) }
 }
 
+private struct NumberedBatch {
+    let last: Int
+    var progress: Double { Double(last) / 3 }
+}
+
+private func batches(after last: Int) throws -> [NumberedBatch] {
+    (1...3).filter { $0 > last }.map(NumberedBatch.init)
+}
+private func convert(_ batch: NumberedBatch) throws { try Calls.note("\(batch.last)") }
+
 private func convert(_ folder: String, appVersion: String) throws {
     let migrations = try MigrationManager(
         named: "Photos",
@@ -78,6 +99,21 @@ private func convert(_ folder: String, appVersion: String) throws {
             let third = Calls()
             try start(third)
             #expect(third.names == [])
+        }
+    }
+
+    @Test func `the checkpoint's own sample goes on behind the batch that was saved`() throws {
+        try withTemporaryDirectory { folder throws in
+            _ = try folder.manager("1.0")
+            let first = Calls(failing: "2")
+            func start(_ calls: Calls) throws {
+                try calls.during { try convertBatches(folder.manager(), folder.path) }
+            }
+            #expect(throws: MigrationError.self) { try start(first) }
+            #expect(first.names == ["1", "2"])
+            let second = Calls()
+            for _ in 1...2 { try start(second) }
+            #expect(second.names == ["2", "3"])
         }
     }
 

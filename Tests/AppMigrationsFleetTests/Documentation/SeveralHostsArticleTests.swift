@@ -1,0 +1,111 @@
+import AppMigrations
+import AppMigrationsFleet
+import AppMigrationsSQL
+import TestSupport
+import Testing
+
+@Suite struct SeveralHostsArticleTests {
+    @Test func `a job migrates and the pods become ready`() async throws {
+        let store = InMemoryFleetStore()
+        try await keptOrTriedAgain { try await job(store) }
+        try await pod(store)
+        let migrations = try await manager(store) { false }
+        #expect(try await readyz(migrations))
+        #expect(try await !mustDrain(migrations))
+    }
+
+    @Test func `a server of the last release learns that it must drain, and a probe that work is pending`()
+        async throws
+    {
+        let store = InMemoryFleetStore()
+        func server(_ version: String) async throws -> FleetMigrationManager {
+            try await FleetMigrationManager(named: "Data", currentVersion: version, store: store)
+        }
+        let old = try await server("1.0")
+        #expect(try await !mustDrain(old))
+        let probe = try await server("1.3")
+        #expect(try await !readyz(probe))
+        try await keptOrTriedAgain { try await job(store) }
+        #expect(try await mustDrain(old))
+        #expect(try await !mustDrain(server("1.1")))
+        #expect(try await readyz(probe))
+    }
+
+    @Test(arguments: [(true, "1.1"), (false, "0")])
+    func `the first host says what data there is, and no later one is asked`(hasNotes: Bool, version: String)
+        async throws
+    {
+        let store = InMemoryFleetStore()
+        let first = try await manager(store) { hasNotes }
+        #expect(first.lastRunVersion == AppVersion(version))
+        try await keptOrTriedAgain { try await job(store) }
+        let later = try await manager(store) {
+            Issue.record("A host that came later was asked.")
+            return !hasNotes
+        }
+        #expect(later.lastRunVersion == AppVersion("1.2"))
+    }
+
+    @Test func `the next attempt goes on behind the last checkpoint, with a higher fence`() async throws {
+        let store = InMemoryFleetStore()
+        let failing = Uploads(failing: 2)
+        let code = await code {
+            try await failing.during { try await keptOrTriedAgain { try await job(store) } }
+        }
+        #expect(code == .migrationFailed)
+        #expect(failing.log.all == ["1 fence 1", "2 fence 1"])
+        let second = Uploads()
+        try await second.during { try await keptOrTriedAgain { try await job(store) } }
+        #expect(second.log.all == ["2 fence 2", "3 fence 2"])
+    }
+
+    @Test func `the samples of the manager run once for two hosts`() async throws {
+        try await withTemporaryFolder { folder async throws in
+            let store = InMemoryFleetStore()
+            let uploads = Uploads()
+            try await uploads.during {
+                for _ in 1...2 { try await keptOrTriedAgain { try await start(store) } }
+            }
+            #expect(uploads.log.all == ["0 fence 0"])
+            let db = try AsyncSQLite(folder + "/db")
+            _ = try await db.query("CREATE TABLE notes(title)", [])
+            for _ in 1...2 {
+                _ = try await db.query("INSERT INTO notes VALUES (' one ')", [])
+                try await keptOrTriedAgain { try await startTogether(AsyncSQLite(folder + "/db"), db) }
+            }
+            #expect(try await db.query("SELECT title FROM notes", []) == [["one"], [" one "]])
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `each of two hosts starts, and everything was done once`(isLandingPage: Bool) async throws {
+        try await withTemporaryFolder { folder async throws in
+            let db = try AsyncSQLite(folder + "/db")
+            _ = try await db.query("CREATE TABLE notes(title)", [])
+            _ = try await db.query("INSERT INTO notes VALUES ('  one ')", [])
+            let uploads = Uploads()
+            let log = Log()
+            for _ in 1...2 {
+                let connections = (try AsyncSQLite(folder + "/db"), try AsyncSQLite(folder + "/db"))
+                try await uploads.during {
+                    try await keptOrTriedAgain {
+                        if isLandingPage {
+                            try await start(storeConnection: connections.0, connection: connections.1)
+                        } else {
+                            try await migrate(storeConnection: connections.0, connection: connections.1) {
+                                log.add($0)
+                            }
+                        }
+                    }
+                }
+                #expect(try await db.query("SELECT title FROM notes WHERE title = 'one'", []).count == 1)
+                // What a second trim would take.
+                _ = try await db.query("INSERT INTO notes VALUES (' two ')", [])
+            }
+            #expect(try await db.query("SELECT title FROM notes WHERE title = ' two '", []).count == 2)
+            #expect(uploads.log.all == ["1 fence 1", "2 fence 1", "3 fence 1"])
+            let kinds = log.all.map { String($0.prefix { $0 != " " }) }.filter { $0 != "progressed" }
+            #expect(kinds == (isLandingPage ? [] : ["started", "finished", "started", "finished"]))
+        }
+    }
+}

@@ -14,14 +14,14 @@ extension PostgresSession {
     ///
     /// Between two statements a connection shows the last one. Ten seconds of the server's own clock are longer than any
     /// host takes from one to the next.
-    func isRunning(_ mark: String) -> SQLWork<Bool> {
-        SQLWork.rows(
+    func isRunning(_ mark: String) -> SQLWork {
+        .statement(
             """
             SELECT 1 FROM pg_stat_activity
             WHERE datname = current_database() AND pid <> pg_backend_pid() AND left(query, length($1::text)) = $1::text
             AND (state <> 'idle' OR clock_timestamp() - state_change < interval '10 seconds')
             """,
             [.text(mark)]
-        ).map { !$0.isEmpty }
+        )
     }
 }

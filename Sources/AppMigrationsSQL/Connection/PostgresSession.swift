@@ -13,8 +13,8 @@ struct PostgresSession: SQLSession {
 
     var now: String { "to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')" }
 
-    func columns(of table: String) -> SQLWork<[[SQLValue]]> {
-        .rows(
+    func columns(of table: String) -> SQLWork {
+        .statement(
             """
             SELECT attname::text, format_type(atttypid, atttypmod) FROM pg_attribute
             WHERE attrelid = to_regclass(\(SQLValue.text(self.table(table)))) AND attnum > 0 AND NOT attisdropped
@@ -22,45 +22,43 @@ struct PostgresSession: SQLSession {
         )
     }
 
-    func has(_ table: TablesOfTexts.Table) -> SQLWork<Bool> {
+    func has(_ table: TablesOfTexts.Table) -> SQLWork {
         // PostgreSQL folds the case of names without quotes and looks along its search path.
-        SQLWork.rows("SELECT 1 FROM pg_class WHERE oid = to_regclass($1)", [.text(table.text)]).map {
-            !$0.isEmpty
-        }
+        .statement("SELECT 1 FROM pg_class WHERE oid = to_regclass($1)", [.text(table.text)])
     }
 
     var goesOnAfterErrors: Bool { false }
 
-    func firstValues(of sql: String) -> SQLWork<[SQLValue]> {
-        SQLWork.rows(sql).map { $0.compactMap(\.first) }
-    }
+    func values(of sql: String) -> SQLWork { .statement(sql) }
 
     func check(_ script: String) throws(SQLError) {
         try SQLScript(script).refuseZeroBytes()
         if isAwaited { _ = try PostgresStatements(script) }
     }
 
-    func run(script: String) -> SQLWork<Void> {
+    func run(script: String) -> SQLWork {
         behindSavepoint {
-            .trying {
-                guard isAwaited else { return .script(script) }
-                return .each(
-                    try PostgresStatements(script).statements.map { ($0.text, $0.line, $0.column) }[...]
-                )
+            .trying { () throws(SQLError) in
+                guard isAwaited else { return .asking(.script(script)) }
+                let statements = try PostgresStatements(script).statements
+                return .each(0..<statements.count) { index in
+                    let next = statements[index]
+                    return SQLWork.statement(next.text).located(next.text, next.line, next.column)
+                }
             }
         }
     }
 
-    func rollBack() -> SQLWork<Void> { .statement("ROLLBACK") }
+    func rollBack() -> SQLWork { .statement("ROLLBACK") }
 
-    func waiting(_ time: Duration, _ body: @escaping () -> SQLWork<Void>) -> SQLWork<Void> { body() }
+    func waiting(_ time: Duration, _ body: @escaping () -> SQLWork) -> SQLWork { body() }
 
-    func withoutForeignKeys(_ body: @escaping (_ checks: Bool) -> SQLWork<Void>) -> SQLWork<Void> {
+    func withoutForeignKeys(_ body: @escaping (_ checks: Bool) -> SQLWork) -> SQLWork {
         body(false)
     }
 
-    func checkingReferences(_ body: @escaping () -> SQLWork<Void>) -> SQLWork<Void> { body() }
+    func checkingReferences(_ body: @escaping () -> SQLWork) -> SQLWork { body() }
 
     /// The log is one for all, and a durable commit writes it up to itself: the transaction alone says what it needs.
-    func lasting(durably: Bool, _ body: @escaping () -> SQLWork<Void>) -> SQLWork<Void> { body() }
+    func lasting(durably: Bool, _ body: @escaping () -> SQLWork) -> SQLWork { body() }
 }

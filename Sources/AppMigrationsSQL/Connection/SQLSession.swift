@@ -14,64 +14,64 @@ package protocol SQLSession {
     var now: String { get }
 
     /// The names and the types of a table's columns, one a row; no row where there is no such table.
-    func columns(of table: String) -> SQLWork<[[SQLValue]]>
+    func columns(of table: String) -> SQLWork
 
     /// Whether the database has a table that a script names.
-    func has(_ table: TablesOfTexts.Table) -> SQLWork<Bool>
+    func has(_ table: TablesOfTexts.Table) -> SQLWork
 
     /// Whether a transaction stays open after a statement that failed.
     var goesOnAfterErrors: Bool { get }
 
-    /// The first value of each row of a statement.
-    func firstValues(of sql: String) -> SQLWork<[SQLValue]>
+    /// The values of a statement with one column, in one row or in many.
+    func values(of sql: String) -> SQLWork
 
     /// Refuses a script that the database would accept and read in another way than its author meant.
     func check(_ script: String) throws(SQLError)
 
     /// Runs a script in the migration's transaction, which is still there afterwards.
-    func run(script: String) -> SQLWork<Void>
+    func run(script: String) -> SQLWork
 
     /// The one statement of a script that is to run outside of a transaction; refuses any other script.
     func statement(ofAlone script: String) throws(SQLError) -> String
 
     /// Whether another connection runs a statement that begins with a mark, or did so a moment ago.
-    func isRunning(_ mark: String) -> SQLWork<Bool>
+    func isRunning(_ mark: String) -> SQLWork
 
     /// Begins the transaction of a migration, and waits until no other process is in one.
-    func begin(_ lock: SQLLockWait, durably: Bool) -> SQLWork<Void>
+    func begin(_ lock: SQLLockWait, durably: Bool) -> SQLWork
 
     /// Takes the migrator's lock in the transaction of a caller.
-    func join(_ lock: SQLLockWait) -> SQLWork<Void>
+    func join(_ lock: SQLLockWait) -> SQLWork
 
     /// Runs `body`, and fails where the transaction is another one afterwards.
-    func inOneTransaction(_ body: @escaping () -> SQLWork<Void>) -> SQLWork<Void>
+    func inOneTransaction(_ body: @escaping () -> SQLWork) -> SQLWork
 
     /// Rolls back, also where the database has ended the transaction by itself.
-    func rollBack() -> SQLWork<Void>
+    func rollBack() -> SQLWork
 
     /// Runs `body` with the migrator's wait for locks instead of the connection's.
-    func waiting(_ time: Duration, _ body: @escaping () -> SQLWork<Void>) -> SQLWork<Void>
+    func waiting(_ time: Duration, _ body: @escaping () -> SQLWork) -> SQLWork
 
     /// Runs `body`, which begins a transaction, with foreign keys off.
     ///
     /// `body` is told whether they were on, and what it leaves is to be checked.
-    func withoutForeignKeys(_ body: @escaping (_ checks: Bool) -> SQLWork<Void>) -> SQLWork<Void>
+    func withoutForeignKeys(_ body: @escaping (_ checks: Bool) -> SQLWork) -> SQLWork
 
     /// Runs `body`, and refuses rows that refer to none and did not before.
-    func checkingReferences(_ body: @escaping () -> SQLWork<Void>) -> SQLWork<Void>
+    func checkingReferences(_ body: @escaping () -> SQLWork) -> SQLWork
 
     /// Runs `body`, which begins a transaction, with commits that last when the power fails: at once where they are to be
     /// durable, else as soon as a durable one follows.
-    func lasting(durably: Bool, _ body: @escaping () -> SQLWork<Void>) -> SQLWork<Void>
+    func lasting(durably: Bool, _ body: @escaping () -> SQLWork) -> SQLWork
 }
 
 /// How long to wait for the lock of the migrator, and what comes before a wait.
 package struct SQLLockWait {
     package let limit: Duration
     /// Called when the lock isn't free; `nil` where nobody is told.
-    package let beforeWaiting: (() -> SQLWork<Void>)?
+    package let beforeWaiting: (() -> SQLWork)?
 
-    package init(_ limit: Duration, beforeWaiting: (() -> SQLWork<Void>)? = nil) {
+    package init(_ limit: Duration, beforeWaiting: (() -> SQLWork)? = nil) {
         self.limit = limit
         self.beforeWaiting = beforeWaiting
     }
@@ -82,22 +82,27 @@ extension SQLSession {
     func table(_ name: String) -> String { schema + name.quoted(with: "\"") }
 
     /// How many rows a table has.
-    func count(of table: String) -> SQLWork<Int64> { .number("SELECT count(*) FROM \(table)") }
+    func count(
+        of table: String,
+        _ next: @escaping (Int64) throws(SQLError) -> SQLWork
+    ) -> SQLWork {
+        .number("SELECT count(*) FROM \(table)", next)
+    }
 
     /// Runs `body` in a transaction of a migration, and rolls it back after an error.
     package func transaction(
         _ lock: SQLLockWait,
         durably: Bool = false,
         commit: @escaping () -> String = { "COMMIT" },
-        _ body: @escaping () -> SQLWork<Void>
-    ) -> SQLWork<Void> {
+        _ body: @escaping () -> SQLWork
+    ) -> SQLWork {
         begin(lock, durably: durably).then {
             body().then { .statement(commit()) }.otherwise { rollingBack(after: $0) }
         }
     }
 
     /// Rolls back, and fails with the error that made it necessary.
-    package func rollingBack(after error: SQLError) -> SQLWork<Void> {
+    package func rollingBack(after error: SQLError) -> SQLWork {
         SQLWork.failed(error).undoing("the rollback", rollBack)
     }
 
@@ -105,30 +110,30 @@ extension SQLSession {
     ///
     /// The errors of another library have codes of their own and words in any language. The statement does nothing
     /// but wait, so that one which failed after the whole wait could not have the lock.
-    package func lock(with statement: String, limit: Duration) -> SQLWork<Void> {
+    package func lock(with statement: String, limit: Duration) -> SQLWork {
         let began = ContinuousClock.now
-        return .statement(statement).otherwise { error in
+        return SQLWork.statement(statement).failing { error in
             var error = error
             if error.code == .statementFailed, began.duration(to: .now) >= max(limit, .milliseconds(1)) {
                 error.code = .busy
             }
-            throw error
+            return error
         }
     }
 
-    package func inOneTransaction(_ body: @escaping () -> SQLWork<Void>) -> SQLWork<Void> {
+    package func inOneTransaction(_ body: @escaping () -> SQLWork) -> SQLWork {
         behindSavepoint(body)
     }
 
     /// Runs `body` behind a savepoint, and finds out whether its transaction is still the one it began in: the
     /// savepoint is gone with a transaction that ended.
-    package func behindSavepoint(_ body: @escaping () -> SQLWork<Void>) -> SQLWork<Void> {
+    package func behindSavepoint(_ body: @escaping () -> SQLWork) -> SQLWork {
         SQLWork.statement("SAVEPOINT app_migrations_guard").then(body).then {
-            .statement("RELEASE SAVEPOINT app_migrations_guard").otherwise { error in
-                if error.code == .transactionEnded { throw error }
+            SQLWork.statement("RELEASE SAVEPOINT app_migrations_guard").failing { error in
+                if error.code == .transactionEnded { return error }
                 var ended = SQLError.endedTransaction
                 ended.underlyingError = error
-                throw ended
+                return ended
             }
         }
     }

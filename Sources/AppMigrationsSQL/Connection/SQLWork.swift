@@ -1,12 +1,18 @@
-/// Work on a database, as far as its next statement: what it asks, and how it goes on with what came back.
+/// Work on a database: what it asks, and how it goes on with what came back.
 ///
 /// What runs it only passes statements along. So each rule is written once, for connections that block and for connections
 /// that are awaited.
-package enum SQLWork<Value> {
-    case done(Value)
+///
+/// Work gives rows and nothing else, and what it finds out besides is noted in an object. A type for each value would have the
+/// compiler write all of this again for each pair of them.
+package indirect enum SQLWork {
+    case done(SQLRows)
     case failed(SQLError)
-    case asking(SQLRequest, (SQLAnswer) -> SQLWork<Value>)
+    case asking(SQLRequest)
+    case followed(SQLWork, by: SQLContinuation)
 }
+
+package typealias SQLRows = [[SQLValue]]
 
 /// What work asks of the connection it runs on, or of its caller.
 package enum SQLRequest {
@@ -21,148 +27,143 @@ package enum SQLRequest {
     case pause(Duration)
 }
 
-/// What came back.
-package enum SQLAnswer {
-    case rows([[SQLValue]])
-    case failed(any Error)
+/// How work goes on after other work.
+package enum SQLContinuation {
+    case either(SQLWork.AfterRows?, SQLWork.AfterError?)
+    /// Ends a part whose statements run in a cancelled task too.
+    case uncancelled
+    /// Ends a part whose statements have a mark, which stands here before that part has begun.
+    case marked(String)
 }
 
 extension SQLWork {
+    package typealias AfterRows = (SQLRows) throws(SQLError) -> SQLWork
+    package typealias AfterError = (SQLError) throws(SQLError) -> SQLWork
+
     /// Goes on with one of two, by how this ends.
-    package func either<Next>(
-        _ done: @escaping (Value) throws -> SQLWork<Next>,
-        _ failed: @escaping (SQLError) throws -> SQLWork<Next>
-    ) -> SQLWork<Next> {
-        switch self {
-        case .done(let value): .trying { try done(value) }
-        case .failed(let error): .trying { try failed(error) }
-        case .asking(let request, let next): .asking(request) { next($0).either(done, failed) }
+    @inline(never)
+    package func either(_ done: @escaping AfterRows, _ failed: @escaping AfterError) -> SQLWork {
+        .followed(self, by: .either(done, failed))
+    }
+
+    /// Goes on with what `next` makes of the rows.
+    @inline(never)
+    package func then(_ next: @escaping AfterRows) -> SQLWork { .followed(self, by: .either(next, nil)) }
+
+    @inline(never)
+    package func then(_ next: @escaping () throws(SQLError) -> SQLWork) -> SQLWork {
+        then { (_: SQLRows) throws(SQLError) in try next() }
+    }
+
+    /// Goes on with what `next` makes of an answer, which is yes where there are rows.
+    @inline(never)
+    package func whether(_ next: @escaping (Bool) throws(SQLError) -> SQLWork) -> SQLWork {
+        then { (rows: SQLRows) throws(SQLError) in try next(!rows.isEmpty) }
+    }
+
+    /// Notes something of the rows, which stay what this gives.
+    @inline(never)
+    package func noting(_ note: @escaping (SQLRows) throws(SQLError) -> Void) -> SQLWork {
+        then { (rows: SQLRows) throws(SQLError) in
+            try note(rows)
+            return .done(rows)
         }
     }
 
-    /// Goes on with what `next` makes of the value.
-    package func then<Next>(_ next: @escaping (Value) throws -> SQLWork<Next>) -> SQLWork<Next> {
-        either(next) { .failed($0) }
-    }
-
-    /// Goes on with another value.
-    package func map<Next>(_ change: @escaping (Value) throws -> Next) -> SQLWork<Next> {
-        either({ .done(try change($0)) }) { .failed($0) }
+    @inline(never)
+    package func noting(_ note: @escaping () throws(SQLError) -> Void) -> SQLWork {
+        noting { (_: SQLRows) throws(SQLError) in try note() }
     }
 
     /// Goes on after an error.
-    package func otherwise(_ handle: @escaping (SQLError) throws -> SQLWork) -> SQLWork {
-        either({ .done($0) }, handle)
+    @inline(never)
+    package func otherwise(_ handle: @escaping AfterError) -> SQLWork {
+        .followed(self, by: .either(nil, handle))
+    }
+
+    /// Changes the error.
+    @inline(never)
+    package func failing(_ change: @escaping (SQLError) -> SQLError) -> SQLWork {
+        otherwise { (error: SQLError) throws(SQLError) in .failed(change(error)) }
     }
 
     /// Goes on with `undo` in every case.
     ///
     /// The error of this work is the one that comes out, with a failure of `undo` added to it.
-    package func undoing(_ action: String, _ undo: @escaping () -> SQLWork<Void>) -> SQLWork {
-        either(
-            { value in undo().uncancelled().map { value } },
-            { error in
-                undo().uncancelled().either({ throw error }) { throw error.adding($0, of: action) }
+    @inline(never)
+    package func undoing(_ action: String, _ undo: @escaping () -> SQLWork) -> SQLWork {
+        let undone = { SQLWork.followed(undo(), by: .uncancelled) }
+        return either(
+            { (rows: SQLRows) throws(SQLError) in undone().then { .done(rows) } },
+            { (error: SQLError) throws(SQLError) in
+                undone().either({ _ in .failed(error) }, { .failed(error.adding($0, of: action)) })
             }
         )
     }
 
-    /// The same work, whose statements run in a cancelled task too.
-    private func uncancelled() -> SQLWork {
-        guard case .asking(let request, let next) = self else { return self }
-        let goOn: (SQLAnswer) -> SQLWork = { next($0).uncancelled() }
-        if case .query(let sql, let arguments) = request { return .asking(.undo(sql, arguments), goOn) }
-        return .asking(request, goOn)
-    }
-
     /// The same work with a mark before each of its statements.
-    package func marked(_ mark: String) -> SQLWork {
-        guard case .asking(let request, let next) = self else { return self }
-        let goOn: (SQLAnswer) -> SQLWork = { next($0).marked(mark) }
-        if case .query(let sql, let arguments) = request {
-            return .asking(.query(mark + sql, arguments), goOn)
-        }
-        return .asking(request, goOn)
-    }
+    package func marked(_ mark: String) -> SQLWork { .followed(self, by: .marked(mark)) }
+}
+
+extension SQLWork {
+    /// Nothing to do.
+    package static var nothing: SQLWork { .done([]) }
+
+    /// An answer.
+    package static func answer(_ isSo: Bool) -> SQLWork { .done(isSo ? [[]] : []) }
 
     /// Work that begins with what can fail without a statement.
-    package static func trying(_ body: () throws -> SQLWork) -> SQLWork {
-        do {
-            return try body()
-        } catch {
-            return .failed(SQLError.wrapped(error, as: .statementFailed))
-        }
+    @inline(never)
+    package static func trying(_ body: () throws(SQLError) -> SQLWork) -> SQLWork {
+        do { return try body() } catch { return .failed(error) }
     }
-}
 
-extension SQLWork<Void> {
-    /// Nothing to do.
-    package static var nothing: SQLWork { .done(()) }
-
-    /// One statement whose rows don't matter.
+    /// One statement.
+    @inline(never)
     package static func statement(_ sql: String, _ arguments: [SQLValue] = []) -> SQLWork {
-        SQLWork<[[SQLValue]]>.rows(sql, arguments).map { _ in }
+        .asking(.query(sql, arguments))
     }
-
-    /// The statements of a text, handed over at once.
-    package static func script(_ text: String) -> SQLWork { asking(.script(text), findingLocks: true) }
 
     /// The closure of the caller.
-    package static var call: SQLWork { asking(.call, findingLocks: false) }
+    package static var call: SQLWork { .asking(.call) }
 
-    package static func pause(_ time: Duration) -> SQLWork { asking(.pause(time), findingLocks: false) }
-
-    private static func asking(_ request: SQLRequest, findingLocks: Bool) -> SQLWork {
-        .asking(request) { answer in
-            switch answer {
-            case .rows: nothing
-            case .failed(let error):
-                .failed(SQLError.wrapped(error, as: .migrationFailed, findingLocks: findingLocks))
-            }
-        }
-    }
-}
-
-extension SQLWork<Void> {
-    /// Statements of a script, one after the other, each with its place in the script.
+    /// Work for each number, one after the other.
+    @inline(never)
     package static func each(
-        _ statements: ArraySlice<(text: String, line: Int, column: Int)>
+        _ numbers: Range<Int>,
+        _ body: @escaping (Int) throws(SQLError) -> SQLWork
     ) -> SQLWork {
-        guard let next = statements.first else { return nothing }
-        return statement(next.text).otherwise { error in
-            var error = error
-            (error.line, error.column, error.statement) = (next.line, next.column, next.text)
-            throw error
-        }.then { each(statements.dropFirst()) }
+        guard let first = numbers.first else { return nothing }
+        return trying { () throws(SQLError) in try body(first) }
+            .then { each(first + 1..<numbers.upperBound, body) }
     }
-}
 
-extension SQLWork<[[SQLValue]]> {
-    /// The rows of one statement.
-    package static func rows(_ sql: String, _ arguments: [SQLValue] = []) -> SQLWork {
-        .asking(.query(sql, arguments)) { answer in
-            switch answer {
-            case .rows(let rows): .done(rows)
-            case .failed(let error):
-                .failed(SQLError.wrapped(error, as: .statementFailed, findingLocks: true))
-            }
-        }
-    }
-}
-
-extension SQLWork<Int64> {
-    /// The whole number that a statement gives.
+    /// Goes on with the whole number that a statement gives.
     ///
     /// A connection that gives every value as text has texts of digits.
-    package static func number(_ sql: String) -> SQLWork {
-        SQLWork<[[SQLValue]]>.rows(sql).map { rows in
+    @inline(never)
+    package static func number(
+        _ sql: String,
+        _ next: @escaping (Int64) throws(SQLError) -> SQLWork
+    ) -> SQLWork {
+        statement(sql).then { (rows: SQLRows) throws(SQLError) in
             switch rows.first?.first {
-            case .integer(let number): return number
+            case .integer(let number): return try next(number)
             case .text(let text):
-                if let number = Int64(text) { return number }
+                if let number = Int64(text) { return try next(number) }
                 fallthrough
             default: throw SQLError(.statementFailed, "\(sql) gave no number")
             }
+        }
+    }
+
+    /// The same work, a statement of a script, whose place the error of a failure has.
+    @inline(never)
+    package func located(_ statement: String, _ line: Int, _ column: Int) -> SQLWork {
+        failing { error in
+            var error = error
+            (error.line, error.column, error.statement) = (line, column, statement)
+            return error
         }
     }
 }

@@ -21,8 +21,9 @@ extension SQLLedger {
 }
 
 /// The migrations of a migrator beside the texts that its ledger knows.
-struct LedgerComparison {
+final class LedgerComparison {
     let ledger: SQLLedger
+    private let steps: [SQLStep]
 
     /// The versions whose SQL is another one than when it was applied.
     private(set) var changed = [Int64]()
@@ -30,26 +31,26 @@ struct LedgerComparison {
     /// Whether any row is what this migrator would have written.
     private var hasOwnRow = false
 
-    private let applied: [SQLStep]
+    private var applied = [SQLStep]()
 
-    /// Reads the files of every migration that is applied.
-    static func reading(_ ledger: SQLLedger, beside steps: [SQLStep]) -> SQLWork<LedgerComparison> {
-        ledger.versions().then { versions in
-            ledger.checksums().map { try LedgerComparison(ledger, steps, Set(versions), recorded: $0) }
-        }
+    init(of ledger: SQLLedger, with steps: [SQLStep]) {
+        self.ledger = ledger
+        self.steps = steps
     }
 
-    private init(
-        _ ledger: SQLLedger,
-        _ steps: [SQLStep],
-        _ versions: Set<Int64>,
-        recorded: [Int64: String]
-    ) throws(SQLError) {
-        self.ledger = ledger
+    /// Reads the ledger, and the files of every migration that is applied.
+    func read() -> SQLWork {
+        ledger.read().then { self.ledger.readVersions() }.then { self.ledger.readChecksums() }
+            .noting { () throws(SQLError) in try self.compare() }
+    }
+
+    private func compare() throws(SQLError) {
+        changed = []
+        let versions = Set(ledger.versions)
         applied = steps.filter { versions.contains($0.version) }
         for step in applied {
             let now = try step.checksum()
-            let then = recorded[step.version]
+            let then = ledger.checksums[step.version]
             if now == then { hasOwnRow = true }
             if let now, let then, now != then { changed.append(step.version) }
         }
@@ -59,29 +60,29 @@ struct LedgerComparison {
     /// tables that the texts make.
     ///
     /// A text that was edited after its release is another case: its table is there, or another row is as it should be.
-    func refusingOtherOwner() -> SQLWork<LedgerComparison> {
-        .trying {
-            guard let version = changed.first, !hasOwnRow else { return .done(self) }
-            var texts = TablesOfTexts()
-            for step in applied {
-                if let text = try step.text() { texts.follow(text) }
-            }
-            let tables = texts.tables
-            if tables.isEmpty { return .done(self) }
-            return hasAny(of: tables[...]).map { isThere in
-                if isThere { return self }
-                let list = tables.map(\.text).joined(separator: ", ")
-                throw SQLError(
-                    .foreignLedger,
-                    "The table \(ledger.name) is another migrator's: it has version \(version) with another text, and the"
-                        + " database has no \(list)"
-                )
-            }
+    func refuseOtherOwner() throws(SQLError) -> SQLWork {
+        guard let version = changed.first, !hasOwnRow else { return .nothing }
+        var texts = TablesOfTexts()
+        for step in applied {
+            if let text = try step.text() { texts.follow(text) }
+        }
+        let tables = texts.tables
+        if tables.isEmpty { return .nothing }
+        return hasAny(of: tables, from: 0).whether { (isThere: Bool) throws(SQLError) in
+            if isThere { return .nothing }
+            let list = tables.map(\.text).joined(separator: ", ")
+            throw SQLError(
+                .foreignLedger,
+                "The table \(self.ledger.name) is another migrator's: it has version \(version) with another text, and the"
+                    + " database has no \(list)"
+            )
         }
     }
 
-    private func hasAny(of tables: ArraySlice<TablesOfTexts.Table>) -> SQLWork<Bool> {
-        guard let table = tables.first else { return .done(false) }
-        return ledger.session.has(table).then { $0 ? .done(true) : hasAny(of: tables.dropFirst()) }
+    private func hasAny(of tables: [TablesOfTexts.Table], from index: Int) -> SQLWork {
+        if index == tables.count { return .answer(false) }
+        return ledger.session.has(tables[index]).whether {
+            $0 ? .answer(true) : self.hasAny(of: tables, from: index + 1)
+        }
     }
 }

@@ -1,21 +1,20 @@
 extension SQLLedger {
-    /// The ledger of a database, made where it is still missing; the lock is held.
-    func made() -> SQLWork<SQLLedger> {
-        if exists { return .done(self) }
-        let (session, name) = (session, name)
-        return SQLLedger.reading(session, named: name).then { ledger in
-            if ledger.exists { return .done(ledger) }
+    /// Makes the ledger where it is still missing; the lock is held.
+    func make() -> SQLWork {
+        if exists { return .nothing }
+        return read().then { () throws(SQLError) in
+            if self.exists { return .nothing }
             // FMDBMigrationManager's table with three columns more, which it can leave out when it inserts.
             return SQLWork.statement(
                 """
-                CREATE TABLE \(session.table(name)) (
-                    version \(session.integerType) UNIQUE NOT NULL,
+                CREATE TABLE \(self.table) (
+                    version \(self.session.integerType) UNIQUE NOT NULL,
                     name TEXT,
                     checksum TEXT,
                     applied_at TEXT
                 )
                 """
-            ).then { SQLLedger.reading(session, named: name) }
+            ).then { self.read() }
         }
     }
 
@@ -26,8 +25,7 @@ extension SQLLedger {
     ///
     /// The insert of a table that is not this library's may leave the row out without an error, by ON CONFLICT IGNORE
     /// or RAISE(IGNORE), or take another one away. The migration would run at every start.
-    func record(_ version: Int64, name: String?, checksum: String?) -> SQLWork<Void> {
-        let table = session.table(self.name)
+    func record(_ version: Int64, name: String?, checksum: String?) -> SQLWork {
         var names = ["version"]
         var values = [session.placeholder(1)]
         var arguments: [SQLValue] = [.integer(version)]
@@ -47,16 +45,17 @@ extension SQLLedger {
         )
         // One that this library made has neither; a look at the row is cheaper than two at the number of rows.
         let isForeign = columns != Self.ownColumns
-        let count = { isForeign ? session.count(of: table) : SQLWork.done(0) }
-        return count().then { before in
-            insert.then(count).then { after in
-                hasApplied(version).map { isThere in
-                    if isThere, !isForeign || after == before + 1 { return }
-                    throw Self.unreadable(
-                        "The table \(self.name) did not keep the row of version \(version), or lost another"
-                    )
-                }
+        let check = { (hasGrown: Bool) in
+            self.hasApplied(version).whether { (isThere: Bool) throws(SQLError) in
+                if isThere, hasGrown { return .nothing }
+                throw Self.unreadable(
+                    "The table \(self.name) did not keep the row of version \(version), or lost another"
+                )
             }
+        }
+        guard isForeign else { return insert.then { check(true) } }
+        return session.count(of: table) { before in
+            insert.then { self.session.count(of: self.table) { check($0 == before + 1) } }
         }
     }
 }

@@ -38,64 +38,54 @@ extension SQLMigrationRun {
         throw error
     }
 
-    func runAlone(_ next: Pending, _ statement: String) -> SQLWork<Void> {
+    func runAlone(_ next: Pending, _ statement: String) -> SQLWork {
         let ledgerName = String(steps.ledger.unicodeScalars.filter { $0 != "*" && $0 != "/" })
         let mark = "/* app_migrations \(ledgerName) \(next.step.version) */ "
-        return claim(next, mark, since: .now).then { isFree in
-            if !isFree { return .nothing }
-            return SQLWork.statement(mark + statement).otherwise { error in
+        return claim(next, mark, since: .now) {
+            SQLWork.statement(mark + statement).failing { error in
                 var error = error
                 if error.code == .statementFailed { error.code = .migrationFailed }
-                throw error
-            }.then { self.record(next).marked(mark) }
-        }.otherwise { throw self.failed($0, at: next) }
+                return error
+            }.then { self.recordAlone(next).marked(mark) }
+        }.failing { self.failed($0, at: next) }
     }
 
-    /// Waits until no other host runs the statement; tells whether it is still to be run.
-    private func claim(_ next: Pending, _ mark: String, since began: ContinuousClock.Instant) -> SQLWork<Bool>
-    {
-        var (isApplied, isRunning) = (false, false)
-        let looking = SQLWork.trying {
-            try checkCancellation()
-            return session.transaction(
-                lock,
-                commit: { isApplied || isRunning ? "COMMIT" : mark + "COMMIT" }
-            ) {
-                self.ledger.made().then { ledger in
-                    self.ledger = ledger
-                    return ledger.hasApplied(next.step.version).then { found in
-                        isApplied = found
-                        if found { return self.skip(next, in: ledger) }
-                        return self.session.isRunning(mark).map { isRunning = $0 }
-                    }
+    /// Waits until no other host runs the statement, and goes on where it is still to be run.
+    private func claim(
+        _ next: Pending,
+        _ mark: String,
+        since began: ContinuousClock.Instant,
+        _ work: @escaping () -> SQLWork
+    ) -> SQLWork {
+        var (isApplied, isRunning) = (true, false)
+        let looking = checkingCancellation {
+            session.transaction(lock, commit: { isApplied || isRunning ? "COMMIT" : mark + "COMMIT" }) {
+                self.unlessApplied(next) {
+                    isApplied = false
+                    return self.session.isRunning(mark).noting { isRunning = !$0.isEmpty }
                 }
             }
         }
-        return looking.then {
-            if !isRunning { return .done(!isApplied) }
+        return looking.then { () throws(SQLError) in
+            if !isRunning { return isApplied ? .nothing : work() }
             if began.duration(to: .now) >= self.steps.lockTimeout {
                 throw SQLError(.busy, "Another host still runs the statement")
             }
             return (self.lock.beforeWaiting?() ?? .nothing)
-                .then { .pause(.milliseconds(100)) }
-                .then { self.claim(next, mark, since: began) }
+                .then { .asking(.pause(.milliseconds(100))) }
+                .then { self.claim(next, mark, since: began, work) }
         }
     }
 
-    private func record(_ next: Pending) -> SQLWork<Void> {
-        let step = next.step
-        let before = report.applied
+    private func recordAlone(_ next: Pending) -> SQLWork {
+        let before = counts
         return session.transaction(lock, durably: true) {
             self.answer = .continue
-            return self.ledger.hasApplied(step.version).then { isApplied in
-                if isApplied { return self.skip(next, in: self.ledger) }
-                return self.ledger.record(step.version, name: step.name, checksum: next.checksum)
-                    .then { self.tellOf(step) }
-                    .map { try self.checkAnswer(.rollBack) }
-            }
-        }.otherwise { error in
+            return self.unlessApplied(next) { self.record(next) }
+                .noting { () throws(SQLError) in try self.checkAnswer(.rollBack) }
+        }.failing { error in
             self.restore(before)
-            throw error
+            return error
         }
     }
 }

@@ -3,7 +3,7 @@
 /// It is work, and the notes beside it: what the caller is called for, and what it answered.
 final class SQLMigrationRun {
     /// A pending migration with the text of its SQL, read and checked before the first one runs.
-    struct Pending {
+    final class Pending {
         let place: Int
         let step: SQLStep
         /// `nil` for a closure.
@@ -11,6 +11,14 @@ final class SQLMigrationRun {
         let checksum: String?
         /// The statement that runs outside of a transaction.
         let alone: String?
+
+        init(_ place: Int, _ step: SQLStep, script: String?, alone: String?) {
+            self.place = place
+            self.step = step
+            self.script = script
+            self.alone = alone
+            checksum = script.map(SQLChecksum.of)
+        }
     }
 
     /// What the caller is called for.
@@ -33,7 +41,7 @@ final class SQLMigrationRun {
 
     private(set) var report = SQLMigrationReport()
     private(set) var pending = [Pending]()
-    var ledger: SQLLedger
+    let ledger: SQLLedger
     /// Whether foreign keys were on and are checked after each migration.
     private var checksReferences = false
     /// How many of the pending ones another process ran.
@@ -51,7 +59,7 @@ final class SQLMigrationRun {
         self.target = target
         self.insideTransaction = insideTransaction
         self.tellsOfWaiting = tellsOfWaiting
-        ledger = SQLLedger(unreadIn: session, named: steps.ledger)
+        ledger = SQLLedger(session, named: steps.ledger)
     }
 
     var lock: SQLLockWait {
@@ -59,32 +67,33 @@ final class SQLMigrationRun {
     }
 
     /// Compares the ledger with the migrations, and runs what is pending.
-    func work() -> SQLWork<SQLMigrationReport> {
-        .trying {
-            if let target { try steps.checkTarget(target) }
-            return session.waiting(steps.lockTimeout) {
-                SQLLedger.versions(in: self.session, named: self.steps.ledger).then(self.compare)
-            }.map { self.report }
+    func work() throws(SQLError) -> SQLWork {
+        if let target { try steps.checkTarget(target) }
+        return session.waiting(steps.lockTimeout) {
+            self.ledger.readFirst().then { () throws(SQLError) in try self.compare() }
         }
     }
 
-    private func compare(_ versions: [Int64]) throws(SQLError) -> SQLWork<Void> {
-        let difference = LedgerDifference(of: versions, with: steps.all)
+    private func compare() throws(SQLError) -> SQLWork {
+        let difference = LedgerDifference(of: ledger.versions, with: steps.all)
         report.unknown = difference.unknown
         let places = difference.pending.filter { steps.all[$0].version <= target ?? .max }
         if places.isEmpty {
-            return steps.hasOtherText(newestOf: difference, in: session).then {
+            return steps.hasOtherText(newestOf: difference, in: ledger).whether {
                 $0 ? self.noteChanges() : .nothing
             }
         }
-        return noteChanges().then {
+        return noteChanges().then { () throws(SQLError) in
             try self.prepare(places)
             return self.start()
-        }.map { self.report.outOfOrder = self.report.applied.filter(difference.outOfOrder.contains) }
+        }.noting { self.report.outOfOrder = self.report.applied.filter(difference.outOfOrder.contains) }
     }
 
-    private func noteChanges() -> SQLWork<Void> {
-        steps.ownChanges(in: session).map { self.report.changed = $0 }
+    /// Notes the versions whose SQL is another one than when it was applied, in a ledger that is this migrator's.
+    private func noteChanges() -> SQLWork {
+        let comparison = steps.comparison(in: session)
+        return comparison.read().then { () throws(SQLError) in try comparison.refuseOtherOwner() }
+            .noting { self.report.changed = comparison.changed }
     }
 
     private func prepare(_ places: [Int]) throws(SQLError) {
@@ -100,65 +109,67 @@ final class SQLMigrationRun {
             } catch {
                 throw step.located(error)
             }
-            let checksum = script.map(SQLChecksum.of)
-            pending.append(
-                Pending(place: place, step: step, script: script, checksum: checksum, alone: alone)
-            )
+            pending.append(Pending(place, step, script: script, alone: alone))
         }
     }
 
-    private func start() -> SQLWork<Void> {
-        let reading = { SQLLedger.reading(self.session, named: self.steps.ledger).map { self.ledger = $0 } }
+    private func start() -> SQLWork {
         if insideTransaction {
-            return session.join(lock).then(reading).then { self.runInside(from: 0) }
+            return session.join(lock).then { self.ledger.read() }.then { self.runInside() }
         }
         return session.withoutForeignKeys { checks in
             self.checksReferences = checks
-            return reading().then { self.steps.isOneTransaction ? self.runAll() : self.runEach(from: 0) }
+            return self.ledger.read().then { self.steps.isOneTransaction ? self.runAll() : self.runEach() }
         }
     }
 
     /// Calls the caller.
-    func calling(_ call: Call) -> SQLWork<Void> {
+    func calling(_ call: Call) -> SQLWork {
         self.call = call
         return .call
     }
 
     /// Runs one migration and writes it to the ledger, unless another process has done so meanwhile.
-    func perform(_ next: Pending) -> SQLWork<Void> {
-        let step = next.step
+    func perform(_ next: Pending) -> SQLWork {
         answer = .continue
-        return SQLWork.trying {
-            try checkCancellation()
-            return ledger.made()
-        }.then { ledger -> SQLWork<Void> in
-            self.ledger = ledger
-            return ledger.hasApplied(step.version).then { isApplied in
-                if isApplied { return self.skip(next, in: ledger) }
-                return self.run(next)
-                    .then { ledger.record(step.version, name: step.name, checksum: next.checksum) }
-                    .then { self.tellOf(step) }
-            }
-        }.otherwise { throw self.failed($0, at: next) }
+        return checkingCancellation {
+            self.unlessApplied(next) { self.run(next).then { self.record(next) } }
+        }
+        .failing { self.failed($0, at: next) }
+    }
+
+    /// Runs `work`, unless another process has run the migration meanwhile; the lock is held.
+    func unlessApplied(_ next: Pending, _ work: @escaping () -> SQLWork) -> SQLWork {
+        ledger.make().then { self.ledger.hasApplied(next.step.version) }
+            .whether { $0 ? self.skip(next) : work() }
     }
 
     /// Another process has run it, unless that was a migrator of other migrations.
-    func skip(_ next: Pending, in ledger: SQLLedger) -> SQLWork<Void> {
+    private func skip(_ next: Pending) -> SQLWork {
         appliedByOthers += 1
-        return ledger.checksum(of: next.step.version).then { recorded in
-            recorded == next.checksum ? .nothing : self.steps.ownChanges(in: self.session).map { _ in }
+        return ledger.readChecksum(of: next.step.version).then { () throws(SQLError) in
+            if self.ledger.checksums[next.step.version] == next.checksum { return .nothing }
+            let comparison = self.steps.comparison(in: self.session)
+            return comparison.read().then { () throws(SQLError) in try comparison.refuseOtherOwner() }
         }
     }
 
-    private func run(_ next: Pending) -> SQLWork<Void> {
-        let work = { () -> SQLWork<Void> in
+    /// Writes a migration to the ledger, and tells of it.
+    func record(_ next: Pending) -> SQLWork {
+        let step = next.step
+        return ledger.record(step.version, name: step.name, checksum: next.checksum)
+            .then { self.tellOf(step) }
+    }
+
+    private func run(_ next: Pending) -> SQLWork {
+        let work = { () -> SQLWork in
             if let script = next.script { return self.session.run(script: script) }
             return self.session.behindSavepoint { self.calling(.closure(next.place)) }
         }
         return checksReferences ? session.checkingReferences(work) : work()
     }
 
-    func tellOf(_ step: SQLStep) -> SQLWork<Void> {
+    private func tellOf(_ step: SQLStep) -> SQLWork {
         report.applied.append(step.version)
         return calling(
             .progress(
@@ -175,11 +186,17 @@ final class SQLMigrationRun {
     /// Whether a migration is still to be run.
     var isIncomplete: Bool { report.applied.count < pending.count - appliedByOthers }
 
-    /// Takes back what was noted of a transaction that was rolled back.
-    func restore(_ applied: [Int64]) { report.applied = applied }
+    /// What is noted of a transaction while it is not yet committed.
+    var counts: (applied: [Int64], byOthers: Int) { (report.applied, appliedByOthers) }
 
-    func checkCancellation() throws(SQLError) {
-        if Task<Never, Never>.isCancelled { throw SQLError(.cancelled, "The task was cancelled") }
+    /// Takes back what was noted of a transaction that was rolled back.
+    func restore(_ counts: (applied: [Int64], byOthers: Int)) {
+        (report.applied, appliedByOthers) = counts
+    }
+
+    /// Work that doesn't begin in a cancelled task.
+    func checkingCancellation(_ work: () -> SQLWork) -> SQLWork {
+        Task<Never, Never>.isCancelled ? .failed(SQLError(.cancelled, "The task was cancelled")) : work()
     }
 
     /// Adds to an error which migration failed and what stays applied.

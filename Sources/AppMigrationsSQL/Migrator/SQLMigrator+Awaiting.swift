@@ -35,7 +35,7 @@ extension SQLMigrator where Connection: AsyncSQLConnection {
             insideTransaction: insideTransaction,
             tellsOfWaiting: waiting != nil
         )
-        return try await run.work().run(awaiting: db) {
+        try await run.work().run(awaiting: db) {
             switch run.call {
             case .closure(let place):
                 if case .awaited(let code) = migrations[place].code { try await code(db) }
@@ -43,6 +43,7 @@ extension SQLMigrator where Connection: AsyncSQLConnection {
             case .waiting: waiting?()
             }
         }
+        return run.report
     }
 
     /// Compares the database with the migrations of this app, and changes nothing.
@@ -52,7 +53,9 @@ extension SQLMigrator where Connection: AsyncSQLConnection {
     /// - Throws: ``SQLError``: of the database, or of a file that can't be read. A status is never made up.
     public nonisolated(nonsending) func status(_ db: Connection) async throws(SQLError) -> SQLMigrationStatus
     {
-        try await steps.status(of: Connection.dialect.session(nil)).run(awaiting: db)
+        let comparison = steps.comparison(in: Connection.dialect.session(nil))
+        try await steps.reading(comparison).run(awaiting: db)
+        return steps.status(by: comparison)
     }
 
     /// Records every migration up to a version as applied, without running one, where there is no ledger yet.
@@ -69,6 +72,8 @@ extension SQLMigrator where Connection: AsyncSQLConnection {
         _ db: Connection,
         at version: Int64
     ) async throws(SQLError) -> [Int64] {
-        try await steps.baseline(Connection.dialect.session(nil), at: version).run(awaiting: db)
+        let ledger = SQLLedger(Connection.dialect.session(nil), named: steps.ledger)
+        try await steps.baseline(ledger, at: version).run(awaiting: db)
+        return ledger.versions
     }
 }

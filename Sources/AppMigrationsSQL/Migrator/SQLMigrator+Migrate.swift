@@ -36,7 +36,7 @@ extension SQLMigrator where Connection: SQLConnection {
             insideTransaction: insideTransaction,
             tellsOfWaiting: waiting != nil
         )
-        return try run.work().run(on: db) {
+        try run.work().run(on: db) {
             switch run.call {
             case .closure(let place):
                 if case .direct(let code) = migrations[place].code { try code(db) }
@@ -44,5 +44,6 @@ extension SQLMigrator where Connection: SQLConnection {
             case .waiting: waiting?()
             }
         }
+        return run.report
     }
 }

@@ -5,7 +5,9 @@ extension SQLMigrator where Connection: SQLConnection {
     /// - Returns: What is applied, pending, unknown, out of order and changed.
     /// - Throws: ``SQLError``: of the database, or of a file that can't be read. A status is never made up.
     public func status(_ db: Connection) throws(SQLError) -> SQLMigrationStatus {
-        try steps.status(of: Connection.dialect.session(db)).run(on: db)
+        let comparison = steps.comparison(in: Connection.dialect.session(db))
+        try steps.reading(comparison).run(on: db)
+        return steps.status(by: comparison)
     }
 
     /// Records every migration up to a version as applied, without running one, where there is no ledger yet.
@@ -21,6 +23,8 @@ extension SQLMigrator where Connection: SQLConnection {
     /// - Throws: ``SQLError``; a version that no migration has is ``SQLError/Code/unknownTarget``.
     @discardableResult
     public func baseline(_ db: Connection, at version: Int64) throws(SQLError) -> [Int64] {
-        try steps.baseline(Connection.dialect.session(db), at: version).run(on: db)
+        let ledger = SQLLedger(Connection.dialect.session(db), named: steps.ledger)
+        try steps.baseline(ledger, at: version).run(on: db)
+        return ledger.versions
     }
 }

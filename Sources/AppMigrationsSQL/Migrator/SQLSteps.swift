@@ -36,77 +36,65 @@ struct SQLSteps: Sendable {
         return sorted
     }
 
-    func status(of session: any SQLSession) -> SQLWork<SQLMigrationStatus> {
-        var hasLedger = false
-        var difference = LedgerDifference(of: [], with: [])
-        var changed = [Int64]()
-        return session.waiting(lockTimeout) {
-            SQLLedger.reading(session, named: ledger).then { ledger in
-                hasLedger = ledger.exists
-                return ledger.versions().then { versions in
-                    difference = LedgerDifference(of: versions, with: all)
-                    return LedgerComparison.reading(ledger, beside: all).map { changed = $0.changed }
-                }
-            }
-        }.map {
-            SQLMigrationStatus(
-                hasMigrationsTable: hasLedger,
-                originVersion: difference.applied.first,
-                currentVersion: difference.applied.last,
-                applied: difference.applied,
-                pending: difference.pending.map { all[$0].version },
-                unknown: difference.unknown,
-                outOfOrder: difference.outOfOrder,
-                changed: changed
-            )
-        }
+    /// What a comparison tells that has been read.
+    func status(by comparison: LedgerComparison) -> SQLMigrationStatus {
+        let difference = LedgerDifference(of: comparison.ledger.versions, with: all)
+        return SQLMigrationStatus(
+            hasMigrationsTable: comparison.ledger.exists,
+            originVersion: difference.applied.first,
+            currentVersion: difference.applied.last,
+            applied: difference.applied,
+            pending: difference.pending.map { all[$0].version },
+            unknown: difference.unknown,
+            outOfOrder: difference.outOfOrder,
+            changed: comparison.changed
+        )
     }
 
-    func baseline(_ session: any SQLSession, at version: Int64) -> SQLWork<[Int64]> {
-        var recorded = [Int64]()
-        return session.waiting(lockTimeout) {
-            SQLLedger.reading(session, named: ledger).then { before in
-                if before.exists || version == 0 { return .nothing }
+    /// The migrations beside the ledger of a database, not yet read.
+    func comparison(in session: any SQLSession) -> LedgerComparison {
+        LedgerComparison(of: SQLLedger(session, named: ledger), with: all)
+    }
+
+    /// Reads a comparison.
+    func reading(_ comparison: LedgerComparison) -> SQLWork {
+        comparison.ledger.session.waiting(lockTimeout) { comparison.read() }
+    }
+
+    /// Records the steps up to a version in a ledger that is not there yet.
+    func baseline(_ ledger: SQLLedger, at version: Int64) -> SQLWork {
+        ledger.session.waiting(lockTimeout) {
+            ledger.read().then { () throws(SQLError) in
+                if ledger.exists || version == 0 { return .nothing }
                 try checkTarget(version)
-                return session.transaction(SQLLockWait(lockTimeout)) {
-                    SQLLedger.reading(session, named: ledger).then { found in
+                return ledger.session.transaction(SQLLockWait(lockTimeout)) {
+                    ledger.read().then {
                         // Another process may have been faster.
-                        if found.exists { return .nothing }
-                        let steps = all.filter { $0.version <= version }
-                        recorded = steps.map(\.version)
-                        return found.made().then { record(steps[...], in: $0) }
+                        if ledger.exists { return .nothing }
+                        let steps = all.prefix { $0.version <= version }
+                        return ledger.make().then {
+                            .each(0..<steps.count) { (index: Int) throws(SQLError) in
+                                let step = steps[index]
+                                let checksum = try step.checksum()
+                                return ledger.record(step.version, name: step.name, checksum: checksum)
+                            }
+                        }.then { ledger.readVersions() }
                     }
                 }
             }
-        }.map { recorded }
-    }
-
-    private func record(_ steps: ArraySlice<SQLStep>, in ledger: SQLLedger) -> SQLWork<Void> {
-        guard let step = steps.first else { return .nothing }
-        return .trying {
-            ledger.record(step.version, name: step.name, checksum: try step.checksum())
-                .then { record(steps.dropFirst(), in: ledger) }
         }
     }
 
-    /// The versions whose SQL is another one than when it was applied, in a ledger that is this migrator's.
-    func ownChanges(in session: any SQLSession) -> SQLWork<[Int64]> {
-        SQLLedger.reading(session, named: ledger)
-            .then { LedgerComparison.reading($0, beside: all) }
-            .then { $0.refusingOtherOwner() }
-            .map(\.changed)
-    }
-
-    /// Whether the newest migration applied is recorded with another text.
+    /// Reads whether the newest migration applied is recorded with another text.
     ///
     /// A start that has nothing to do compares this one: it reads one file at most, and a ledger that another migrator
     /// wrote differs here as everywhere.
-    func hasOtherText(newestOf difference: LedgerDifference, in session: any SQLSession) -> SQLWork<Bool> {
-        guard let place = difference.newest else { return .done(false) }
+    func hasOtherText(newestOf difference: LedgerDifference, in ledger: SQLLedger) -> SQLWork {
+        guard let place = difference.newest else { return .answer(false) }
         let newest = all[place]
-        return SQLLedger.checksum(of: newest.version, in: session, named: ledger).map { then in
-            guard let then else { return false }
-            return try newest.checksum() != then
+        return ledger.readFirstChecksum(of: newest.version).then { () throws(SQLError) in
+            guard let then = ledger.checksums[newest.version] else { return .answer(false) }
+            return .answer(try newest.checksum() != then)
         }
     }
 

@@ -1,42 +1,56 @@
+internal import AppMigrations
+
 extension AppMigrationsTable {
     /// Runs `body` in a durable transaction with the write lock, and foreign keys off.
     ///
     /// One of the caller's is refused: when it is rolled back, a record outside of the database would stay.
     func alone(
         lockTimeout: Duration,
-        _ body: @escaping (_ checksReferences: Bool) -> SQLWork<Void>
-    ) -> SQLWork<Void> {
+        _ body: @escaping (_ checksReferences: Bool) -> SQLWork
+    ) -> SQLWork {
         session.waiting(lockTimeout) {
-            session.withoutForeignKeys { checks in
-                session.lasting(durably: true) {
-                    session.transaction(SQLLockWait(lockTimeout), durably: true) { body(checks) }
+            self.session.withoutForeignKeys { checks in
+                self.session.lasting(durably: true) {
+                    self.session.transaction(SQLLockWait(lockTimeout), durably: true) { body(checks) }
                 }
             }
         }
     }
 }
 
-/// The closure of the app that work on the table calls, and what it threw.
-struct ClosureCall {
-    private var failure: (cause: any Error, message: String)?
-
-    /// Runs the closure, and keeps what it throws.
-    mutating func noting(_ closure: () throws -> Void) throws {
-        do { try closure() } catch {
-            note(error)
-            throw error
+extension AppMigrationsTable {
+    /// Runs a closure once in the life of the database; tells whether it ran.
+    @inline(never)
+    func runOnce(
+        _ version: AppVersion,
+        lockTimeout: Duration,
+        on db: any SQLConnection,
+        _ closure: () throws -> Void
+    ) throws -> Bool {
+        let failure = ClosureFailure()
+        do throws(SQLError) {
+            try runOnce(version, lockTimeout: lockTimeout).run(on: db, keeping: failure, calling: closure)
+        } catch {
+            throw failure.cause(of: error)
         }
+        return hasRun
     }
 
-    mutating func note(_ error: any Error) {
-        failure = (error, SQLError.wrapped(error, as: .migrationFailed).message)
-    }
-
-    /// The error to throw where the work failed: what the closure threw comes out as it was.
-    func cause(of error: SQLError) -> any Error {
-        // A statement of the closure, too, ends by the cancellation of its task.
-        if error.code == .cancelled, Task<Never, Never>.isCancelled { return CancellationError() }
-        if let failure, failure.message == error.message { return failure.cause }
-        return error
+    /// The same, where the connection is awaited.
+    @inline(never)
+    nonisolated(nonsending) func runOnce(
+        _ version: AppVersion,
+        lockTimeout: Duration,
+        awaiting db: any AsyncSQLConnection,
+        _ closure: nonisolated(nonsending) () async throws -> Void
+    ) async throws -> Bool {
+        let failure = ClosureFailure()
+        do throws(SQLError) {
+            try await runOnce(version, lockTimeout: lockTimeout)
+                .run(awaiting: db, keeping: failure, calling: closure)
+        } catch {
+            throw failure.cause(of: error)
+        }
+        return hasRun
     }
 }

@@ -30,8 +30,10 @@ struct BatchRun {
 
     mutating func run(_ batch: (MigrationBatch) throws -> MigrationBatch.Outcome) throws {
         // A process that died right behind a commit came further than its checkpoint says.
-        let found = try table.find(context.version, lockTimeout: lockTimeout).run(on: db)
-        if let cursor = found.cursor, cursor != context.checkpoint { try context.saveCheckpoint(cursor) }
+        try table.find(context.version, lockTimeout: lockTimeout).run(on: db)
+        if let cursor = table.place.cursor, cursor != context.checkpoint {
+            try context.saveCheckpoint(cursor)
+        }
         while true {
             try Task<Never, Never>.checkCancellation()
             guard let outcome = try next(batch) else { break }
@@ -42,7 +44,7 @@ struct BatchRun {
         do throws(SQLError) {
             try table.synchronize(context.version, lockTimeout: lockTimeout).run(on: db)
         } catch {
-            throw ClosureCall().cause(of: error)
+            throw ClosureFailure().cause(of: error)
         }
     }
 
@@ -51,15 +53,14 @@ struct BatchRun {
         .Outcome?
     {
         let one = BatchCall(of: context.version)
-        var call = ClosureCall()
+        let failure = ClosureFailure()
         do throws(SQLError) {
-            try table.runBatch(one, isFirst: !hasRun, lockTimeout: lockTimeout).run(on: db) {
-                try call.noting {
-                    one.outcome = try batch(MigrationBatch(cursor: one.cursor, version: one.version))
-                }
+            try table.runBatch(one, isFirst: !hasRun, lockTimeout: lockTimeout).run(on: db, keeping: failure)
+            {
+                one.outcome = try batch(MigrationBatch(cursor: one.cursor, version: one.version))
             }
         } catch {
-            throw call.cause(of: error)
+            throw failure.cause(of: error)
         }
         return one.outcome
     }

@@ -62,16 +62,8 @@ extension MigrationManager {
                 name: ledger,
                 manager: name
             )
-            var call = ClosureCall()
-            do throws(SQLError) {
-                ran = try await table.runOnce(context.version, lockTimeout: lockTimeout).run(awaiting: db) {
-                    do { try await run(db, context) } catch {
-                        call.note(error)
-                        throw error
-                    }
-                }
-            } catch {
-                throw call.cause(of: error)
+            ran = try await table.runOnce(context.version, lockTimeout: lockTimeout, awaiting: db) {
+                try await run(db, context)
             }
         }
         return ran

@@ -80,13 +80,8 @@ extension MigrationManager {
                 name: ledger,
                 manager: name
             )
-            var call = ClosureCall()
-            do throws(SQLError) {
-                ran = try table.runOnce(context.version, lockTimeout: lockTimeout).run(on: db) {
-                    try call.noting { try run(db, context) }
-                }
-            } catch {
-                throw call.cause(of: error)
+            ran = try table.runOnce(context.version, lockTimeout: lockTimeout, on: db) {
+                try run(db, context)
             }
         }
         return ran

@@ -25,13 +25,26 @@ package struct Orphans {
     package init() {}
 
     /// The rows of a database that refer to none, and its tables.
-    package static var found: SQLWork<Orphans> {
+    package static func finding(
+        _ next: @escaping (Orphans) throws(SQLError) -> SQLWork
+    ) -> SQLWork {
         // The text is compared and not read, and may hold bytes that are no UTF-8.
-        SQLWork.rows("SELECT name, rootpage, CAST(sql AS BLOB) FROM sqlite_master WHERE type = 'table'").then
-        {
-            tables in
-            SQLWork.rows("PRAGMA foreign_key_check").map { try Orphans(tables, $0) }
-        }
+        SQLWork.statement("SELECT name, rootpage, CAST(sql AS BLOB) FROM sqlite_master WHERE type = 'table'")
+            .then { tables in
+                SQLWork.statement("PRAGMA foreign_key_check").then { (violations: SQLRows) throws(SQLError) in
+                    try next(Orphans(tables, violations))
+                }
+            }
+    }
+
+    /// The same, on a connection that blocks.
+    package static func found(on db: any SQLConnection) throws(SQLError) -> Orphans {
+        var orphans = Orphans()
+        try finding {
+            orphans = $0
+            return .nothing
+        }.run(on: db)
+        return orphans
     }
 
     private init(_ tableRows: [[SQLValue]], _ violations: [[SQLValue]]) throws(SQLError) {

@@ -81,14 +81,19 @@ extension SQLiteConnection {
                 throw script.error(.refusedStatement, refusal, at: start)
             }
         }
-        var refused: String?
-        if statement.parameterCount > 0 {
-            refused = "A script has no parameters; nothing is bound to \(parameterName(statement))"
-        } else if let table = refusals?.takeDroppedTable() {
-            refused = try SQLiteSession(self).refusal(ofDropping: table).run(on: self)
-        }
-        if let refused {
-            throw located(SQLError(.refusedStatement, refused), in: script, from: start, to: prepared.end)
+        do throws(SQLError) {
+            if statement.parameterCount > 0 {
+                throw SQLError(
+                    .refusedStatement,
+                    "A script has no parameters; nothing is bound to \(parameterName(statement))"
+                )
+            }
+            if let table = refusals?.takeDroppedTable() {
+                try SQLiteSession(self).checkDropping(table).run(on: self)
+            }
+        } catch {
+            if error.code != .refusedStatement { throw error }
+            throw located(error, in: script, from: start, to: prepared.end)
         }
         return prepared
     }

@@ -14,11 +14,11 @@ extension SQLiteSession {
     ///
     /// With OFF a commit may copy the log into the database without a sync, and the next begin the log anew. The durable one
     /// syncs the log only.
-    package func lasting(durably: Bool, _ body: @escaping () -> SQLWork<Void>) -> SQLWork<Void> {
+    package func lasting(durably: Bool, _ body: @escaping () -> SQLWork) -> SQLWork {
         if durably { return raising(Self.durability[...], body) }
-        return number(of: "synchronous").then { level in
+        return number(of: "synchronous") { level in
             if level != 0 { return body() }
-            return SQLWork.rows("PRAGMA main.journal_mode").then {
+            return SQLWork.statement("PRAGMA main.journal_mode").then {
                 $0 == [["wal"]] ? raising([("synchronous", 1)], body) : body()
             }
         }
@@ -26,11 +26,11 @@ extension SQLiteSession {
 
     private func raising(
         _ pragmas: ArraySlice<(pragma: String, least: Int64)>,
-        _ body: @escaping () -> SQLWork<Void>
-    ) -> SQLWork<Void> {
+        _ body: @escaping () -> SQLWork
+    ) -> SQLWork {
         guard let (pragma, least) = pragmas.first else { return body() }
         let rest = { raising(pragmas.dropFirst(), body) }
-        return number(of: pragma).then { before in
+        return number(of: pragma) { before in
             if before >= least { return rest() }
             return setOutside(pragma, to: least).then {
                 rest().undoing("setting the pragmas back") { setOutside(pragma, to: before) }
@@ -39,12 +39,9 @@ extension SQLiteSession {
     }
 
     /// SQLite refuses to change it inside a transaction.
-    private func setOutside(_ pragma: String, to number: Int64) -> SQLWork<Void> {
+    private func setOutside(_ pragma: String, to number: Int64) -> SQLWork {
         set(pragma, to: number).otherwise { error in
-            isInTransaction.map {
-                throw $0
-                    ? SQLError(.alreadyInTransaction, "The connection is in a transaction already") : error
-            }
+            isInTransaction.whether { .failed($0 ? SQLError.inTransaction : error) }
         }
     }
 }

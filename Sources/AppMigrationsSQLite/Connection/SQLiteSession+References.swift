@@ -6,8 +6,8 @@ extension SQLiteSession {
     /// A migration may break them for a moment, and dropping a table with them on deletes the rows that refer to it.
     /// "This pragma is a no-op within a transaction" (PRAGMA foreign_keys), so they are turned off before it, and what
     /// the pragma says is asked afterwards.
-    package func withoutForeignKeys(_ body: @escaping (_ checks: Bool) -> SQLWork<Void>) -> SQLWork<Void> {
-        hasForeignKeys.then { isOn in
+    package func withoutForeignKeys(_ body: @escaping (_ checks: Bool) -> SQLWork) -> SQLWork {
+        hasForeignKeys.whether { isOn in
             if !isOn { return body(false) }
             return setForeignKeys(false).then { body(true) }
                 .undoing("turning the foreign keys on again") { setForeignKeys(true) }
@@ -15,13 +15,14 @@ extension SQLiteSession {
     }
 
     /// Whether references are enforced; a library that was built without them answers with no row.
-    package var hasForeignKeys: SQLWork<Bool> {
-        SQLWork.rows("PRAGMA foreign_keys").map { $0.first?.first == 1 }
+    package var hasForeignKeys: SQLWork {
+        SQLWork.statement("PRAGMA foreign_keys").then { .answer($0.first?.first == 1) }
     }
 
-    private func setForeignKeys(_ on: Bool) -> SQLWork<Void> {
-        SQLWork.statement("PRAGMA foreign_keys = \(on ? "ON" : "OFF")").then { hasForeignKeys }.map { isOn in
-            if isOn == on { return }
+    private func setForeignKeys(_ on: Bool) -> SQLWork {
+        SQLWork.statement("PRAGMA foreign_keys = \(on ? "ON" : "OFF")").then { hasForeignKeys }.whether {
+            (isOn: Bool) throws(SQLError) in
+            if isOn == on { return .nothing }
             throw SQLError(
                 .alreadyInTransaction,
                 "SQLite switches foreign keys outside of a transaction only"
@@ -29,11 +30,13 @@ extension SQLiteSession {
         }
     }
 
-    package func checkingReferences(_ body: @escaping () -> SQLWork<Void>) -> SQLWork<Void> {
-        Orphans.found.then { before in
-            body().then { Orphans.found }.map { after in
-                guard let rows = after.excess(over: before) else { return }
-                throw SQLError(.foreignKeyViolation, "It leaves rows that refer to none: \(rows)")
+    package func checkingReferences(_ body: @escaping () -> SQLWork) -> SQLWork {
+        Orphans.finding { before in
+            body().then {
+                Orphans.finding { (after: Orphans) throws(SQLError) in
+                    guard let rows = after.excess(over: before) else { return .nothing }
+                    throw SQLError(.foreignKeyViolation, "It leaves rows that refer to none: \(rows)")
+                }
             }
         }
     }

@@ -14,54 +14,52 @@ extension SQLiteSession {
         )
     }
 
-    package func isRunning(_ mark: String) -> SQLWork<Bool> { .done(false) }
+    package func isRunning(_ mark: String) -> SQLWork { .answer(false) }
 
-    package func run(script: String) -> SQLWork<Void> {
+    package func run(script: String) -> SQLWork {
         guard let own, !own.isBorrowed else {
-            return behindSavepoint { isAwaited ? runEach(of: SQLScript(script)) : .script(script) }
+            return behindSavepoint { isAwaited ? runEach(of: script) : .asking(.script(script)) }
         }
         // It refuses what would end the transaction. A savepoint would have SQLite copy every page that the script
         // changes.
-        return SQLWork.script(script).map { if !own.hasTransaction { throw SQLError.endedTransaction } }
+        return SQLWork.asking(.script(script)).noting { () throws(SQLError) in
+            if !own.hasTransaction { throw SQLError.endedTransaction }
+        }
     }
 
-    private func runEach(of script: SQLScript) -> SQLWork<Void> {
-        .trying { run(try script.awaitedStatements()[...]) }
-    }
-
-    private func run(_ statements: ArraySlice<SQLScript.Statement>) -> SQLWork<Void> {
-        guard let next = statements.first else { return .nothing }
-        let dropping = next.droppedTable.map(refusal) ?? .done(nil)
-        return dropping.map { if let refusal = $0 { throw SQLError(.refusedStatement, refusal) } }
-            .then { .statement(next.text) }
-            .otherwise { error in
-                var error = error
-                (error.line, error.column, error.statement) = (next.line, next.column, next.text)
-                throw error
+    private func runEach(of script: String) -> SQLWork {
+        .trying { () throws(SQLError) in
+            let statements = try SQLScript(script).awaitedStatements()
+            return .each(0..<statements.count) { index in
+                let next = statements[index]
+                return (next.droppedTable.map(checkDropping) ?? .nothing).then { .statement(next.text) }
+                    .located(next.text, next.line, next.column)
             }
-            .then { run(statements.dropFirst()) }
+        }
     }
 
-    /// Why a table must not be dropped while foreign keys are on, or `nil` where it may be.
+    /// Refuses to drop a table while foreign keys are on and rows of other tables would change.
     ///
     /// "If foreign key constraints are enabled when it is prepared, then the DROP TABLE command performs an
     /// implicit DELETE to remove all rows from the table prior to dropping it" (SQLite Foreign Key Support,
     /// section 5).
-    func refusal(ofDropping table: String) -> SQLWork<String?> {
-        hasForeignKeys.then { isOn in
-            if !isOn { return .done(nil) }
-            return SQLWork.rows(
+    func checkDropping(_ table: String) -> SQLWork {
+        hasForeignKeys.whether { isOn in
+            if !isOn { return .nothing }
+            return SQLWork.statement(
                 """
                 SELECT DISTINCT child.name FROM sqlite_master AS child, pragma_foreign_key_list(child.name) AS key
                 WHERE child.type = 'table' AND child.name <> ?1 COLLATE NOCASE AND key."table" = ?1 COLLATE NOCASE
                 AND key.on_delete IN ('CASCADE', 'SET NULL', 'SET DEFAULT')
                 """,
                 [.text(table)]
-            ).map { children in
-                guard case .text(let child) = children.first?.first else { return nil }
-                return
+            ).noting { (children: SQLRows) throws(SQLError) in
+                guard case .text(let child) = children.first?.first else { return }
+                throw SQLError(
+                    .refusedStatement,
                     "DROP TABLE \(table) would delete or change the rows of \(child) that refer to it, since foreign"
-                    + " keys are on. Turn them off before the transaction, as a migrator does outside of one"
+                        + " keys are on. Turn them off before the transaction, as a migrator does outside of one"
+                )
             }
         }
     }

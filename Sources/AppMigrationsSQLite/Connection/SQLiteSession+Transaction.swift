@@ -1,23 +1,20 @@
 package import AppMigrationsSQL
 
 extension SQLiteSession {
-    package func begin(_ lock: SQLLockWait, durably: Bool) -> SQLWork<Void> {
+    package func begin(_ lock: SQLLockWait, durably: Bool) -> SQLWork {
         // A plain BEGIN reads first and locks later: of two that do, one fails at once and is never told to wait
         // ("Transaction", "Read transactions versus write transactions").
         let wholeWait = { self.lock(with: "BEGIN IMMEDIATE", limit: lock.limit) }
         return trying(lock.beforeWaiting, before: wholeWait).otherwise { error in
-            isInTransaction.map {
-                throw $0
-                    ? SQLError(.alreadyInTransaction, "The connection is in a transaction already") : error
-            }
+            isInTransaction.whether { .failed($0 ? SQLError.inTransaction : error) }
         }
     }
 
     /// Tries to have the lock at once where somebody is to be told of a wait.
     private func trying(
-        _ beforeWaiting: (() -> SQLWork<Void>)?,
-        before wholeWait: @escaping () -> SQLWork<Void>
-    ) -> SQLWork<Void> {
+        _ beforeWaiting: (() -> SQLWork)?,
+        before wholeWait: @escaping () -> SQLWork
+    ) -> SQLWork {
         guard let beforeWaiting else { return wholeWait() }
         var failure: SQLError?
         return waiting(.zero) {
@@ -32,9 +29,11 @@ extension SQLiteSession {
     }
 
     /// SQLite's lock comes with the first statement that writes.
-    package func join(_ lock: SQLLockWait) -> SQLWork<Void> {
-        isInTransaction.map {
-            if !$0 { throw SQLError(.notInTransaction, "The connection is in no transaction") }
+    package func join(_ lock: SQLLockWait) -> SQLWork {
+        isInTransaction.whether { isThere in
+            isThere
+                ? .nothing
+                : .failed(SQLError(.notInTransaction, "The connection is in no transaction"))
         }
     }
 
@@ -42,48 +41,58 @@ extension SQLiteSession {
     ///
     /// A BEGIN takes no lock and fails inside a transaction only, unless the connection takes no statement at all, as that
     /// of a cancelled task may.
-    package var isInTransaction: SQLWork<Bool> {
-        if let own { return .trying { .done(try own.isInTransaction) } }
+    package var isInTransaction: SQLWork {
+        if let own {
+            return .trying { () throws(SQLError) in .answer(try own.isInTransaction) }
+        }
         return SQLWork.statement("BEGIN").either(
-            { SQLWork.statement("ROLLBACK").map { false } },
-            { _ in SQLWork.statement("SELECT 1").map { true } }
+            { _ in SQLWork.statement("ROLLBACK").then { .answer(false) } },
+            { _ in SQLWork.statement("SELECT 1").then { .answer(true) } }
         )
     }
 
-    package func inOneTransaction(_ body: @escaping () -> SQLWork<Void>) -> SQLWork<Void> {
+    package func inOneTransaction(_ body: @escaping () -> SQLWork) -> SQLWork {
         guard let own, !own.isBorrowed else { return behindSavepoint(body) }
         let ends = own.noteEnds()
         return body().undoing("removing the hooks") {
             own.removeHooks()
             return .nothing
-        }.map { if ends.wereSeen || !own.hasTransaction { throw SQLError.endedTransaction } }
+        }.noting { () throws(SQLError) in
+            if ends.wereSeen || !own.hasTransaction { throw SQLError.endedTransaction }
+        }
     }
 
-    package func rollBack() -> SQLWork<Void> {
+    package func rollBack() -> SQLWork {
         if let own {
             // One that SQLite ended is acknowledged by a ROLLBACK, too.
             return own.hasTransaction || own.hasEndedTransaction ? .statement("ROLLBACK") : .nothing
         }
         return SQLWork.statement("ROLLBACK").otherwise { error in
             // SQLite may have ended the transaction by itself.
-            isInTransaction.map { if $0 { throw error } }
+            isInTransaction.whether { $0 ? .failed(error) : .nothing }
         }
     }
 
     /// Tells the errors of `body` which database they are about.
-    package func waiting(_ time: Duration, _ body: @escaping () -> SQLWork<Void>) -> SQLWork<Void> {
+    package func waiting(_ time: Duration, _ body: @escaping () -> SQLWork) -> SQLWork {
         if let own, !own.isBorrowed {
             let before = own.exchangeBusyTimeout(time)
             return body().undoing("setting the former wait for locks again") {
                 _ = own.exchangeBusyTimeout(before)
                 return .nothing
-            }.otherwise { throw own.naming($0) }
+            }.failing { own.naming($0) }
         }
         let milliseconds = time == .zero ? 0 : Int64(time.wholeMilliseconds)
-        return number(of: "busy_timeout").then { before in
+        return number(of: "busy_timeout") { before in
             if before == milliseconds { return body() }
             return set("busy_timeout", to: milliseconds).then(body)
                 .undoing("setting the former wait for locks again") { set("busy_timeout", to: before) }
-        }.otherwise { throw own?.naming($0) ?? $0 }
+        }.failing { own?.naming($0) ?? $0 }
+    }
+}
+
+extension SQLError {
+    static var inTransaction: SQLError {
+        SQLError(.alreadyInTransaction, "The connection is in a transaction already")
     }
 }

@@ -22,31 +22,36 @@ package struct SQLiteSession: SQLSession {
 
     package var now: String { "strftime('%Y-%m-%dT%H:%M:%SZ', 'now')" }
 
-    package func columns(of table: String) -> SQLWork<[[SQLValue]]> {
-        .rows("SELECT name, type FROM pragma_table_info(\(SQLValue.text(table)), 'main')")
+    package func columns(of table: String) -> SQLWork {
+        .statement("SELECT name, type FROM pragma_table_info(\(SQLValue.text(table)), 'main')")
     }
 
-    package func has(_ table: TablesOfTexts.Table) -> SQLWork<Bool> {
-        SQLWork.rows(
+    package func has(_ table: TablesOfTexts.Table) -> SQLWork {
+        .statement(
             "SELECT 1 FROM main.sqlite_master WHERE type IN ('table', 'view') AND name = ?1 COLLATE NOCASE",
             [.text(table.name.text)]
-        ).map { !$0.isEmpty }
+        )
     }
 
     package var goesOnAfterErrors: Bool { true }
 
-    package func firstValues(of sql: String) -> SQLWork<[SQLValue]> {
-        guard let own else { return SQLWork.rows(sql).map { $0.compactMap(\.first) } }
-        return .trying {
+    package func values(of sql: String) -> SQLWork {
+        guard let own else { return .statement(sql) }
+        return .trying { () throws(SQLError) in
             var values = [SQLValue]()
             try own.forEachFirst(of: sql) { values.append($0) }
-            return .done(values)
+            return .done([values])
         }
     }
 
-    func number(of pragma: String) -> SQLWork<Int64> { .number("PRAGMA \(pragma)") }
+    func number(
+        of pragma: String,
+        _ next: @escaping (Int64) throws(SQLError) -> SQLWork
+    ) -> SQLWork {
+        .number("PRAGMA \(pragma)", next)
+    }
 
-    func set(_ pragma: String, to number: Int64) -> SQLWork<Void> {
+    func set(_ pragma: String, to number: Int64) -> SQLWork {
         .statement("PRAGMA \(pragma) = \(number)")
     }
 }

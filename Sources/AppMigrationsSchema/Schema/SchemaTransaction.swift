@@ -19,8 +19,9 @@ enum SchemaTransaction {
             )
         }
         let session = SQLiteSession(db)
-        if try session.isInTransaction.run(on: db) {
-            return try inside(session, db).run(on: db, calling: body)
+        if try !session.isInTransaction.run(on: db).isEmpty {
+            try inside(session, db).run(on: db, calling: body)
+            return
         }
         var isCommitted = false
         let work = session.withoutForeignKeys { checks in
@@ -28,7 +29,7 @@ enum SchemaTransaction {
                 session.transaction(SQLLockWait(.zero)) {
                     checks ? session.checkingReferences { .call } : .call
                 }
-                .map { isCommitted = true }
+                .noting { isCommitted = true }
             }
         }
         do throws(SQLError) {
@@ -40,8 +41,8 @@ enum SchemaTransaction {
         }
     }
 
-    private static func inside(_ session: SQLiteSession, _ db: some SQLConnection) -> SQLWork<Void> {
-        session.hasForeignKeys.then { isOn in
+    private static func inside(_ session: SQLiteSession, _ db: some SQLConnection) -> SQLWork {
+        session.hasForeignKeys.whether { (isOn: Bool) throws(SQLError) in
             if isOn {
                 throw SQLError(
                     .refusedSchemaChange,
@@ -55,7 +56,7 @@ enum SchemaTransaction {
             withLegacyRenaming(db) { .call }.then { .statement("RELEASE app_migrations_schema") }.otherwise {
                 SQLWork.failed($0).undoing("the rollback") {
                     // Where SQLite ended the transaction, the savepoint is gone with it.
-                    session.isInTransaction.then { isThere in
+                    session.isInTransaction.whether { isThere in
                         if !isThere { return .nothing }
                         return SQLWork.statement("ROLLBACK TO app_migrations_schema")
                             .then { .statement("RELEASE app_migrations_schema") }
@@ -71,13 +72,13 @@ enum SchemaTransaction {
     /// earlier"; with foreign keys off, references of other tables stay as they are, too.
     private static func withLegacyRenaming(
         _ db: some SQLConnection,
-        _ body: @escaping () -> SQLWork<Void>
-    ) -> SQLWork<Void> {
-        .trying {
+        _ body: @escaping () -> SQLWork
+    ) -> SQLWork {
+        .trying { () throws(SQLError) in
             let wasOn = try db.number("PRAGMA legacy_alter_table") == 1
             try setLegacyRenaming(true, on: db)
             return body().undoing("setting PRAGMA legacy_alter_table again") {
-                .trying {
+                .trying { () throws(SQLError) in
                     try setLegacyRenaming(wasOn, on: db)
                     return .nothing
                 }

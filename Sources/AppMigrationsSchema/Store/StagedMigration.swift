@@ -167,7 +167,7 @@ private struct References {
         var (orphans, isChecked) = (Orphans(), check != .off)
         if isChecked {
             do throws(SQLError) {
-                orphans = try Orphans.found.run(on: db)
+                orphans = try Orphans.found(on: db)
             } catch {
                 guard error.message.hasPrefix("foreign key mismatch") else { throw error }
                 isChecked = false
@@ -179,6 +179,6 @@ private struct References {
     /// The rows that were not there before, in words.
     func excess(in db: SQLiteConnection) throws(SQLError) -> String? {
         guard isChecked else { return nil }
-        return try Orphans.found.run(on: db).excess(over: orphans)
+        return try Orphans.found(on: db).excess(over: orphans)
     }
 }

@@ -18,12 +18,14 @@ extension SQLError {
     /// library and scripts, and not for a closure, which can throw any text.
     package static func wrapped(_ error: any Error, as code: Code, findingLocks: Bool = false) -> SQLError {
         if let error = error as? SQLError { return error }
-        if error is CancellationError { return SQLError(.cancelled, "The task was cancelled") }
+        if error is CancellationError { return taskCancelled }
         var wrapped = SQLError(code, "\(error)")
         if findingLocks, lockMessages.contains(where: wrapped.message.contains) { wrapped.code = .busy }
         wrapped.underlyingError = error
         return wrapped
     }
+
+    static var taskCancelled: SQLError { SQLError(.cancelled, "The task was cancelled") }
 
     /// What SQLite says of SQLITE_BUSY and SQLITE_LOCKED ("sqlite3_errstr"), and PostgreSQL of `lock_not_available`.
     private static var lockMessages: [String] {

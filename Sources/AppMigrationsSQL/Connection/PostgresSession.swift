@@ -13,11 +13,16 @@ struct PostgresSession: SQLSession {
 
     var now: String { "to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')" }
 
+    /// Looks along the search path, where temporary tables come first by themselves: one of the same name would take the record
+    /// of a migration with it.
     func columns(of table: String) -> SQLWork {
         .statement(
             """
-            SELECT attname::text, format_type(atttypid, atttypmod) FROM pg_attribute
-            WHERE attrelid = to_regclass(\(SQLValue.text(self.table(table)))) AND attnum > 0 AND NOT attisdropped
+            SELECT attname::text, format_type(atttypid, atttypmod), nspname::text FROM pg_attribute JOIN (
+                SELECT pg_class.oid AS relation, nspname FROM pg_class JOIN pg_namespace ON relnamespace = pg_namespace.oid
+                WHERE relname = \(SQLValue.text(table)) AND nspname = ANY (current_schemas(false))
+                ORDER BY array_position(current_schemas(false), nspname) LIMIT 1
+            ) AS found ON attrelid = relation WHERE attnum > 0 AND NOT attisdropped ORDER BY attnum
             """
         )
     }

@@ -4,7 +4,9 @@ package protocol SQLSession {
     /// A parameter, counted from 1.
     func placeholder(_ number: Int) -> String
 
-    /// What stands before the name of a table, which a temporary one of the same name must not hide.
+    /// What stands before the name of a table until its columns are known.
+    ///
+    /// A temporary table of the same name must not hide it.
     var schema: String { get }
 
     /// The type of whole numbers with 64 bits.
@@ -13,7 +15,8 @@ package protocol SQLSession {
     /// The time now in UTC, as text.
     var now: String { get }
 
-    /// The names and the types of a table's columns, one a row; no row where there is no such table.
+    /// The names and the types of a table's columns, one a row, with the schema where the database has a search path for it; no
+    /// row where there is no such table.
     func columns(of table: String) -> SQLWork
 
     /// Whether the database has a table that a script names.
@@ -78,8 +81,14 @@ package struct SQLLockWait {
 }
 
 extension SQLSession {
-    /// A table in quotes.
-    func table(_ name: String) -> String { schema + name.quoted(with: "\"") }
+    /// A table in quotes, in the schema that the rows of its columns tell.
+    func table(_ name: String, in columns: SQLRows = []) -> String {
+        let quoted = name.quoted(with: "\"")
+        guard let row = columns.first, row.count > 2, case .text(let found) = row[2] else {
+            return schema + quoted
+        }
+        return found.quoted(with: "\"") + "." + quoted
+    }
 
     /// How many rows a table has.
     func count(

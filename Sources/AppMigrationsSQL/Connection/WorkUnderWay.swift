@@ -91,6 +91,14 @@ package final class ClosureFailure {
 
     package init() {}
 
+    /// Does something that can fail with an error that is to come out as it is.
+    func noting(_ body: () throws -> Void) throws(SQLError) {
+        do { try body() } catch {
+            note(error)
+            throw SQLError.wrapped(error, as: .migrationFailed)
+        }
+    }
+
     func note(_ error: any Error) {
         failure = (error, SQLError.wrapped(error, as: .migrationFailed).message)
     }

@@ -6,6 +6,9 @@ final class SQLLedger {
     let session: any SQLSession
     let name: String
 
+    /// The table as it stands in a statement.
+    private(set) var table: String
+
     /// The names of its columns in lower case, none where there is no such table.
     private(set) var columns = [String]()
 
@@ -21,9 +24,8 @@ final class SQLLedger {
     init(_ session: any SQLSession, named name: String) {
         self.session = session
         self.name = name
+        table = session.table(name)
     }
-
-    var table: String { session.table(name) }
 
     var exists: Bool { !columns.isEmpty }
 
@@ -34,8 +36,9 @@ final class SQLLedger {
 
     private func note(columns rows: SQLRows) throws(SQLError) {
         (columns, versionType) = ([], "")
+        table = session.table(name, in: rows)
         for row in rows {
-            guard row.count == 2, case .text(let column) = row[0] else {
+            guard row.count > 1, case .text(let column) = row[0] else {
                 throw Self.unreadable("The columns of the table \(name) can't be told")
             }
             columns.append(column.lowercased())

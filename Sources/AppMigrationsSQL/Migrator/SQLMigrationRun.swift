@@ -196,7 +196,7 @@ final class SQLMigrationRun {
 
     /// Work that doesn't begin in a cancelled task.
     func checkingCancellation(_ work: () -> SQLWork) -> SQLWork {
-        Task<Never, Never>.isCancelled ? .failed(SQLError(.cancelled, "The task was cancelled")) : work()
+        Task<Never, Never>.isCancelled ? .failed(SQLError.taskCancelled) : work()
     }
 
     /// Adds to an error which migration failed and what stays applied.

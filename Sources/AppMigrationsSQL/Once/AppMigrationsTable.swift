@@ -20,9 +20,11 @@ final class AppMigrationsTable {
         self.session = session
         self.name = name
         self.manager = manager
+        table = session.table(name)
     }
 
-    private var table: String { session.table(name) }
+    /// The table as it stands in a statement.
+    private var table: String
     private var isThisRow: String {
         "manager = \(session.placeholder(1)) AND version = \(session.placeholder(2))"
     }
@@ -37,6 +39,7 @@ final class AppMigrationsTable {
     /// Asks for its columns, one a row, none where there is no such table.
     func columns() -> SQLWork {
         session.columns(of: name).noting { (rows: SQLRows) throws(SQLError) in
+            self.table = self.session.table(self.name, in: rows)
             if rows.isEmpty || self.has("manager", rows) && self.has("version", rows) { return }
             let names = rows.compactMap {
                 if case .text(let name) = $0.first { name.lowercased() } else { nil }
@@ -57,7 +60,7 @@ final class AppMigrationsTable {
         columns().then { (rows: SQLRows) throws(SQLError) in
             if self.has("cursor", rows) { return .nothing }
             if !rows.isEmpty { return .statement("ALTER TABLE \(self.table) ADD COLUMN cursor TEXT") }
-            return .statement(
+            return SQLWork.statement(
                 """
                 CREATE TABLE \(self.table) (
                     manager TEXT NOT NULL,
@@ -66,7 +69,7 @@ final class AppMigrationsTable {
                     PRIMARY KEY (manager, version)
                 )
                 """
-            )
+            ).then { self.columns() }
         }
     }
 

@@ -7,5 +7,7 @@ final class BatchCall {
     /// `nil` where nothing was left to do.
     var outcome: MigrationBatch.Outcome?
 
+    var batch: MigrationBatch { MigrationBatch(cursor: cursor, version: version) }
+
     init(of version: AppVersion) { self.version = version }
 }

@@ -4,69 +4,79 @@ internal import AppMigrations
 ///
 /// The cursor in the database is the one that counts. It is a checkpoint of the state file as well, now and then: the deaths
 /// of an attempt are counted before any database is opened, and a plan opens none.
-struct BatchRun {
-    let db: any SQLConnection
-    let table: AppMigrationsTable
-    let context: MigrationContext
-    let lockTimeout: Duration
+final class BatchRun {
+    private let table: AppMigrationsTable
+    private let context: MigrationContext
+    private let lockTimeout: Duration
+    private let failure = ClosureFailure()
 
     /// Whether a batch was run by this attempt.
     private(set) var hasRun = false
 
+    /// The batch under way.
+    private var call: BatchCall
+
     /// The progress at the last checkpoint of this attempt.
     private var saved: Double?
 
-    init(
-        on db: any SQLConnection,
-        _ table: AppMigrationsTable,
-        _ context: MigrationContext,
-        lockTimeout: Duration
-    ) {
-        self.db = db
+    init(_ table: AppMigrationsTable, _ context: MigrationContext, lockTimeout: Duration) {
         self.table = table
         self.context = context
         self.lockTimeout = lockTimeout
+        call = BatchCall(of: context.version)
     }
 
-    mutating func run(_ batch: (MigrationBatch) throws -> MigrationBatch.Outcome) throws {
-        // A process that died right behind a commit came further than its checkpoint says.
-        try table.find(context.version, lockTimeout: lockTimeout).run(on: db)
-        if let cursor = table.place.cursor, cursor != context.checkpoint {
-            try context.saveCheckpoint(cursor)
-        }
-        while true {
-            try Task<Never, Never>.checkCancellation()
-            guard let outcome = try next(batch) else { break }
-            hasRun = true
-            guard let cursor = outcome.cursor else { break }
-            try tell(cursor, outcome.progress)
-        }
+    @inline(never)
+    func run(
+        on db: any SQLConnection,
+        _ batch: (MigrationBatch) throws -> MigrationBatch.Outcome
+    ) throws {
         do throws(SQLError) {
-            try table.synchronize(context.version, lockTimeout: lockTimeout).run(on: db)
+            try work().run(on: db, keeping: failure) { call.outcome = try batch(call.batch) }
         } catch {
-            throw ClosureFailure().cause(of: error)
+            throw failure.cause(of: error)
         }
     }
 
-    /// What one batch returned; `nil` where nothing was left to do.
-    private func next(_ batch: (MigrationBatch) throws -> MigrationBatch.Outcome) throws -> MigrationBatch
-        .Outcome?
-    {
-        let one = BatchCall(of: context.version)
-        let failure = ClosureFailure()
+    /// The same, where the connection is awaited.
+    @inline(never)
+    nonisolated(nonsending) func run(
+        awaiting db: any AsyncSQLConnection,
+        _ batch: nonisolated(nonsending) (MigrationBatch) async throws -> MigrationBatch.Outcome
+    ) async throws {
         do throws(SQLError) {
-            try table.runBatch(one, isFirst: !hasRun, lockTimeout: lockTimeout).run(on: db, keeping: failure)
-            {
-                one.outcome = try batch(MigrationBatch(cursor: one.cursor, version: one.version))
+            try await work().run(awaiting: db, keeping: failure) {
+                call.outcome = try await batch(call.batch)
             }
         } catch {
             throw failure.cause(of: error)
         }
-        return one.outcome
+    }
+
+    private func work() -> SQLWork {
+        table.find(context.version, lockTimeout: lockTimeout).noting { () throws(SQLError) in
+            // A process that died right behind a commit came further than its checkpoint says.
+            guard let cursor = self.table.place.cursor, cursor != self.context.checkpoint else { return }
+            try self.failure.noting { try self.context.saveCheckpoint(cursor) }
+        }
+        .then { self.next() }
+        .then { self.table.synchronize(self.context.version, lockTimeout: self.lockTimeout) }
+    }
+
+    private func next() -> SQLWork {
+        if Task<Never, Never>.isCancelled { return .failed(SQLError.taskCancelled) }
+        call = BatchCall(of: context.version)
+        return table.runBatch(call, isFirst: !hasRun, lockTimeout: lockTimeout).then { () throws(SQLError) in
+            guard let outcome = self.call.outcome else { return .nothing }
+            self.hasRun = true
+            guard let cursor = outcome.cursor else { return .nothing }
+            try self.failure.noting { try self.tell(cursor, outcome.progress) }
+            return self.next()
+        }
     }
 
     /// Saves the first cursor of an attempt, then one for each tenth of the work: a save takes as long as a commit.
-    private mutating func tell(_ cursor: String, _ progress: Double?) throws(MigrationError) {
+    private func tell(_ cursor: String, _ progress: Double?) throws(MigrationError) {
         if let saved, progress ?? 0 < saved + 0.1 {
             if let progress { context.reportProgress(progress) }
         } else {

@@ -65,9 +65,9 @@ extension MigrationManager {
                 name: ledger,
                 manager: name
             )
-            var run = BatchRun(on: db, table, context, lockTimeout: lockTimeout)
+            let run = BatchRun(table, context, lockTimeout: lockTimeout)
             defer { ran = run.hasRun }
-            try run.run { try batches(db, $0, context) }
+            try run.run(on: db) { try batches(db, $0, context) }
         }
         return ran
     }

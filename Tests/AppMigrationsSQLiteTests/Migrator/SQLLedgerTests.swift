@@ -204,4 +204,24 @@ import Testing
             #expect(try library.log.isEmpty)
         }
     }
+
+    @Test func `a temporary table of the same name takes no record`() throws {
+        try withLibrary { library throws in
+            let hide = { @Sendable (db: SQLiteConnection) in
+                for table in ["schema_migrations", "app_migrations"] {
+                    try db.query("CREATE TEMP TABLE IF NOT EXISTS \(table)(version UNIQUE, manager, cursor)")
+                }
+            }
+            let migrator = try Migrator((1...2).map { SQLMigration(version: $0, run: hide) })
+            #expect(try migrator.migrate(library.db).applied == [1, 2])
+            for version in ["1.3", "1.4"] {
+                #expect(try library.manager().whenMigrating(toVersion: version, run: hide))
+            }
+            // It has none of the temporary tables.
+            let other = try SQLiteConnection(path: library.db.path)
+            #expect(try migrator.migrate(other).applied == [])
+            #expect(try migrator.migrate(library.db).applied == [])
+            #expect(try other.query("SELECT version FROM app_migrations ORDER BY 1") == [["1.3"], ["1.4"]])
+        }
+    }
 }

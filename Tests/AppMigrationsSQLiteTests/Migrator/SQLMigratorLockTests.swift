@@ -1,5 +1,7 @@
-import AppMigrationsSQLite
 import Testing
+
+@testable import AppMigrationsSQL
+@testable import AppMigrationsSQLite
 
 /// Locks that could not be had, on the connections of other libraries.
 @Suite struct SQLMigratorLockTests {
@@ -101,5 +103,31 @@ import Testing
         }
         #expect(told == ["1/4 1", "2/2 4"])
         #expect(report.applied == [1, 4])
+    }
+
+    @Test func `a transaction that is rolled back takes its counts with it`() throws {
+        let db = try memory()
+        let texts = ["CREATE TABLE a(x)", "CREATE TABLE b(x)", "CREATE TABLE a(x)"]
+        let other = try Migrator(SQLMigration<SQLiteConnection>.numbered(Array(texts.prefix(1))))
+        let connection = OtherConnection(db) { sql in
+            if sql == "BEGIN IMMEDIATE" { try other.migrate(db) }
+        }
+        let migrator = try Other(SQLMigration.numbered(texts), transactions: .all)
+        let run = SQLMigrationRun(
+            of: migrator.steps,
+            in: OtherConnection.dialect.session(connection),
+            to: nil,
+            insideTransaction: false,
+            tellsOfWaiting: false
+        )
+        var told = [String]()
+        let error = try sqlError {
+            try run.work().run(on: connection) {
+                if case .progress(let done) = run.call { told.append("\(done.completed)/\(done.total)") }
+            }
+        }
+        #expect(told == ["1/2"])
+        #expect(error.applied == [])
+        #expect(run.counts == ([], 0))
     }
 }

@@ -99,4 +99,51 @@ import Testing
             }
         }
     }
+
+    /// Calls another host before each statement.
+    private struct Watched: AsyncSQLConnection {
+        let db: AsyncPostgresConnection
+        let before: (String) async throws -> Void
+
+        static var dialect: SQLDialect { .postgres }
+
+        nonisolated(nonsending) func query(_ sql: String, _ arguments: [SQLValue]) async throws
+            -> [[SQLValue]]
+        {
+            try await before(sql)
+            return try await db.query(sql, arguments)
+        }
+    }
+
+    @Test(arguments: ["CREATE INDEX", "pg_advisory_xact_lock"])
+    func `another host waits between the commit and the statement, and between the statement and its record`(
+        place: String
+    ) async throws {
+        try await withDatabase { info async throws in
+            try await Migrator([first]).migrate(AsyncPostgresConnection(info))
+            // It fails where it runs a second time.
+            let sql = "CREATE INDEX CONCURRENTLY people_name ON people(name)"
+            let other = try Migrator(
+                [first, Migration(version: 2, sql: sql, inTransaction: false)],
+                lockTimeout: .milliseconds(300)
+            )
+            var (places, codes) = (0, [SQLError.Code]())
+            let db = Watched(db: try await AsyncPostgresConnection(info)) { sql in
+                if sql.contains("CREATE INDEX") { places = 1 }
+                guard places == 1, sql.contains(place) else { return }
+                places = 2
+                do throws(SQLError) {
+                    try await other.migrate(AsyncPostgresConnection(info))
+                } catch {
+                    codes.append(error.code)
+                }
+            }
+            let report = try await SQLMigrator<Watched>([
+                SQLMigration(version: 1, sql: "CREATE TABLE people(id BIGINT, name TEXT)"),
+                SQLMigration(version: 2, sql: sql, inTransaction: false),
+            ]).migrate(db)
+            #expect(report.applied == [2])
+            #expect(codes == [.busy])
+        }
+    }
 }

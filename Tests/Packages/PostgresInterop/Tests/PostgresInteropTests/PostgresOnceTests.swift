@@ -49,6 +49,30 @@ import Testing
         }
     }
 
+    @Test func `a temporary table of the same name takes no record`() throws {
+        let hiding = [
+            "schema_migrations(version BIGINT UNIQUE NOT NULL)", "app_migrations(manager TEXT, version TEXT)",
+        ]
+        try withHosts { info, manager in
+            let db = try PostgresConnection(info)
+            let hide = { (db: PostgresConnection) in
+                for table in hiding { try db.query("CREATE TEMPORARY TABLE IF NOT EXISTS \(table)") }
+            }
+            let migrator = try SQLMigrator<PostgresConnection>(
+                (1...2).map { SQLMigration(version: $0, run: hide) }
+            )
+            #expect(try migrator.migrate(db).applied == [1, 2])
+            #expect(try manager("a").whenMigrating(toVersion: "1.9", in: db, run: hide))
+            #expect(try manager("a").whenMigrating(toVersion: "2.0", in: db, run: hide))
+            // It has none of the temporary tables.
+            let other = try PostgresConnection(info)
+            #expect(try migrator.migrate(other).applied == [])
+            #expect(try migrator.migrate(db).applied == [])
+            #expect(try other.query("SELECT version FROM app_migrations ORDER BY 1") == [["1.9"], ["2"]])
+            #expect(try !manager("b").whenMigrating(toVersion: "2.0", in: db) { _ in })
+        }
+    }
+
     private func add(to last: Int, _ manager: MigrationManager, _ db: PostgresConnection) throws -> Bool {
         try manager.whenMigrating(toVersion: "2.0", in: db) { db, batch, _ in
             let number = try (batch.cursor(as: Int.self) ?? 0) + 1

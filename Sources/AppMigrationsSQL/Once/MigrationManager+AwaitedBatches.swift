@@ -1,0 +1,51 @@
+public import AppMigrations
+
+extension MigrationManager {
+    /// Runs `batches` again and again on a connection that is awaited, each time in a transaction of its own, until it says that
+    /// it is done: each batch exactly once in the life of the database.
+    ///
+    /// It is the form for a connection that is awaited, of `whenMigrating(toVersion:in:batches:)`, and what that says of cursors,
+    /// checkpoints and a cancelled task holds here. The closure runs on the caller's actor, and the connection belongs to this
+    /// call until it returns.
+    ///
+    /// Between two batches other hosts can read and write, also one that runs the same batches: a batch begins where the
+    /// database stands.
+    ///
+    /// - Parameters:
+    ///   - toVersion: The version, as in `whenMigrating(toVersion:run:)`; `1.4` and `1.4.0` are one row.
+    ///   - oldestReader: The oldest app that can still use the data once this migration has begun.
+    ///   - db: A connection that is not in a transaction. The expression is evaluated only when there may be batches to run.
+    ///   - ledger: The table that records what ran, for a database in which another program has one of that name.
+    ///   - lockTimeout: How long each batch waits for another writer.
+    ///   - batches: Does one batch, with the connection, the cursor of the batch before it, and the migration's context. It
+    ///     must not end the transaction.
+    /// - Returns: Whether a batch ran.
+    /// - Throws: `MigrationError` as `whenMigrating(toVersion:run:)`; its `underlyingError` is what the closure threw, or an
+    ///   ``SQLError``. The batches before stay, nothing of this one is in the database then, unless the commit itself got no
+    ///   answer: the next start goes on where the database stands.
+    @discardableResult
+    public nonisolated(nonsending) func whenMigrating<Connection: AsyncSQLConnection>(
+        toVersion: String,
+        oldestReader: String? = nil,
+        in db: nonisolated(nonsending) @autoclosure () async throws -> Connection,
+        ledger: String = "app_migrations",
+        lockTimeout: Duration = .seconds(60),
+        batches:
+            nonisolated(nonsending) (Connection, MigrationBatch, MigrationContext) async throws ->
+            MigrationBatch.Outcome
+    ) async throws(MigrationError) -> Bool {
+        var ran = false
+        try await whenMigrating(toVersion: toVersion, oldestReader: oldestReader) { context in
+            let db = try await db()
+            let table = AppMigrationsTable(
+                session: Connection.dialect.session(nil),
+                name: ledger,
+                manager: name
+            )
+            let run = BatchRun(table, context, lockTimeout: lockTimeout)
+            defer { ran = run.hasRun }
+            try await run.run(awaiting: db) { try await batches(db, $0, context) }
+        }
+        return ran
+    }
+}

@@ -3,7 +3,7 @@ public import GRDB
 
 // The samples of "Asynchronous connections" for GRDB, as they stand there.
 
-private func migrate(_ writer: any DatabaseWriter, with migrator: SQLMigrator<Database>) async throws {
+func migrate(_ writer: any DatabaseWriter, with migrator: SQLMigrator<Database>) async throws {
     try await writer.writeWithoutTransaction { db in _ = try migrator.migrate(db) }
 }
 

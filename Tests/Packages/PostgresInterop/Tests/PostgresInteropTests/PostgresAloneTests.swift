@@ -132,8 +132,9 @@ import Testing
                 if sql.contains("CREATE INDEX") { places = 1 }
                 guard places == 1, sql.contains(place) else { return }
                 places = 2
+                let second = try await AsyncPostgresConnection(info)
                 do throws(SQLError) {
-                    try await other.migrate(AsyncPostgresConnection(info))
+                    try await other.migrate(second)
                 } catch {
                     codes.append(error.code)
                 }

@@ -55,7 +55,7 @@ import Testing
         ]
         try withHosts { info, manager in
             let db = try PostgresConnection(info)
-            let hide = { (db: PostgresConnection) in
+            let hide = { @Sendable (db: PostgresConnection) in
                 for table in hiding { try db.query("CREATE TEMPORARY TABLE IF NOT EXISTS \(table)") }
             }
             let migrator = try SQLMigrator<PostgresConnection>(

@@ -92,10 +92,14 @@ func addNote(_ text: String, gate: MigrationGate) async throws {
 }
 
 private let folders = ["Letters", "Drafts"]
-private func rename(_ folder: String) throws {}
-private func deleteCaches() throws {}
-private func makeTables() throws {}
-private func save(_ text: String) throws {}
+private func rename(_ folder: String) throws { note("rename \(folder)") }
+private func deleteCaches() throws { note("deleteCaches") }
+private func makeTables() throws { note("makeTables") }
+private func save(_ text: String) throws { note("save \(text)") }
+
+/// What the samples called in this process: a gate's start runs in a task of its own, which knows no test.
+private let calls = Guarded([String]())
+private func note(_ call: String) { calls.withLock { $0.append(call) } }
 
 @Suite struct SamplesOfProgress {
     @Test func `the bar appears for an update, ends at one hundred, and not at all without one`() async throws
@@ -113,6 +117,24 @@ private func save(_ text: String) throws {}
             #expect(percents == percents.sorted() && lines.allSatisfy { $0.hasPrefix("\r[") }, "\(lines)")
             #expect(try await shown("1.4") == [])
             try await addNote("A door", gate: libraryGate(in: folder, appVersion: "1.4"))
+        }
+    }
+
+    @Test func `a new install runs no closure, and a door of an update waits for all of them`() async {
+        await #expect(processExitsWith: .success) {
+            try await withTemporaryFolder { folder async throws in
+                try await libraryGate(in: folder + "/new", appVersion: "1.4").ready()
+                #expect(calls.withLock { $0 } == ["makeTables"])
+                let old = folder + "/old"
+                _ = try MigrationManager(named: "Library", currentVersion: "1.0", stateDirectory: old)
+                calls.withLock { $0 = [] }
+                try await addNote("A door", gate: libraryGate(in: old, appVersion: "1.4"))
+                #expect(
+                    calls.withLock { $0 } == [
+                        "rename Letters", "rename Drafts", "deleteCaches", "makeTables", "save A door",
+                    ]
+                )
+            }
         }
     }
 

@@ -42,10 +42,40 @@ public struct SQLRehearsal<Connection: SQLConnection>: Sendable {
     /// - Throws: ``SQLRehearsalFinding`` for released migrations that were edited, and for a release that is recorded with
     ///   another schema; `SQLError` of a migration; `MigrationError` for a version that can't be read.
     public func record(_ release: String, opening open: () throws -> Connection) throws {
+        try record(release) { body in try body(open()) }
+    }
+
+    /// Rehearses the migrations in a new database, and from the schema of each release.
+    ///
+    /// - Parameters:
+    ///   - open: Opens a new and empty database, in memory for instance. It is called once for each run.
+    ///   - prepare: What the app does with its database before it calls `migrate`: a `baseline(_:at:)` for schemas that another
+    ///     library numbered.
+    /// - Returns: The report, with a row for a new database and one for each release.
+    /// - Throws: What `open` throws, and errors of files. What a migration throws is a finding instead.
+    public func run(
+        opening open: () throws -> Connection,
+        preparing prepare: (Connection) throws -> Void = { _ in }
+    ) throws -> SQLRehearsalReport {
+        try run(lending: { body in try body(open()) }, preparing: prepare)
+    }
+}
+
+extension SQLRehearsal {
+    /// The same with a connection that its library lends for the time of a call, as GRDB's queues do.
+    ///
+    /// ```swift
+    /// try rehearsal.record("2.1", lending: { try DatabaseQueue().inDatabase($0) })
+    /// ```
+    public func record(_ release: String, lending lend: ((Connection) throws -> Void) throws -> Void) throws {
         _ = try AppVersion(parsing: release)
-        let db = try empty(open)
-        try migrator.migrate(db)
-        let script = try SQLSchemaRecord(of: db, release: release, ledger: migrator.ledger).script
+        var script: String?
+        try lend { db in
+            try requireEmpty(db)
+            try migrator.migrate(db)
+            script = try SQLSchemaRecord(of: db, release: release, ledger: migrator.ledger).script
+        }
+        guard let script else { throw Self.notLent }
         let file = "\(folder)/\(release).sql"
         let recorded = try FolderFiles.textIfThere(file)
         if let recorded, recorded != script {
@@ -61,17 +91,22 @@ public struct SQLRehearsal<Connection: SQLConnection>: Sendable {
         if recorded == nil { try FolderFiles.write(script, to: file) }
     }
 
-    /// Rehearses the migrations in a new database, and from the schema of each release.
+    /// The same with a connection that its library lends for the time of a call, as GRDB's queues do.
     ///
-    /// - Parameters:
-    ///   - open: Opens a new and empty database, in memory for instance. It is called once for each run.
-    ///   - prepare: What the app does with its database before it calls `migrate`: a `baseline(_:at:)` for schemas that another
-    ///     library numbered.
-    /// - Returns: The report, with a row for a new database and one for each release.
-    /// - Throws: What `open` throws, and errors of files. What a migration throws is a finding instead.
+    /// ```swift
+    /// let report = try rehearsal.run(lending: { try DatabaseQueue().inDatabase($0) })
+    /// ```
     public func run(
-        opening open: () throws -> Connection,
+        lending lend: ((Connection) throws -> Void) throws -> Void,
         preparing prepare: (Connection) throws -> Void = { _ in }
+    ) throws -> SQLRehearsalReport {
+        // A closure that is lent a connection must not capture one that doesn't escape.
+        try withoutActuallyEscaping(prepare) { try rehearsed(lend, $0) }
+    }
+
+    private func rehearsed(
+        _ lend: ((Connection) throws -> Void) throws -> Void,
+        _ prepare: @escaping (Connection) throws -> Void
     ) throws -> SQLRehearsalReport {
         var report = SQLRehearsalReport(versions: migrator.migrations.map(\.version))
         report.versionFindings = try lock.findings(in: migrator)
@@ -86,8 +121,13 @@ public struct SQLRehearsal<Connection: SQLConnection>: Sendable {
         }
         var new: SQLSchema?
         for release in [nil] + releases.map(Optional.some) {
-            var run = Run(migrator: migrator, folder: folder, release: release)
-            try run.rehearse(empty(open), prepare, comparedWith: new)
+            var run: Run?
+            try lend { db in
+                try requireEmpty(db)
+                run = Run(migrator: migrator, folder: folder, release: release)
+                try run?.rehearse(db, prepare, comparedWith: new)
+            }
+            guard let run else { throw Self.notLent }
             if release == nil { new = run.schema }
             report.runs.append(run.row)
         }
@@ -100,18 +140,21 @@ public struct SQLRehearsal<Connection: SQLConnection>: Sendable {
             .sorted()
     }
 
-    private func empty(_ open: () throws -> Connection) throws -> Connection {
+    private func requireEmpty(_ db: Connection) throws {
         if Connection.dialect == .postgres {
             throw SQLRehearsalFinding(
                 .failed,
                 "Schemas are recorded and compared in SQLite only. An SQLMigrationLock takes the migrations of every database."
             )
         }
-        let db = try open()
-        if try db.query("SELECT 1 FROM main.sqlite_master LIMIT 1").isEmpty { return db }
+        if try db.query("SELECT 1 FROM main.sqlite_master LIMIT 1").isEmpty { return }
         throw SQLRehearsalFinding(
             .failed,
             "The database that was opened has a schema already. Open a new one for each run, in memory for instance."
         )
+    }
+
+    private static var notLent: SQLRehearsalFinding {
+        SQLRehearsalFinding(.failed, "No connection was lent: lending: has to call what it is given.")
     }
 }

@@ -214,6 +214,27 @@ struct SQLRehearsalTests {
         }
     }
 
+    @Test func `a connection that is lent is used for the time of the call`() throws {
+        try withTemporaryFolder { folder throws in
+            func lend(_ body: (SQLiteConnection) throws -> Void) throws {
+                let db = try memory()
+                defer { db.close() }
+                try body(db)
+            }
+            let rehearsal = try rehearsal(folder, first, second)
+            try rehearsal.record("2.1", lending: lend)
+            #expect(try rehearsal.run(lending: lend).runs.map(\.ran) == [[1, 2], []])
+            for body in [
+                { try rehearsal.record("2.2") { _ in } }, { _ = try rehearsal.run(lending: { _ in }) },
+            ] {
+                let error = #expect(throws: SQLRehearsalFinding.self) { try body() }
+                #expect(
+                    error?.description == "No connection was lent: lending: has to call what it is given."
+                )
+            }
+        }
+    }
+
     @Test func `another database than SQLite is told so`() throws {
         struct Postgres: SQLConnection {
             static var dialect: SQLDialect { .postgres }

@@ -64,9 +64,7 @@ public struct SQLRehearsal<Connection: SQLConnection>: Sendable {
 extension SQLRehearsal {
     /// The same with a connection that its library lends for the time of a call, as GRDB's queues do.
     ///
-    /// ```swift
-    /// try rehearsal.record("2.1", lending: { try DatabaseQueue().inDatabase($0) })
-    /// ```
+    /// For GRDB it is `lending: { try DatabaseQueue().inDatabase($0) }`.
     public func record(_ release: String, lending lend: ((Connection) throws -> Void) throws -> Void) throws {
         _ = try AppVersion(parsing: release)
         var script: String?
@@ -93,9 +91,7 @@ extension SQLRehearsal {
 
     /// The same with a connection that its library lends for the time of a call, as GRDB's queues do.
     ///
-    /// ```swift
-    /// let report = try rehearsal.run(lending: { try DatabaseQueue().inDatabase($0) })
-    /// ```
+    /// For GRDB it is `lending: { try DatabaseQueue().inDatabase($0) }`.
     public func run(
         lending lend: ((Connection) throws -> Void) throws -> Void,
         preparing prepare: (Connection) throws -> Void = { _ in }

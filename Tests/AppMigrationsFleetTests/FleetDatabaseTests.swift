@@ -167,8 +167,7 @@ import Testing
                 named: "Mine",
                 currentVersion: "1.0",
                 firstRun: .everything,
-                store: store,
-                options: .init(leaseDuration: longLease)
+                store: store
             )
             try await mine.whenMigrating(toVersion: "1.0", in: place.db) { _ in
                 #expect(await code { _ = try await same.status } == .stateUnreadable)
@@ -184,8 +183,7 @@ import Testing
                 try await FleetMigrationManager(
                     currentVersion: "1.4",
                     firstRun: .everything,
-                    store: InMemoryFleetStore(),
-                    options: .init(leaseDuration: longLease)
+                    store: InMemoryFleetStore()
                 ),
             ] {
                 let error = await #expect(throws: MigrationError.self) {

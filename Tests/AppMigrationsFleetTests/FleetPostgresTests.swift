@@ -18,8 +18,7 @@ import Testing
                 named: "Data",
                 currentVersion: "1.4",
                 firstRun: .everything,
-                store: SQLFleetStore(db),
-                options: .init(leaseDuration: longLease)
+                store: SQLFleetStore(db)
             )
             try await body(manager, db, path)
         }

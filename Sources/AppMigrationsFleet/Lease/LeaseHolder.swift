@@ -62,18 +62,34 @@ final class LeaseHolder: Sendable {
     }
 
     /// Takes the lease for lost once it could not be renewed for half of its length: another host takes over after the whole.
+    ///
+    /// A process whose threads were all busy has not tried. So the last twelfth of that half begins only when this task runs
+    /// again, and a renewal after a stall keeps the lease: it replaces the revision that nobody has taken over, or fails.
     func watch() async {
-        while true {
+        let lastTry = lease.length / 12
+        var tries = 0
+        while tries < Self.patience {
             let (renewed, hasEnded) = progress.withLock { ($0.renewed, $0.hasEnded) }
             if hasEnded { return }
-            let left = lease.length / 2 - (clock.uptime() - renewed)
-            if left <= .zero { return lose(.notRenewed(lease.length / 2)) }
+            let began = clock.uptime()
+            let left = lease.length - (began - renewed)
+            let isLast = left <= lease.length / 2 + lastTry
+            // Before the whole length nobody takes over, so a last try that begins in it doesn't outlast it.
+            let pause =
+                isLast ? (left > .zero ? min(lastTry, left) : lastTry) : left - lease.length / 2 - lastTry
             do {
-                try await clock.pause(left)
+                try await clock.pause(pause)
             } catch {
                 return
             }
+            if !isLast || progress.withLock({ $0.renewed != renewed }) {
+                tries = 0
+            } else {
+                // Where the pause itself took long, the process stood still in it.
+                tries += clock.uptime() - began < pause + lastTry / 4 ? Self.patience : 1
+            }
         }
+        lose(.notRenewed(lease.length / 2))
     }
 
     /// Renews before the closure begins, where the store took so long to answer that another host may have taken over since.

@@ -7,7 +7,7 @@ import Testing
 @Suite struct SeveralHostsArticleTests {
     @Test func `a job migrates and the pods become ready`() async throws {
         let store = InMemoryFleetStore()
-        try await keptOrTriedAgain { try await job(store) }
+        try await job(store)
         try await pod(store)
         let migrations = try await manager(store) { false }
         #expect(try await readyz(migrations))
@@ -25,7 +25,7 @@ import Testing
         #expect(try await !mustDrain(old))
         let probe = try await server("1.3")
         #expect(try await !readyz(probe))
-        try await keptOrTriedAgain { try await job(store) }
+        try await job(store)
         #expect(try await mustDrain(old))
         #expect(try await !mustDrain(server("1.1")))
         #expect(try await readyz(probe))
@@ -38,7 +38,7 @@ import Testing
         let store = InMemoryFleetStore()
         let first = try await manager(store) { hasNotes }
         #expect(first.lastRunVersion == AppVersion(version))
-        try await keptOrTriedAgain { try await job(store) }
+        try await job(store)
         let later = try await manager(store) {
             Issue.record("A host that came later was asked.")
             return !hasNotes
@@ -50,12 +50,12 @@ import Testing
         let store = InMemoryFleetStore()
         let failing = Uploads(failing: 2)
         let code = await code {
-            try await failing.during { try await keptOrTriedAgain { try await job(store) } }
+            try await failing.during { try await job(store) }
         }
         #expect(code == .migrationFailed)
         #expect(failing.log.all == ["1 fence 1", "2 fence 1"])
         let second = Uploads()
-        try await second.during { try await keptOrTriedAgain { try await job(store) } }
+        try await second.during { try await job(store) }
         #expect(second.log.all == ["2 fence 2", "3 fence 2"])
     }
 
@@ -64,14 +64,14 @@ import Testing
             let store = InMemoryFleetStore()
             let uploads = Uploads()
             try await uploads.during {
-                for _ in 1...2 { try await keptOrTriedAgain { try await start(store) } }
+                for _ in 1...2 { try await start(store) }
             }
             #expect(uploads.log.all == ["0 fence 0"])
             let db = try AsyncSQLite(folder + "/db")
             _ = try await db.query("CREATE TABLE notes(title)", [])
             for _ in 1...2 {
                 _ = try await db.query("INSERT INTO notes VALUES (' one ')", [])
-                try await keptOrTriedAgain { try await startTogether(AsyncSQLite(folder + "/db"), db) }
+                try await startTogether(AsyncSQLite(folder + "/db"), db)
             }
             #expect(try await db.query("SELECT title FROM notes", []) == [["one"], [" one "]])
         }
@@ -88,13 +88,11 @@ import Testing
             for _ in 1...2 {
                 let connections = (try AsyncSQLite(folder + "/db"), try AsyncSQLite(folder + "/db"))
                 try await uploads.during {
-                    try await keptOrTriedAgain {
-                        if isLandingPage {
-                            try await start(storeConnection: connections.0, connection: connections.1)
-                        } else {
-                            try await migrate(storeConnection: connections.0, connection: connections.1) {
-                                log.add($0)
-                            }
+                    if isLandingPage {
+                        try await start(storeConnection: connections.0, connection: connections.1)
+                    } else {
+                        try await migrate(storeConnection: connections.0, connection: connections.1) {
+                            log.add($0)
                         }
                     }
                 }

@@ -32,8 +32,7 @@ import Testing
             named: "Data",
             currentVersion: "1.4",
             firstRun: .everything,
-            store: StrictStore(store: fleet.store),
-            options: .init(leaseDuration: longLease)
+            store: StrictStore(store: fleet.store)
         )
         let (began, door) = (Door(), Door())
         let task = Task {

@@ -5,30 +5,6 @@ import Testing
 @Suite struct FleetLeaseTests {
     let fleet = Fleet()
 
-    /// A host whose closure stands at a door, and the door.
-    private func holding(
-        _ host: String = "a",
-        _ change: (inout FleetMigrationManager.Options) -> Void = { _ in }
-    ) async throws -> (task: Task<MigrationError.Code?, Never>, door: Door) {
-        let manager = try await fleet.host(host, change)
-        let door = Door()
-        let task = Task { [log = fleet.log] in
-            await code {
-                try await manager.whenMigrating(toVersion: "1.1") { context in
-                    log.add("\(host) runs \(context.attempt)")
-                    await withTaskCancellationHandler {
-                        await door.pass()
-                    } onCancel: {
-                        log.add("\(host) is cancelled")
-                    }
-                }
-            }
-        }
-        await fleet.clock.sleepers(2)
-        while !fleet.log.all.contains(where: { $0.hasPrefix("\(host) runs") }) { await Task.yield() }
-        return (task, door)
-    }
-
     /// Lets time pass in steps, so that each pause that ends within it is followed by what comes next.
     private func pass(_ duration: Duration, steps: Int, sleepers: Int) async {
         for _ in 0..<steps {
@@ -38,14 +14,10 @@ import Testing
         }
     }
 
-    private func until(_ entry: String) async {
-        while !fleet.log.all.contains(entry) { await Task.yield() }
-    }
-
     @Test func `a host waits for the host at work, says so every ten seconds, and finds nothing to do`()
         async throws
     {
-        let (first, door) = try await holding()
+        let (first, door) = try await fleet.holding()
         let second = try await fleet.host("b")
         let waiting = Task { try await second.whenMigrating(toVersion: "1.1") {} }
         await pass(.seconds(120), steps: 240, sleepers: 3)
@@ -60,7 +32,7 @@ import Testing
     }
 
     @Test func `a lease that is renewed outlives its length many times`() async throws {
-        let (first, door) = try await holding()
+        let (first, door) = try await fleet.holding()
         await pass(.seconds(300), steps: 150, sleepers: 2)
         door.open()
         #expect(await first.value == nil)
@@ -70,12 +42,12 @@ import Testing
     @Test func `a host that can't renew for half of its lease cancels the closure, and records nothing`()
         async throws
     {
-        let (first, door) = try await holding()
+        let (first, door) = try await fleet.holding()
         fleet.store.onWrite { _, _ in .fails }
         await pass(.seconds(14), steps: 14, sleepers: 2)
         #expect(!fleet.log.all.contains("a is cancelled"))
         fleet.clock.advance(by: .seconds(2))
-        await until("a is cancelled")
+        await fleet.log.until("a is cancelled")
         fleet.store.works()
         door.open()
         #expect(await first.value == .leaseLost)
@@ -100,11 +72,13 @@ import Testing
     }
 
     @Test func `a store that doesn't answer keeps a host from nothing but its record`() async throws {
-        let (first, door) = try await holding()
+        let (first, door) = try await fleet.holding()
         fleet.store.onWrite { _, _ in .stalls }
         await pass(.seconds(10), steps: 5, sleepers: 1)
         fleet.clock.advance(by: .seconds(10))
-        await until("a is cancelled")
+        await fleet.clock.sleepers(1)
+        fleet.clock.advance(by: .milliseconds(2_500))
+        await fleet.log.until("a is cancelled")
         door.open()
         #expect(await first.value == .leaseLost)
         fleet.store.works()
@@ -112,7 +86,7 @@ import Testing
 
     @Test func `a dead host is taken over after the length of its lease, and counts as a death`() async throws
     {
-        let (first, door) = try await holding()
+        let (first, door) = try await fleet.holding()
         fleet.store.onWrite { _, text in text.contains(#""owner" : "a,"#) ? .stalls : .works }
         let second = try await fleet.host("b") { $0.attemptLimit = 2 }
         let waiting = Task { [log = fleet.log] in
@@ -124,7 +98,7 @@ import Testing
             fleet.clock.advance(by: .milliseconds(500))
             for _ in 0..<50 { await Task.yield() }
         }
-        await until("b runs 2 2")
+        await fleet.log.until("b runs 2 2")
         #expect(try await waiting.value)
         fleet.store.works()
         door.open()
@@ -136,16 +110,19 @@ import Testing
     @Test func `a renewal that isn't answered keeps a host that is done no longer than its lease`()
         async throws
     {
-        let (first, door) = try await holding()
+        let (first, door) = try await fleet.holding()
         fleet.store.onWrite { [log = fleet.log] _, _ in
             log.add("stalls")
             return .stalls
         }
         fleet.clock.advance(by: .seconds(5))
-        await until("stalls")
+        await fleet.log.until("stalls")
         door.open()
         for _ in 0..<1_000 { await Task.yield() }
-        fleet.clock.advance(by: .seconds(10))
+        for time in [10_000, 2_500] {
+            await fleet.clock.sleepers(1)
+            fleet.clock.advance(by: .milliseconds(time))
+        }
         #expect(await first.value == .leaseLost)
         fleet.store.works()
     }

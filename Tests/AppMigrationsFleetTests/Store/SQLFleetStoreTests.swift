@@ -43,8 +43,7 @@ import Testing
                 let migrations = try await FleetMigrationManager(
                     currentVersion: "1.1",
                     firstRun: .everything,
-                    store: SQLFleetStore(db),
-                    options: .init(leaseDuration: longLease)
+                    store: SQLFleetStore(db)
                 )
                 try await migrations.whenMigrating(toVersion: "1.1") {}
                 if let statements { #expect(db.statements.count == before + statements) }

@@ -31,6 +31,32 @@ struct Fleet: Sendable {
     }
 }
 
+extension Fleet {
+    /// A host whose closure stands at a door, and the door.
+    func holding(
+        _ host: String = "a",
+        _ change: (inout FleetMigrationManager.Options) -> Void = { _ in }
+    ) async throws -> (task: Task<MigrationError.Code?, Never>, door: Door) {
+        let manager = try await self.host(host, change)
+        let door = Door()
+        let task = Task { [log] in
+            await code {
+                try await manager.whenMigrating(toVersion: "1.1") { context in
+                    log.add("\(host) runs \(context.attempt)")
+                    await withTaskCancellationHandler {
+                        await door.pass()
+                    } onCancel: {
+                        log.add("\(host) is cancelled")
+                    }
+                }
+            }
+        }
+        await clock.sleepers(2)
+        while !log.all.contains(where: { $0.hasPrefix("\(host) runs") }) { await Task.yield() }
+        return (task, door)
+    }
+}
+
 /// What happened, in order.
 final class Log: Sendable {
     private let entries = Guarded<[String]>([])
@@ -40,6 +66,10 @@ final class Log: Sendable {
     func add(_ entry: String) { entries.withLock { $0.append(entry) } }
 
     var all: [String] { entries.withLock { $0 } }
+
+    func until(_ entry: String) async {
+        while !all.contains(entry) { await Task.yield() }
+    }
 }
 
 /// A door that a closure waits at until the test opens it.
@@ -81,20 +111,5 @@ func code(_ call: () async throws -> Void) async -> MigrationError.Code? {
         return nil
     } catch {
         return (error as? MigrationError)?.code
-    }
-}
-
-/// For managers by the clocks of the system: the tests of all modules run in one process, whose threads can be busy for longer than
-/// half of a usual lease.
-let longLease = Duration.seconds(3_600)
-
-/// Runs a job with a usual lease, and again where it lost that lease, as its scheduler would.
-func keptOrTriedAgain(_ job: () async throws -> Void) async throws {
-    while true {
-        do {
-            return try await job()
-        } catch let error as MigrationError where error.code == .leaseLost {
-            continue
-        }
     }
 }

@@ -33,6 +33,9 @@ final class ManualClock: Sendable {
 
     var now: Duration { progress.withLock { $0.now } }
 
+    /// How many tasks sleep.
+    var asleep: Int { progress.withLock { $0.sleepers.count } }
+
     /// How many pauses were begun.
     var pauses: Int { progress.withLock { $0.pauses } }
 

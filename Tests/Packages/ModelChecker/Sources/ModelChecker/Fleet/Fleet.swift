@@ -8,6 +8,7 @@ final class Fleet: @unchecked Sendable {
         let revision: FleetRevision?
         let bytes: [UInt8]
         let hash: UInt64
+        let sent: Duration
     }
 
     let ghost: FleetGhost
@@ -31,6 +32,7 @@ final class Fleet: @unchecked Sendable {
         if write.revision != document?.revision { return nil }
         count += 1
         let revision = FleetRevision(count)
+        write.host.written = max(write.host.written, write.sent)
         ghost.look(at: write, over: document?.bytes, in: self)
         document = FleetDocument(bytes: write.bytes, revision: revision)
         documentHash = write.hash

@@ -34,7 +34,13 @@ final class FleetHost: @unchecked Sendable {
     let fleet: Fleet
     var steps: [Step] = []
     /// The whole host stands still.
-    var isStalled = false
+    var isStalled = false {
+        didSet { if !isStalled { awake = fleet.time } }
+    }
+    /// Since when it hasn't stood still.
+    private(set) var awake = Duration.zero
+    /// When it sent the newest of its writes that the store has done.
+    var written = Duration.zero
     var isDead = false
     var ending: String?
     var hasEnded = false
@@ -139,7 +145,8 @@ extension FleetHost: FleetStore {
             host: self,
             revision: revision,
             bytes: document,
-            hash: Machine.mix(history, 1)
+            hash: Machine.mix(history, 1),
+            sent: fleet.time
         )
         switch try await reach(.request("writes at revision \(revision?.description ?? "none")")) {
         case .isLost: throw Lost()

@@ -5,7 +5,7 @@ extension FleetMigrationManager {
     ///
     /// It reads the store once, changes nothing and never closes the manager. Use the manager that is handed in.
     ///
-    /// - Throws: `MigrationError` with the code `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat` or
+    /// - Throws: `MigrationError` with the code `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat`, `cancelled` or
     ///   `invalidVersion`, and what `declarations` throws itself.
     nonisolated(nonsending) public func plan(
         _ declarations: nonisolated(nonsending) (FleetMigrationManager) async throws -> Void
@@ -26,7 +26,7 @@ extension FleetMigrationManager {
     /// declares the migrations where they run. `false` where there is no state yet, and while a migration is under way; `true`
     /// where the data is ahead: whether this app may still use it then is for ``requiredVersion`` to say.
     ///
-    /// - Throws: `MigrationError` with the code `stateUnreadable`, `stateCorrupted` or `stateFromNewerFormat`, that of a
+    /// - Throws: `MigrationError` with the code `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat` or `cancelled`, that of a
     ///   declaration which no data could satisfy, `outOfOrder` for instance, and what `declarations` throws itself.
     nonisolated(nonsending) public func isMigrated(
         _ declarations: nonisolated(nonsending) (FleetMigrationManager) async throws -> Void

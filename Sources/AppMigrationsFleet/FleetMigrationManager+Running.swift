@@ -124,12 +124,7 @@ extension FleetMigrationManager {
                 by: self
             )
             let sent = clock.uptime()
-            let outcome = try await stored.save(
-                claim.intent,
-                version,
-                at: found.revision,
-                else: "Migration \(version) was not run."
-            )
+            let outcome = try await stored.save(claim, over: state, version, at: found.revision)
             if let revision = claim.revision(of: outcome) {
                 know(claim.intent)
                 return FleetAttempt(claim, at: revision, since: sent, by: self)
@@ -168,7 +163,10 @@ extension FleetMigrationManager {
     /// The state, which was there when the manager was made.
     func existing(_ found: StoredState.Found) throws(MigrationError) -> MigrationState {
         if let state = found.state { return state }
-        throw .gone(location)
+        if found.revision != nil { throw .gone(location) }
+        throw .gone(location).appending(
+            " Its fences begin again with 1 then, and what refuses lower ones has to forget its highest."
+        )
     }
 
     /// The state as it stands, or as this manager takes it to be where there is none yet.

@@ -57,7 +57,7 @@ public final class FleetMigrationManager: Sendable {
     ///   - options: Length of the lease, time-out, limit of attempts, the oldest version to upgrade from, whether only to look,
     ///     events.
     /// - Throws: `MigrationError` with the code `invalidName`, `invalidVersion`, `stateUnreadable` (the store could not be
-    ///   reached), `stateCorrupted`, `stateFromNewerFormat`, `tooOld`, `newerThanCurrentVersion`, `firstRunFailed` or
+    ///   reached), `stateCorrupted`, `stateFromNewerFormat`, `tooOld`, `newerThanCurrentVersion`, `firstRunFailed`, `cancelled` or
     ///   `stateNotSaved`. Nothing was run then.
     public nonisolated(nonsending) convenience init(
         named name: String = "default",

@@ -6,55 +6,6 @@ import TestSupport
 import Testing
 
 @Suite struct FleetDatabaseTests {
-    /// A database with a table, and managers whose store it is.
-    private struct Place {
-        let path: String
-        let db: AsyncSQLite
-        let clock = ManualClock()
-
-        init(_ folder: String) async throws {
-            path = folder + "/data.sqlite"
-            db = try AsyncSQLite(path)
-            try await db.query("CREATE TABLE notes (title TEXT)")
-        }
-
-        func manager(_ host: String = "a", on db: AsyncSQLite? = nil) async throws -> FleetMigrationManager {
-            try await FleetMigrationManager(
-                named: "Data",
-                currentVersion: "1.4",
-                firstRun: { .everything },
-                store: SQLFleetStore(db ?? self.db),
-                options: FleetMigrationManager.Options(),
-                clock: clock.clock,
-                host: host
-            )
-        }
-
-        func notes() async throws -> Int64? {
-            guard case .integer(let count) = try await db.query("SELECT count(*) FROM notes").first?.first
-            else {
-                return nil
-            }
-            return count
-        }
-
-        /// Changes the document past every manager.
-        func edit(_ assignments: String) {
-            do {
-                let other = try SQLiteConnection(path: path)
-                try other.execute(script: "UPDATE app_migration_state SET \(assignments)")
-            } catch {
-                Issue.record(error)
-            }
-        }
-
-        func insert(_ db: AsyncSQLite) async throws { try await db.query("INSERT INTO notes VALUES ('one')") }
-    }
-
-    private func withPlace(_ body: nonisolated(nonsending) (Place) async throws -> Void) async throws {
-        try await withTemporaryFolder { try await body(Place($0)) }
-    }
-
     @Test(arguments: [true, false])
     func `work and record are one transaction, also on the store's own connection`(_ isShared: Bool)
         async throws
@@ -171,31 +122,6 @@ import Testing
             )
             try await mine.whenMigrating(toVersion: "1.0", in: place.db) { _ in
                 #expect(await code { _ = try await same.status } == .stateUnreadable)
-            }
-        }
-    }
-
-    @Test func `another database than the store's is refused before anything runs`() async throws {
-        try await withPlace { place in
-            let elsewhere = try AsyncSQLite(":memory:")
-            for manager in [
-                try await place.manager(),
-                try await FleetMigrationManager(
-                    currentVersion: "1.4",
-                    firstRun: .everything,
-                    store: InMemoryFleetStore()
-                ),
-            ] {
-                let error = await #expect(throws: MigrationError.self) {
-                    try await manager.whenMigrating(toVersion: "1.1", in: elsewhere) { _ in
-                        Issue.record("It ran.")
-                    }
-                }
-                #expect(error?.code == .migrationFailed)
-                #expect(
-                    error?.description.contains("which has to be an SQLFleetStore") == true,
-                    "\(error?.description ?? "")"
-                )
             }
         }
     }

@@ -50,6 +50,15 @@ import Testing
             """
         ),
         Row(
+            .leaseLost,
+            .leaseLost(.taken(by: nil), version, location, begun: false),
+            """
+            This host lost its lease on migration 1.2 of manager "Data", document "Data" in the fleet's store: another host has \
+            written the document since. Its closure was not called, and nothing was recorded: the migration runs later, here or \
+            elsewhere. Make a new manager, which reads the state again.
+            """
+        ),
+        Row(
             .lockTimeout,
             .timedOut(.seconds(20), "b, process 8, f01", location, version),
             """

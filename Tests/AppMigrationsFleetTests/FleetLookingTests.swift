@@ -153,4 +153,14 @@ import Testing
         try await fleet.host("b").forgetState()
         #expect(await code { try await migrations.whenMigrating(toVersion: "1.1") {} } == .stateUnreadable)
     }
+    @Test func `a state that was forgotten stays so, however its document is laid out`() async throws {
+        let migrations = try await fleet.host()
+        try await migrations.whenMigrating(toVersion: "1.1") {}
+        try await migrations.forgetState()
+        let text = try #require(try await fleet.store.text())
+        try await fleet.store.put(text.replacing(" : ", with: ":\n\t"))
+        #expect(
+            try await fleet.host("b", firstRun: .existingData(at: "1.2")).lastRunVersion == AppVersion("1.2")
+        )
+    }
 }

@@ -64,6 +64,17 @@ import Testing
         }
     }
 
+    @Test func `a server looks for a host that vanishes with the document's row locked`() async throws {
+        try await withManager { manager, db, _ in
+            #expect(await migrate(manager, db) == nil)
+            let begin = try #require(db.statements.firstIndex { $0.hasPrefix("BEGIN") })
+            let words = db.statements[begin + 1].split { $0 == " " || $0 == "\n" }.joined(separator: " ")
+            for (name, value) in [("idle", 10), ("interval", 5), ("count", 3)] {
+                #expect(words.contains("WHEN 'tcp_keepalives_\(name)' THEN '\(value)'"))
+            }
+        }
+    }
+
     @Test func `a server that commits later writes a lease at once`() async throws {
         try await withManager { manager, db, _ in
             try await manager.whenMigrating(toVersion: "1.1") {}

@@ -16,12 +16,12 @@ final class LeaseHolder: Sendable {
     let stored: StoredState
     let version: AppVersion
     let clock: FleetClock
-    private let lease: Lease
+    let lease: Lease
     private let progress: Guarded<Progress>
     private let turns = Turns()
     private let losses: (stream: AsyncStream<Void>, signal: AsyncStream<Void>.Continuation)
 
-    private static var patience: Int { 5 }
+    static var patience: Int { 5 }
 
     init(
         _ state: MigrationState,
@@ -43,6 +43,9 @@ final class LeaseHolder: Sendable {
 
     deinit { progress.destroy() }
 
+    /// When the lease was last renewed, and whether it has ended.
+    var renewal: (renewed: Duration, hasEnded: Bool) { progress.withLock { ($0.renewed, $0.hasEnded) } }
+
     var loss: LeaseLoss? { progress.withLock { $0.loss } }
 
     /// The state as it is known to stand.
@@ -55,66 +58,10 @@ final class LeaseHolder: Sendable {
         for await _ in losses.stream { return }
     }
 
-    private func lose(_ loss: LeaseLoss) {
+    func lose(_ loss: LeaseLoss) {
         progress.withLock { if $0.loss == nil, !$0.hasEnded { $0.loss = loss } }
         losses.signal.yield()
         turns.open()
-    }
-
-    /// Takes the lease for lost once it could not be renewed for half of its length: another host takes over after the whole.
-    ///
-    /// A process whose threads were all busy has not tried. So the last twelfth of that half begins only when this task runs
-    /// again, and a renewal after a stall keeps the lease: it replaces the revision that nobody has taken over, or fails.
-    func watch() async {
-        let lastTry = lease.length / 12
-        var tries = 0
-        while tries < Self.patience {
-            let (renewed, hasEnded) = progress.withLock { ($0.renewed, $0.hasEnded) }
-            if hasEnded { return }
-            let began = clock.uptime()
-            let left = lease.length - (began - renewed)
-            let isLast = left <= lease.length / 2 + lastTry
-            // Before the whole length nobody takes over, so a last try that begins in it doesn't outlast it.
-            let pause =
-                isLast ? (left > .zero ? min(lastTry, left) : lastTry) : left - lease.length / 2 - lastTry
-            do {
-                try await clock.pause(pause)
-            } catch {
-                return
-            }
-            if !isLast || progress.withLock({ $0.renewed != renewed }) {
-                tries = 0
-            } else {
-                // Where the pause itself took long, the process stood still in it.
-                tries += clock.uptime() - began < pause + lastTry / 4 ? Self.patience : 1
-            }
-        }
-        lose(.notRenewed(lease.length / 2))
-    }
-
-    /// Renews before the closure begins, where the store took so long to answer that another host may have taken over since.
-    func refresh() async throws(MigrationError) {
-        while clock.uptime() - progress.withLock({ $0.renewed }) >= lease.length / 2 { try await save { $0 } }
-    }
-
-    /// Renews until the task is cancelled, or the lease lost.
-    func renew() async {
-        var pause = lease.length / 6
-        while true {
-            do {
-                try await clock.pause(pause)
-            } catch {
-                return
-            }
-            do throws(MigrationError) {
-                try await save { $0 }
-                pause = lease.length / 6
-            } catch {
-                if loss != nil { return }
-                // The store could not be reached: tried again until `watch` gives the lease up.
-                pause = min(lease.length / 12, .seconds(1))
-            }
-        }
     }
 
     /// Saves a checkpoint.

@@ -86,23 +86,44 @@ extension MigrationError {
         )
     }
 
-    static func leaseLost(_ loss: LeaseLoss, _ version: AppVersion, _ location: StateLocation)
-        -> MigrationError
-    {
+    static func cancelledReading(_ cause: any Error, _ location: StateLocation) -> MigrationError {
+        MigrationError(
+            .cancelled,
+            manager: location.name,
+            underlying: cause,
+            """
+            The task was cancelled while the state of manager \(location.name.quoted), \(location.state), was read: \
+            \(sentence(cause)) Nothing was run or written. Make a new manager to try again.
+            """
+        )
+    }
+
+    static func leaseLost(
+        _ loss: LeaseLoss,
+        _ version: AppVersion,
+        _ location: StateLocation,
+        begun: Bool = true
+    ) -> MigrationError {
         let reason: Message =
             switch loss {
             case .notRenewed(let time): "it could not be renewed in the store for \(time.description)"
             case .taken(.some(let owner)): "\(owner) has taken over"
             case .taken(nil): "another host has written the document since"
             }
+        let consequence: Message =
+            begun
+            ? """
+            The closure's task was cancelled, and nothing of it was recorded: the migration runs again, here or elsewhere. \
+            What it did outside of the store stays.
+            """
+            : "Its closure was not called, and nothing was recorded: the migration runs later, here or elsewhere."
         return MigrationError(
             .leaseLost,
             manager: location.name,
             version: version,
             """
             This host lost its lease on migration \(version) of manager \(location.name.quoted), \(location.state): \(reason). \
-            The closure's task was cancelled, and nothing of it was recorded: the migration runs again, here or elsewhere. \
-            What it did outside of the store stays. Make a new manager, which reads the state again.
+            \(consequence) Make a new manager, which reads the state again.
             """
         )
     }

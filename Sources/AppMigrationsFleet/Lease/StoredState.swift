@@ -28,13 +28,12 @@ struct StoredState: Sendable {
     }
 
     /// What stands in the store, as it stands there.
-    nonisolated(nonsending) func document(
-        or consequence: Message = "Nothing was run or written."
-    ) async throws(MigrationError) -> FleetDocument? {
+    nonisolated(nonsending) func document() async throws(MigrationError) -> FleetDocument? {
         do {
             return try await store.read(location.name)
         } catch {
-            throw .unreadable(error, location, consequence)
+            if error is CancellationError || Task.isCancelled { throw .cancelledReading(error, location) }
+            throw .unreadable(error, location, "Nothing was run or written.")
         }
     }
 
@@ -49,7 +48,8 @@ struct StoredState: Sendable {
     func found(_ document: FleetDocument?) throws(MigrationError) -> Found {
         guard let document else { return Found() }
         let state = try MigrationState(document: document.bytes, at: location)
-        let isForgotten = state.unknownMembers == Self.forgotten
+        // However somebody has laid the text out since.
+        let isForgotten = state.unknownMembers.filter { $0 > 0x20 } == Self.forgotten.filter { $0 > 0x20 }
         return Found(
             state: isForgotten ? nil : state,
             revision: document.revision,
@@ -71,6 +71,29 @@ struct StoredState: Sendable {
             throw .tooLong(version, location, consequence)
         }
         return try await save(document, version, at: revision, else: consequence)
+    }
+
+    /// Saves the intent of a claim over the state that stood at a revision.
+    ///
+    /// Where that failed the store may still be at it. The lease would stand then with nobody to renew it, and the next host take a
+    /// closure that was never called for a death. So the revision is moved on, without the lease.
+    func save(
+        _ claim: FleetAttempt.Claim,
+        over state: MigrationState,
+        _ version: AppVersion,
+        at revision: FleetRevision?
+    ) async throws(MigrationError) -> Outcome {
+        let consequence: Message = "Migration \(version) was not run."
+        do throws(MigrationError) {
+            return try await save(claim.intent, version, at: revision, else: consequence)
+        } catch {
+            if error.code != .stateNotSaved || error.underlyingError == nil { throw error }
+            var void = state
+            void.fence = claim.intent.fence
+            let outcome = try await save(void, version, at: revision, else: consequence)
+            if case .saved = outcome { throw error }
+            return outcome
+        }
     }
 
     /// Leaves a document that stands for no state, since a store has no way to remove one.
@@ -103,7 +126,12 @@ struct StoredState: Sendable {
         } catch {
             failure = error
         }
-        let document = try await self.document(or: "Whether the state was saved is not known. \(consequence)")
+        let document: FleetDocument?
+        do {
+            document = try await store.read(location.name)
+        } catch {
+            throw .unreadable(error, location, "Whether the state was saved is not known. \(consequence)")
+        }
         if let document, document.bytes == bytes { return .saved(document.revision) }
         let found = try found(document)
         if let failure, found.revision == revision {

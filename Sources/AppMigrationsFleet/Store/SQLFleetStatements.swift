@@ -8,22 +8,27 @@ final class SQLFleetStatements: Sendable {
     let isPostgres: Bool
     private let dialect: SQLDialect
     /// The parts of the table's name.
-    private let parts: [SQLName]
+    let parts: [SQLName]
     /// The name as it stands in a statement.
-    private let table: String
+    let table: String
+    /// The name as the store was given it.
+    let name: String
     private let select: String
 
-    private static var columns: [SQLValue] { ["name", "revision", "document"] }
+    static var columns: [SQLValue] { ["name", "revision", "document"] }
 
     init(_ dialect: SQLDialect, table: String) {
         self.dialect = dialect
         isPostgres = dialect == .postgres
-        parts = table.split(separator: ".", omittingEmptySubsequences: false).map { SQLName(String($0)) }
+        let given = table.split(separator: ".", omittingEmptySubsequences: false).map { SQLName(String($0)) }
+        // A temporary table of SQLite hides one without a schema.
+        parts = given.count == 1 && dialect != .postgres ? [SQLName("main")] + given : given
+        name = given.map(\.quoted).joined(separator: ".")
         self.table = parts.map(\.quoted).joined(separator: ".")
         select = "SELECT revision, document FROM \(self.table) WHERE name = \(isPostgres ? "$1" : "?1")"
     }
 
-    private func place(_ number: Int) -> String { isPostgres ? "$\(number)" : "?\(number)" }
+    func place(_ number: Int) -> String { isPostgres ? "$\(number)" : "?\(number)" }
 
     func speaks(_ other: SQLDialect) -> Bool { dialect == other }
 
@@ -49,14 +54,17 @@ final class SQLFleetStatements: Sendable {
         do {
             rows = try await db.query(select, [key(name)])
         } catch {
-            if try await isMissing(on: db, after: error) { return nil }
-            throw error
+            guard try await isMissing(on: db, after: error) else { throw error }
+            rows = []
         }
-        guard let row = rows.first else { return nil }
+        guard let row = rows.first else {
+            try await requireVisible(on: db)
+            return nil
+        }
         guard rows.count == 1, row.count == 2, let revision = Self.number(row[0]),
             let document = Self.bytes(row[1])
         else {
-            throw SQLError(.ledgerUnreadable, "The table \(table) has a row that can't be read: \(rows)")
+            throw SQLError(.ledgerUnreadable, "The table \(name) has a row that can't be read: \(rows)")
         }
         return FleetDocument(bytes: document, revision: FleetRevision(revision))
     }
@@ -75,11 +83,12 @@ final class SQLFleetStatements: Sendable {
         guard let number = Int64(revision.description) else { return nil }
         do {
             let arguments: [SQLValue] = [key(name), .integer(number), .text(text), .integer(Self.step)]
-            return try Self.revision(try await db.query(update, arguments))
+            if let next = try Self.revision(try await db.query(update, arguments)) { return next }
         } catch {
-            if try await isMissing(on: db, after: error) { return nil }
-            throw error
+            guard try await isMissing(on: db, after: error) else { throw error }
         }
+        try await requireVisible(on: db)
+        return nil
     }
 
     /// How far the next revision lies.
@@ -92,9 +101,16 @@ final class SQLFleetStatements: Sendable {
     /// could be neither cancelled nor told of.
     private var update: String {
         let row = "name = \(place(1)) AND revision = \(place(2))"
-        let set = "UPDATE \(table) SET revision = revision + \(place(4)), document = \(place(3)) WHERE \(row)"
+        let set =
+            "UPDATE \(table) AS held SET revision = revision + \(place(4)), document = \(place(3)) WHERE \(row)"
         let free = "name = (SELECT name FROM \(table) WHERE \(row) FOR UPDATE SKIP LOCKED)"
-        return set + (isPostgres ? " AND \(free) AND \(Self.durable)" : "") + " RETURNING revision"
+        return set + (isPostgres ? " AND \(free) AND \(Self.lasting) AND \(Self.durable)" : "")
+            + " RETURNING revision"
+    }
+
+    /// A temporary table hides one without a schema, and ends with the session.
+    private static var lasting: String {
+        "(SELECT relpersistence FROM pg_class WHERE oid = held.tableoid) <> 't'"
     }
 
     /// A condition that always holds, and has the server write the commit before it answers.
@@ -111,6 +127,7 @@ final class SQLFleetStatements: Sendable {
         _ document: String,
         on db: some AsyncSQLConnection
     ) async throws -> FleetRevision? {
+        try await requireVisible(on: db)
         // Anywhere: were the row removed by hand and made anew, a host that stalled since must not meet its old revision.
         let first = SQLValue.integer(Int64.random(in: 1...(1 << 52)))
         let sql = """
@@ -138,44 +155,6 @@ final class SQLFleetStatements: Sendable {
         } catch {
             if try await isMissing(on: db, after: error) { throw error }
         }
-    }
-
-    /// Whether a statement failed since there is no table.
-    ///
-    /// A table with other columns is refused: another tool's, or one of the app's.
-    nonisolated(nonsending) private func isMissing(
-        on db: some AsyncSQLConnection,
-        after cause: any Error
-    ) async throws -> Bool {
-        let found: [SQLValue]
-        do {
-            found = try await columns(on: db)
-        } catch {
-            // The connection is gone, and the first error says why.
-            throw cause
-        }
-        if found.isEmpty { return true }
-        if Self.columns.allSatisfy(found.contains) { return false }
-        let names = found.map { if case .text(let name) = $0 { name } else { "\($0)" } }
-        throw SQLError(
-            .foreignLedger,
-            "The table \(table) is another tool's: it has the columns \(names.joined(separator: ", "))"
-                + ", and not name, revision and document. Nothing was written. Give the store another table:"
-        )
-    }
-
-    nonisolated(nonsending) private func columns(on db: some AsyncSQLConnection) async throws -> [SQLValue] {
-        if isPostgres {
-            let sql = """
-                SELECT attname::text FROM pg_attribute \
-                WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped
-                """
-            return try await db.query(sql, [.text(table)]).compactMap(\.first)
-        }
-        let arguments = parts.reversed().prefix(2).map { SQLValue.text($0.text) }
-        let places = arguments.indices.map { place($0 + 1) }.joined(separator: ", ")
-        return try await db.query("SELECT name FROM pragma_table_info(\(places))", arguments)
-            .compactMap(\.first)
     }
 
     private static func revision(_ rows: [[SQLValue]]) throws -> FleetRevision? {

@@ -68,4 +68,36 @@ import Testing
         #expect(code == .cancelled)
         #expect(status.interruption?.checkpoint == "here")
     }
+    @Test func `a status that is asked for in a cancelled task says so, and not that the store is gone`()
+        async throws
+    {
+        let (_, status) = try await cancelled { _ in }
+        #expect(status.hasState)
+        let manager = try await FleetMigrationManager(
+            named: "Data",
+            currentVersion: "1.4",
+            store: StrictStore(store: fleet.store)
+        )
+        let door = Door()
+        let task = Task { () async -> MigrationError? in
+            await door.pass()
+            do throws(MigrationError) {
+                _ = try await manager.status
+                return nil
+            } catch {
+                return error
+            }
+        }
+        task.cancel()
+        door.open()
+        let error = await task.value
+        #expect(error?.code == .cancelled)
+        #expect(error?.underlyingError is CancellationError)
+        #expect(
+            error?.description == """
+                The task was cancelled while the state of manager "Data", document "Data" in the fleet's store, was read: \
+                CancellationError(). Nothing was run or written. Make a new manager to try again.
+                """
+        )
+    }
 }

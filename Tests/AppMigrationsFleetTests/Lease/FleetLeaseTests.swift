@@ -71,6 +71,27 @@ import Testing
         #expect(fleet.log.all.contains("renewed"))
     }
 
+    @Test func `a lease that is lost before the closure begins is said to be`() async throws {
+        let manager = try await fleet.host(
+            on: InterposedStore(store: fleet.store) { store in
+                guard store.writes == 2, let text = try await store.text() else { return }
+                try await store.put(text.replacing(#""owner" : "a,"#, with: #""owner" : "b,"#))
+            }
+        )
+        fleet.store.onWrite { [clock = fleet.clock] number, _ in
+            if number == 2 { clock.advance(by: .seconds(15)) }
+            return .works
+        }
+        let error = await #expect(throws: MigrationError.self) {
+            try await manager.whenMigrating(toVersion: "1.1") { Issue.record("It ran.") }
+        }
+        #expect(error?.code == .leaseLost)
+        #expect(
+            error?.description.contains("Its closure was not called") == true,
+            "\(error?.description ?? "")"
+        )
+    }
+
     @Test func `a store that doesn't answer keeps a host from nothing but its record`() async throws {
         let (first, door) = try await fleet.holding()
         fleet.store.onWrite { _, _ in .stalls }

@@ -47,6 +47,35 @@ import Testing
         #expect(error?.path == nil)
     }
 
+    @Test func `a claim that arrives after it was reported unsaved is no lease, and no death`() async throws {
+        let migrations = try await fleet.host()
+        fleet.store.onWrite { number, _ in number == 2 ? .comesLate : .works }
+        #expect(
+            await code {
+                try await migrations.whenMigrating(toVersion: "1.1") { Issue.record("It ran.") }
+            } == .stateNotSaved
+        )
+        #expect(try await fleet.store.arrive() == 0)
+        #expect(try #require(try await fleet.store.text()).contains("interrupted") == false)
+        try await fleet.host("b").whenMigrating(toVersion: "1.1") { context in
+            #expect(context.attempt == 1)
+            #expect(context.fence == 2)
+        }
+    }
+
+    @Test func `a claim that arrives before it is made void is the lease`() async throws {
+        fleet.store.onWrite { number, _ in number == 2 ? .comesLate : .works }
+        let migrations = try await fleet.host(
+            on: InterposedStore(store: fleet.store) { store in
+                if store.writes != 2 { return }
+                let written = try await store.arrive()
+                #expect(written == 1)
+            }
+        )
+        #expect(try await migrations.whenMigrating(toVersion: "1.1") {})
+        #expect(try await fleet.host("b").lastRunVersion == AppVersion("1.1"))
+    }
+
     @Test func `a record that isn't saved leaves the migration pending`() async throws {
         let migrations = try await fleet.host()
         fleet.store.onWrite { number, _ in number == 3 ? .fails : .works }

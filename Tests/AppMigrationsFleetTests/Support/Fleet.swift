@@ -11,6 +11,7 @@ struct Fleet: Sendable {
         _ host: String = "a",
         at version: String = "1.4",
         firstRun: MigrationManager.FirstRun = .everything,
+        on store: (any FleetStore)? = nil,
         _ change: (inout FleetMigrationManager.Options) -> Void = { _ in }
     ) async throws(MigrationError) -> FleetMigrationManager {
         var options = FleetMigrationManager.Options()
@@ -23,7 +24,7 @@ struct Fleet: Sendable {
             named: "Data",
             currentVersion: version,
             firstRun: { firstRun },
-            store: store,
+            store: store ?? self.store,
             options: options,
             clock: clock.clock,
             host: host

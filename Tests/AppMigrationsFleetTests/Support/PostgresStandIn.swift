@@ -32,6 +32,7 @@ final class PostgresStandIn: AsyncSQLConnection, @unchecked Sendable {
         }
         if sql.hasPrefix("SELECT set_config(") { return [] }
         if sql.contains("current_setting('app_migrations.transaction'") { return [[mark]] }
+        if sql.contains("relnamespace") { return [] }
         if sql.contains("pg_attribute") {
             return try db.query("SELECT name FROM pragma_table_info('app_migration_state')")
         }
@@ -41,6 +42,7 @@ final class PostgresStandIn: AsyncSQLConnection, @unchecked Sendable {
         var own = sql
         for part in [
             " FOR UPDATE SKIP LOCKED",
+            " AND (SELECT relpersistence FROM pg_class WHERE oid = held.tableoid) <> 't'",
             " AND (SELECT set_config('synchronous_commit', 'local', true)"
                 + " WHERE current_setting('synchronous_commit') = 'off') IS DISTINCT FROM ''",
         ] { own = own.split(separator: part).joined() }

@@ -23,6 +23,8 @@ final class TestStore: FleetStore {
         case worksAndRefuses
         /// Says that another host was faster, which is not so.
         case refuses
+        /// Throws, and does its work once the test calls `arrive()`.
+        case comesLate
         /// Waits until the test lets it go on.
         case stalls
     }
@@ -34,6 +36,7 @@ final class TestStore: FleetStore {
         var onWrite: @Sendable (Int, String) -> Answer = { _, _ in .works }
         var stalled: [CheckedContinuation<Void, Never>] = []
         var documents: [String] = []
+        var late: [@Sendable () async throws -> FleetRevision?] = []
     }
 
     private let memory = InMemoryFleetStore()
@@ -87,6 +90,11 @@ final class TestStore: FleetStore {
         switch answer {
         case .fails: throw Failure()
         case .refuses: return nil
+        case .comesLate:
+            progress.withLock {
+                $0.late.append { [memory] in try await memory.replace(name, at: revision, with: document) }
+            }
+            throw Failure()
         case .stalls: await stall()
         case .works, .worksAndFails, .worksAndRefuses: break
         }
@@ -97,6 +105,17 @@ final class TestStore: FleetStore {
         case .worksAndRefuses: return nil
         default: return written
         }
+    }
+
+    /// Does what came late; gives how much of it was written.
+    func arrive() async throws -> Int {
+        let late = progress.withLock { progress in
+            defer { progress.late = [] }
+            return progress.late
+        }
+        var written = 0
+        for write in late where try await write() != nil { written += 1 }
+        return written
     }
 
     private func stall() async {
@@ -114,5 +133,22 @@ final class TestStore: FleetStore {
     func put(_ text: String, _ name: String = "Data") async throws {
         let found = try await memory.read(name)
         _ = try await memory.replace(name, at: found?.revision, with: Array(text.utf8))
+    }
+}
+
+/// A store before each of whose writes something else happens.
+struct InterposedStore: FleetStore {
+    let store: TestStore
+    let beforeWrite: @Sendable (TestStore) async throws -> Void
+
+    func read(_ name: String) async throws -> FleetDocument? { try await store.read(name) }
+
+    func replace(
+        _ name: String,
+        at revision: FleetRevision?,
+        with document: [UInt8]
+    ) async throws -> FleetRevision? {
+        try await beforeWrite(store)
+        return try await store.replace(name, at: revision, with: document)
     }
 }

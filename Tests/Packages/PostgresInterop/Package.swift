@@ -63,6 +63,7 @@ let package = Package(
             dependencies: [
                 "PostgresConnection", "PostgresStarter",
                 .product(name: "AppMigrations", package: "swift-app-migrations"),
+                .product(name: "AppMigrationsFleet", package: "swift-app-migrations"),
                 .product(name: "AppMigrationsSQL", package: "swift-app-migrations"),
             ],
             swiftSettings: settings

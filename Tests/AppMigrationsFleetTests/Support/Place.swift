@@ -1,0 +1,55 @@
+import AppMigrations
+import AppMigrationsFleet
+import AppMigrationsSQL
+import AppMigrationsSQLite
+import TestSupport
+import Testing
+
+/// A database with a table, and managers whose store it is.
+struct Place {
+    let path: String
+    let db: AsyncSQLite
+    let clock = ManualClock()
+
+    init(_ folder: String) async throws {
+        path = folder + "/data.sqlite"
+        db = try AsyncSQLite(path)
+        try await db.query("CREATE TABLE notes (title TEXT)")
+    }
+
+    func manager(_ host: String = "a", on db: AsyncSQLite? = nil) async throws -> FleetMigrationManager {
+        try await FleetMigrationManager(
+            named: "Data",
+            currentVersion: "1.4",
+            firstRun: { .everything },
+            store: SQLFleetStore(db ?? self.db),
+            options: FleetMigrationManager.Options(),
+            clock: clock.clock,
+            host: host
+        )
+    }
+
+    func notes() async throws -> Int64? {
+        guard case .integer(let count) = try await db.query("SELECT count(*) FROM notes").first?.first
+        else {
+            return nil
+        }
+        return count
+    }
+
+    /// Changes the document past every manager.
+    func edit(_ assignments: String) {
+        do {
+            let other = try SQLiteConnection(path: path)
+            try other.execute(script: "UPDATE app_migration_state SET \(assignments)")
+        } catch {
+            Issue.record(error)
+        }
+    }
+
+    func insert(_ db: AsyncSQLite) async throws { try await db.query("INSERT INTO notes VALUES ('one')") }
+}
+
+func withPlace(_ body: nonisolated(nonsending) (Place) async throws -> Void) async throws {
+    try await withTemporaryFolder { try await body(Place($0)) }
+}

@@ -76,7 +76,7 @@ struct StoredState: Sendable {
     /// Saves the intent of a claim over the state that stood at a revision.
     ///
     /// Where that failed the store may still be at it. The lease would stand then with nobody to renew it, and the next host take a
-    /// closure that was never called for a death. So the revision is moved on, without the lease.
+    /// closure that was never called for a death. So the revision is moved on, without a lease.
     func save(
         _ claim: FleetAttempt.Claim,
         over state: MigrationState,
@@ -90,6 +90,8 @@ struct StoredState: Sendable {
             if error.code != .stateNotSaved || error.underlyingError == nil { throw error }
             var void = state
             void.fence = claim.intent.fence
+            // One that has run out: its holder would go on under a lower fence than the document's.
+            void.marks.interrupted?.lease = nil
             let outcome = try await save(void, version, at: revision, else: consequence)
             if case .saved = outcome { throw error }
             return outcome

@@ -26,7 +26,7 @@ func runOnceAwaited(_ migrations: MigrationManager, _ connection: AwaitedConnect
     }
 }
 
-private func runInBatches(_ migrations: MigrationManager, _ connection: AwaitedConnection) async throws {
+func runInBatchesAwaited(_ migrations: MigrationManager, _ connection: AwaitedConnection) async throws {
     try await migrations.whenMigrating(toVersion: "2.1", in: connection) { db, batch, _ in
         let last = try batch.cursor(as: Int64.self) ?? 0
         let next = try await db.query(

@@ -87,17 +87,9 @@ extension MigrationManager {
         ledger: String = "app_migrations",
         lockTimeout: Duration = .seconds(60)
     ) async throws {
-        try requireWritable()
-        let limit = try AppVersion(parsing: version)
-        // What reset(to:) would refuse must not have removed anything.
-        if !limit.exceeds(currentVersion) {
-            let table = AppMigrationsTable(
-                session: Connection.dialect.session(nil),
-                name: ledger,
-                manager: name
-            )
-            try await table.removeAlone(after: limit, lockTimeout: lockTimeout).run(awaiting: db)
-        }
+        try await removal(above: version, Connection.dialect.session(nil), ledger, lockTimeout).run(
+            awaiting: db
+        )
         try reset(to: version)
     }
 }

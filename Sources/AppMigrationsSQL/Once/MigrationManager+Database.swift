@@ -105,17 +105,22 @@ extension MigrationManager {
         ledger: String = "app_migrations",
         lockTimeout: Duration = .seconds(60)
     ) throws {
+        try removal(above: version, Connection.dialect.session(db), ledger, lockTimeout).run(on: db)
+        try reset(to: version)
+    }
+
+    /// What takes the rows above a version out of a database.
+    func removal(
+        above version: String,
+        _ session: any SQLSession,
+        _ ledger: String,
+        _ lockTimeout: Duration
+    ) throws -> SQLWork {
         try requireWritable()
         let limit = try AppVersion(parsing: version)
         // What reset(to:) would refuse must not have removed anything.
-        if !limit.exceeds(currentVersion) {
-            let table = AppMigrationsTable(
-                session: Connection.dialect.session(db),
-                name: ledger,
-                manager: name
-            )
-            try table.removeAlone(after: limit, lockTimeout: lockTimeout).run(on: db)
-        }
-        try reset(to: version)
+        if limit.exceeds(currentVersion) { return .nothing }
+        let table = AppMigrationsTable(session: session, name: ledger, manager: name)
+        return table.removeAlone(after: limit, lockTimeout: lockTimeout)
     }
 }

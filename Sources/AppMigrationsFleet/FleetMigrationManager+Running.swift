@@ -124,7 +124,12 @@ extension FleetMigrationManager {
                 by: self
             )
             let sent = clock.uptime()
-            let outcome = try await stored.save(claim, over: state, version, at: found.revision)
+            let outcome = try await stored.save(
+                claiming: claim.intent,
+                over: state,
+                version,
+                at: found.revision
+            )
             if let revision = claim.revision(of: outcome) {
                 know(claim.intent)
                 return FleetAttempt(claim, at: revision, since: sent, by: self)

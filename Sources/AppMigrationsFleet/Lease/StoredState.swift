@@ -78,18 +78,18 @@ struct StoredState: Sendable {
     /// Where that failed the store may still be at it. The lease would stand then with nobody to renew it, and the next host take a
     /// closure that was never called for a death. So the revision is moved on, without a lease.
     func save(
-        _ claim: FleetAttempt.Claim,
+        claiming intent: MigrationState,
         over state: MigrationState,
         _ version: AppVersion,
         at revision: FleetRevision?
     ) async throws(MigrationError) -> Outcome {
         let consequence: Message = "Migration \(version) was not run."
         do throws(MigrationError) {
-            return try await save(claim.intent, version, at: revision, else: consequence)
+            return try await save(intent, version, at: revision, else: consequence)
         } catch {
             if error.code != .stateNotSaved || error.underlyingError == nil { throw error }
             var void = state
-            void.fence = claim.intent.fence
+            void.fence = intent.fence
             // One that has run out: its holder would go on under a lower fence than the document's.
             void.marks.interrupted?.lease = nil
             let outcome = try await save(void, version, at: revision, else: consequence)

@@ -12,6 +12,15 @@ extension FleetAttempt {
         case lost(LeaseLoss, any Error)
         /// The commit was not answered.
         case unanswered(any Error, AppliedMigration, MigrationState)
+
+        var cause: (any Error)? {
+            switch self {
+            case .committed: nil
+            case .rolledBack(let cause), .displaced(let cause), .lost(_, let cause),
+                .unanswered(let cause, _, _):
+                cause
+            }
+        }
     }
 
     nonisolated(nonsending) func run<Connection: AsyncSQLConnection>(
@@ -131,10 +140,29 @@ extension FleetAttempt {
         return holder.isOfThisHolder(state.marks.interrupted?.lease)
     }
 
+    /// Settles in a task of its own, which isn't cancelled with the caller's.
+    ///
+    /// Many a store is not read in a cancelled task. A commit that was cut off would stay unknown, and its lease count as a death.
     private func settle(
         _ ending: Ending,
         in store: any SQLBackedFleetStore
     ) async throws(MigrationError) {
+        if case .committed = ending { return }
+        let task = Task { () async -> Result<Void, MigrationError> in
+            do throws(MigrationError) {
+                return .success(try await settleUncancelled(ending, in: store))
+            } catch {
+                return .failure(error)
+            }
+        }
+        try await task.value.get()
+    }
+
+    private func settleUncancelled(
+        _ ending: Ending,
+        in store: any SQLBackedFleetStore
+    ) async throws(MigrationError) {
+        try await leaveTransaction(ending, in: store)
         switch ending {
         case .committed: return
         case .rolledBack(let cause): throw await note(cause)
@@ -143,15 +171,31 @@ extension FleetAttempt {
             let found = try await holder.stored.read()
             if holder.isOfThisHolder(found.lease) { throw await note(cause) }
             throw lost(.taken(by: found.lease?.owner))
-        case .unanswered(let cause, let row, let before):
-            do {
-                // The store's connection may be in the transaction still, and would read what nobody has committed.
-                if cause is RollbackFailure { try await store.rollBack() }
-            } catch {
+        case .unanswered(let cause, let row, let before): try await settle(row, before, after: cause)
+        }
+    }
+
+    /// Rolls back once more where that failed.
+    ///
+    /// The store's connection may be in the transaction still. It would read what nobody has committed, and a lease that it takes
+    /// there ends with the connection, so that another host gets the same fence.
+    private func leaveTransaction(
+        _ ending: Ending,
+        in store: any SQLBackedFleetStore
+    ) async throws(MigrationError) {
+        guard let cause = ending.cause as? RollbackFailure else { return }
+        do {
+            try await store.rollBack()
+        } catch {
+            switch ending {
+            case .committed: return
+            case .unanswered:
                 let second = MigrationError.unreadable(error, holder.stored.location, "")
                 throw .commitUnanswered(cause, context.version, holder.stored.location, second)
+            case .lost(let loss, _): throw lost(loss, cause)
+            case .rolledBack, .displaced:
+                throw failed(cause, " The attempt could not be noted either and counts as a death.")
             }
-            try await settle(row, before, after: cause)
         }
     }
 

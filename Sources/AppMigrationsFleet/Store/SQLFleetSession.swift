@@ -7,8 +7,9 @@ struct SQLFleetSession<Connection: AsyncSQLConnection> {
 
     nonisolated(nonsending) func begin() async throws {
         guard statements.isPostgres else {
-            // SQLite would refuse the document's write in the end, had another connection written meanwhile.
-            try await db.query("BEGIN IMMEDIATE")
+            // SQLite would refuse the document's write in the end, had another connection written meanwhile. A BEGIN that is
+            // cancelled may have begun, and nothing tells a transaction of the caller from that one.
+            try await db.undo("BEGIN IMMEDIATE")
             return
         }
         // PostgreSQL only warns of a BEGIN in a transaction. The COMMIT would then end the caller's.

@@ -62,8 +62,8 @@ extension SQLFleetStore: SQLBackedFleetStore {
                 try await connection.undo("ROLLBACK")
             } catch  where !statements.isPostgres {
                 // SQLite refuses a ROLLBACK without a transaction, and a BEGIN in one.
-                try await connection.query("BEGIN")
-                try await connection.query("ROLLBACK")
+                try await connection.undo("BEGIN")
+                try await connection.undo("ROLLBACK")
             }
         }
     }

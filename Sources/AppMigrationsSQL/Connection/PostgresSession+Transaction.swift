@@ -69,7 +69,9 @@ extension PostgresSession {
         // Any number does, so long as every version of this library takes the same.
         let number = "4155207210473316"
         // As a text: connections with binary cells can't read what a function gives that returns nothing.
-        let wholeWait = { lock(with: "SELECT pg_advisory_xact_lock(\(number))::text", limit: wait.limit) }
+        let wholeWait = {
+            lock(with: .statement("SELECT pg_advisory_xact_lock(\(number))::text"), limit: wait.limit)
+        }
         guard let beforeWaiting = wait.beforeWaiting else { return wholeWait() }
         return .number("SELECT CASE WHEN pg_try_advisory_xact_lock(\(number)) THEN 1 ELSE 0 END") {
             $0 == 1 ? .nothing : beforeWaiting().then(wholeWait)

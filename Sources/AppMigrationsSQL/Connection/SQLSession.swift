@@ -119,9 +119,9 @@ extension SQLSession {
     ///
     /// The errors of another library have codes of their own and words in any language. The statement does nothing
     /// but wait, so that one which failed after the whole wait could not have the lock.
-    package func lock(with statement: String, limit: Duration) -> SQLWork {
+    package func lock(with statement: SQLWork, limit: Duration) -> SQLWork {
         let began = ContinuousClock.now
-        return SQLWork.statement(statement).failing { error in
+        return statement.failing { error in
             var error = error
             if error.code == .statementFailed, began.duration(to: .now) >= max(limit, .milliseconds(1)) {
                 error.code = .busy

@@ -4,11 +4,14 @@ extension SQLiteSession {
     package func begin(_ lock: SQLLockWait, durably: Bool) -> SQLWork {
         // A plain BEGIN reads first and locks later: of two that do, one fails at once and is never told to wait
         // ("Transaction", "Read transactions versus write transactions").
-        let wholeWait = { self.lock(with: "BEGIN IMMEDIATE", limit: lock.limit) }
+        let wholeWait = { self.lock(with: Self.beginning, limit: lock.limit) }
         return trying(lock.beforeWaiting, before: wholeWait).otherwise { error in
             isInTransaction.whether { .failed($0 ? SQLError.inTransaction : error) }
         }
     }
+
+    /// A BEGIN that is cancelled may have begun, and nothing tells a transaction of the caller from that one.
+    private static var beginning: SQLWork { .asking(.undo("BEGIN IMMEDIATE", [])) }
 
     /// Tries to have the lock at once where somebody is to be told of a wait.
     private func trying(
@@ -18,7 +21,7 @@ extension SQLiteSession {
         guard let beforeWaiting else { return wholeWait() }
         var failure: SQLError?
         return waiting(.zero) {
-            SQLWork.statement("BEGIN IMMEDIATE").otherwise { error in
+            Self.beginning.otherwise { error in
                 failure = error
                 return .nothing
             }
@@ -45,8 +48,9 @@ extension SQLiteSession {
         if let own {
             return .trying { () throws(SQLError) in .answer(try own.isInTransaction) }
         }
-        return SQLWork.statement("BEGIN").either(
-            { _ in SQLWork.statement("ROLLBACK").then { .answer(false) } },
+        // In a task that is cancelled in between, the connection would stay in the transaction of the BEGIN.
+        return SQLWork.asking(.undo("BEGIN", [])).either(
+            { _ in SQLWork.asking(.undo("ROLLBACK", [])).then { .answer(false) } },
             { _ in SQLWork.statement("SELECT 1").then { .answer(true) } }
         )
     }

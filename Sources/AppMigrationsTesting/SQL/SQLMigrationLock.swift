@@ -33,7 +33,11 @@ public struct SQLMigrationLock: Sendable {
         let start =
             text
             ?? "# Released SQL migrations: version, checksum, name. Commit this file, and edit none of them.\n"
-        let added = try new.map { "\($0.version) \(try $0.checksum() ?? "-") \($0.name ?? "")" }
+        // A name with a line end would be two lines.
+        let added = try new.map { migration in
+            let name = (migration.name ?? "").split(whereSeparator: \.isNewline).joined(separator: " ")
+            return "\(migration.version) \(try migration.checksum() ?? "-") \(name)"
+        }
         let block = added.map { ($0.last == " " ? $0.dropLast() : $0[...]) + "\n" }.joined()
         try FolderFiles.write(
             (start.isEmpty || start.hasSuffix("\n") ? start : start + "\n") + block,
@@ -106,7 +110,8 @@ public struct SQLMigrationLock: Sendable {
                 findings.append(try gone(line, released, migrations))
                 continue
             }
-            guard let then = line.checksum, try migration.checksum() != then else { continue }
+            // A closure has no checksum, and an SQL text in its place is another migration.
+            if try migration.checksum() == line.checksum { continue }
             findings.append(
                 SQLRehearsalFinding(
                     .edited,

@@ -8,6 +8,8 @@ extension SQLRehearsal {
         let folder: String
         /// `nil` for a new database.
         let release: AppVersion?
+        /// The migrations that the lock has found something about.
+        let found: Set<Int64>
 
         /// The schema at the end; `nil` where the run failed.
         private(set) var schema: SQLSchema?
@@ -15,10 +17,11 @@ extension SQLRehearsal {
         private var findings = [SQLRehearsalFinding]()
         private var duration = Duration.zero
 
-        init(migrator: SQLMigrator<Connection>, folder: String, release: AppVersion?) {
+        init(migrator: SQLMigrator<Connection>, folder: String, release: AppVersion?, found: Set<Int64>) {
             self.migrator = migrator
             self.folder = folder
             self.release = release
+            self.found = found
         }
 
         var row: SQLRehearsedRun {
@@ -49,6 +52,7 @@ extension SQLRehearsal {
             do {
                 try prepare(db)
                 ran = try migrator.migrate(db).applied
+                compareLedger(try migrator.status(db))
             } catch {
                 ran = (error as? SQLError)?.applied ?? []
                 fail("\(origin): \(error)")
@@ -68,10 +72,29 @@ extension SQLRehearsal {
             }
         }
 
+        /// What the ledger of the release tells of its migrations, also where their lines are gone from the lock.
+        private mutating func compareLedger(_ status: SQLMigrationStatus) {
+            let facts: [(SQLRehearsalFinding.Kind, [Int64], String)] = [
+                (.edited, status.changed, "has another text than the one that was released"),
+                (.disappeared, status.unknown, "was released and isn't there any more"),
+            ]
+            for (kind, versions, fact) in facts {
+                for version in versions where !found.contains(version) {
+                    let text =
+                        "\(origin): migration \(version) \(fact), and the lock doesn't tell. Put it back, and its line there."
+                    findings.append(finding(kind, version: version, text))
+                }
+            }
+        }
+
         private mutating func fail(_ text: String) { findings = [finding(.failed, text)] }
 
-        private func finding(_ kind: SQLRehearsalFinding.Kind, _ text: String) -> SQLRehearsalFinding {
-            SQLRehearsalFinding(kind, release: release?.description, text)
+        private func finding(
+            _ kind: SQLRehearsalFinding.Kind,
+            version: Int64? = nil,
+            _ text: String
+        ) -> SQLRehearsalFinding {
+            SQLRehearsalFinding(kind, version: version, release: release?.description, text)
         }
     }
 }

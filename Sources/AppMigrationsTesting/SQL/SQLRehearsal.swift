@@ -115,12 +115,13 @@ extension SQLRehearsal {
                 )
             )
         }
+        let found = Set(report.versionFindings.compactMap(\.version))
         var new: SQLSchema?
         for release in [nil] + releases.map(Optional.some) {
             var run: Run?
             try lend { db in
                 try requireEmpty(db)
-                run = Run(migrator: migrator, folder: folder, release: release)
+                run = Run(migrator: migrator, folder: folder, release: release, found: found)
                 try run?.rehearse(db, prepare, comparedWith: new)
             }
             guard let run else { throw Self.notLent }

@@ -48,4 +48,49 @@ import Testing
         _ = try #require(await sqlError { () async throws(SQLError) in try await migrator.migrate(db) })
         #expect(db.statements.suffix(2) == ["BEGIN ISOLATION LEVEL READ COMMITTED", "ROLLBACK"])
     }
+
+    /// A connection that is told of a cancellation when the statement is done.
+    private final class Late: AsyncSQLConnection, @unchecked Sendable {
+        let db: SQLiteConnection
+        let cancelling: String
+        var task: Task<SQLError?, Never>?
+
+        init(_ db: SQLiteConnection, cancelling: String) { (self.db, self.cancelling) = (db, cancelling) }
+
+        nonisolated(nonsending) func query(_ sql: String, _ arguments: [SQLValue]) async throws
+            -> [[SQLValue]]
+        {
+            let rows = try db.query(sql, arguments)
+            if sql == cancelling { task?.cancel() }
+            try Task.checkCancellation()
+            return rows
+        }
+    }
+
+    @Test(arguments: ["BEGIN IMMEDIATE", "BEGIN"], [true, false])
+    func `a BEGIN of SQLite that is cancelled leaves no transaction`(cancelling: String, tells: Bool)
+        async throws
+    {
+        try await withTemporaryFolder { folder in
+            let other = try SQLiteConnection(path: folder + "/data.sqlite")
+            // Only a BEGIN that fails has the connection tried by another one.
+            if cancelling == "BEGIN" { try other.query("BEGIN IMMEDIATE") }
+            let late = try Late(SQLiteConnection(path: folder + "/data.sqlite"), cancelling: cancelling)
+            let migrator = try SQLMigrator<Late>(
+                [SQLMigration(version: 1, sql: "CREATE TABLE a(x)")],
+                lockTimeout: .zero
+            )
+            let (starts, start) = AsyncStream<Void>.makeStream()
+            let task = Task {
+                for await _ in starts { break }
+                return await sqlError { () async throws(SQLError) in
+                    try await migrator.migrate(late, waiting: tells ? {} : nil)
+                }
+            }
+            late.task = task
+            start.yield()
+            #expect(await task.value != nil)
+            #expect(try !late.db.isInTransaction)
+        }
+    }
 }

@@ -141,4 +141,23 @@ struct SQLMigrationLockTests {
             #expect(throws: SQLError.self) { try lock.findings(in: migrator) }
         }
     }
+
+    @Test func `a closure whose number an SQL text took is a finding`() throws {
+        try withLock { lock, _ throws in
+            let taken = released.prefix(2) + [SQLiteMigration(version: 6, sql: "CREATE TABLE c(x)")]
+            #expect(try lock.findings(in: SQLiteMigrator(Array(taken))).map(\.kind) == [.edited])
+        }
+    }
+
+    @Test func `a name of several lines is one line`() throws {
+        try withTemporaryFolder { folder throws in
+            let lock = SQLMigrationLock(file: folder + "/migrations.lock")
+            let migrator = try SQLiteMigrator([
+                SQLiteMigration(version: 1, name: "one\n2 - two\r\n", sql: "SELECT 1")
+            ])
+            try lock.record(migrator)
+            #expect(try lock.findings(in: migrator).isEmpty)
+            #expect(try read("migrations.lock", in: folder).hasSuffix(" one 2 - two\n"))
+        }
+    }
 }

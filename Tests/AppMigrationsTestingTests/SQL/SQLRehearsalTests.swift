@@ -254,4 +254,25 @@ struct SQLRehearsalTests {
             )
         }
     }
+
+    @Test(arguments: ["", "# Released\n"])
+    func `what the lock forgot, the ledger of a release tells`(lock: String) throws {
+        try withTemporaryFolder { folder throws in
+            let change = SQLiteMigration(version: 2, sql: "UPDATE note SET id = id + 1")
+            try rehearsal(folder, first, change).record("1.0", opening: memory)
+            try write(lock, to: "Releases/migrations.lock", in: folder)
+            let edited = SQLiteMigration(version: 2, sql: "UPDATE note SET id = id + 2")
+            let findings = try [
+                rehearsal(folder, first, edited).run(opening: memory).findings,
+                rehearsal(folder, first).run(opening: memory).findings,
+            ]
+            #expect(findings.map { $0.map(\.kind) } == [[.edited], [.disappeared]])
+            #expect(findings.map { $0.map(\.version) } == [[2], [2]])
+            #expect(
+                findings[0].first?.description
+                    == "From 1.0: migration 2 has another text than the one that was released, and the lock doesn't tell. "
+                    + "Put it back, and its line there."
+            )
+        }
+    }
 }

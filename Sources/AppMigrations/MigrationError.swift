@@ -61,7 +61,7 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
     /// The file or folder concerned, where there is one.
     public var path: String? { facts.path }
 
-    /// The error behind this one: what the closure threw, or a ``SystemCallError``.
+    /// The error behind this one: what the closure threw, or a `SystemCallError`.
     public var underlyingError: (any Error)? { facts.underlyingError }
 
     /// What happened, where, what was not changed, and what to do.

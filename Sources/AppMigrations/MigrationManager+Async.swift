@@ -1,8 +1,9 @@
 extension MigrationManager {
     /// Runs an asynchronous closure, once in the life of this data, when the app moves past `toVersion`.
     ///
-    /// The same as ``whenMigrating(toVersion:oldestReader:protecting:run:)-(_,_,_,()->Void)``; the closure runs on the caller's actor,
-    /// waiting for another process suspends the task, and cancelling the task ends the wait with the code `cancelled`.
+    /// The same as ``whenMigrating(toVersion:oldestReader:protecting:run:)-7s1es``; the closure runs on the
+    /// caller's actor, waiting for another process suspends the task, and cancelling the task ends the wait with the
+    /// code `cancelled`.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating(
         toVersion: String,
@@ -16,7 +17,8 @@ extension MigrationManager {
 
     /// Runs an asynchronous closure with its context, once in the life of this data, when the app moves past `toVersion`.
     ///
-    /// The same as ``whenMigrating(toVersion:oldestReader:protecting:run:)-(_,_,_,(MigrationContext)->Void)``, on the caller's actor.
+    /// The same as ``whenMigrating(toVersion:oldestReader:protecting:run:)-35tyw``, on the
+    /// caller's actor.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating(
         toVersion: String,
@@ -30,7 +32,7 @@ extension MigrationManager {
 
     /// What asynchronous declarations would do now, without calling a closure: one row for each, in their order.
     ///
-    /// The same as ``plan(_:)-((MigrationManager)->Void)``, on the caller's actor.
+    /// The same as ``plan(_:)-9ywei``, on the caller's actor.
     nonisolated(nonsending) public func plan(
         _ declarations: nonisolated(nonsending) (MigrationManager) async throws -> Void
     ) async throws -> [PlannedMigration] {

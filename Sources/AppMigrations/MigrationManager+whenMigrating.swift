@@ -21,8 +21,8 @@ extension MigrationManager {
     ///   whose ``launch-property`` is `downgrade(from:)`, that nothing runs.
     /// - Throws: ``MigrationError`` with the code `invalidVersion`, `newerThanCurrentVersion`, `outOfOrder`, `blocked`,
     ///   `nested`, `overtaken`, `tooOld`, `readOnly`, `attemptLimitReached`, `lockTimeout`, `cancelled`, `stateUnreadable`,
-    ///   `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed`, `stateNotSaved`, or `migrationFailed` with the closure's error as
-    ///   ``MigrationError/underlyingError``. The manager is closed then.
+    ///   `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed`, `stateNotSaved`, or `migrationFailed` with the
+    ///   closure's error as ``MigrationError/underlyingError``. The manager is closed then.
     @discardableResult
     public func whenMigrating(
         toVersion: String,
@@ -36,8 +36,8 @@ extension MigrationManager {
 
     /// Runs `run` with its context, once in the life of this data, when the app moves past `toVersion`.
     ///
-    /// The same as ``whenMigrating(toVersion:oldestReader:protecting:run:)-(_,_,_,()->Void)``, for a closure that wants to know its
-    /// attempt or report progress.
+    /// The same as ``whenMigrating(toVersion:oldestReader:protecting:run:)-7s1es``, for a closure that wants
+    /// to know its attempt or report progress.
     @discardableResult
     public func whenMigrating(
         toVersion: String,

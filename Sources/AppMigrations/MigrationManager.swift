@@ -5,13 +5,21 @@
 /// order declared, the closures whose version lies after the stored version and not after the app's.
 ///
 /// ```swift
-/// let migrations = try MigrationManager(named: "Library", currentVersion: "1.4")
-/// try migrations.whenMigrating(toVersion: "1.1-2") { try renameDrafts() }
-/// try migrations.whenMigrating(toVersion: "1.4")   { try deleteThumbnails() }
-/// try database.migrate()   // at every start: a new install runs no closure, and needs its tables
+/// let migrations = try MigrationManager(
+///     named: "Library",
+///     currentVersion: "1.4"
+/// )
+/// try migrations.whenMigrating(toVersion: "1.1-2") {
+///     try renameDrafts()
+/// }
+/// try migrations.whenMigrating(toVersion: "1.4") {
+///     try deleteThumbnails()
+/// }
+/// // At every start: a new install runs no closure.
+/// try database.migrate()
 /// ```
 ///
-/// After any throw the manager is closed: every later ``whenMigrating(toVersion:oldestReader:protecting:run:)-(_,_,_,()->Void)``
+/// After any throw the manager is closed: every later ``whenMigrating(toVersion:oldestReader:protecting:run:)-7s1es``
 /// throws the code `blocked` and runs nothing, so that no `try?` can jump over a failed migration. A new manager starts
 /// again. A manager is one sequence of declarations, and safe to use from several threads; concurrent callers make a
 /// manager each.

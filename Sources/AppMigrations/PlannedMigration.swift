@@ -1,4 +1,6 @@
-/// What would be done with one declared version, by ``MigrationManager/plan(_:)-((MigrationManager)->Void)``.
+/// What would be done with one declared version.
+///
+/// ``MigrationManager/plan(_:)-9ywei`` gives a row for each.
 public struct PlannedMigration: Sendable, CustomStringConvertible {
     /// What would be done.
     ///

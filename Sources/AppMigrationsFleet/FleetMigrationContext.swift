@@ -60,10 +60,10 @@ public struct FleetMigrationContext: Sendable {
     /// Saves in the store how far the closure came: the next attempt goes on there, on whichever host.
     ///
     /// Save after the work up to that place is durable itself, and let the error end the closure. In a cancelled task the
-    /// checkpoint is saved, and then the code `cancelled` thrown; once the lease is lost nothing is saved. A host that dies after a
-    /// checkpoint which says something else than the last one left off with has come further, so `attemptLimit` counts deaths
-    /// from there. Each call costs one write to the store, which also renews the lease. It may be called from several tasks of
-    /// the closure.
+    /// checkpoint is saved, and then the code `cancelled` thrown; once the lease is lost nothing is saved. A host that
+    /// dies after a checkpoint which says something else than the last one left off with has come further, so
+    /// `attemptLimit` counts deaths from there. Each call costs one write to the store, which also renews the lease. It
+    /// may be called from several tasks of the closure.
     ///
     /// - Parameters:
     ///   - value: A place in the data, of at most 4,096 bytes as UTF-8.

@@ -10,18 +10,24 @@ extension FleetMigrationManager {
     ///
     /// ```swift
     /// let migrations = try await FleetMigrationManager(
-    ///     named: "Data", currentVersion: "1.3", firstRun: .everything, store: SQLFleetStore(connection)
+    ///     named: "Data",
+    ///     currentVersion: "1.3",
+    ///     firstRun: .everything,
+    ///     store: SQLFleetStore(connection)
     /// )
-    /// try await migrations.whenMigrating(toVersion: "1.3", in: database) { db in
+    /// try await migrations.whenMigrating(
+    ///     toVersion: "1.3",
+    ///     in: database
+    /// ) { db in
     ///     try await db.query("UPDATE notes SET title = trim(title)")
     /// }
     /// ```
     ///
     /// Where `database` is another connection than the store's, the lease is renewed while the closure runs. Where it is the
-    /// store's own, or nothing tells, the document's row is locked instead: other hosts wait for it, until the server notices that
-    /// the connection is gone. PostgreSQL looks for it after 10 s of silence, and gives it up after 15 s more. A pooler in between
-    /// has to look for its clients itself: `tcp_keepidle` of PgBouncer. A manager on the same store that is used in the closure is
-    /// refused then.
+    /// store's own, or nothing tells, the document's row is locked instead: other hosts wait for it, until the server
+    /// notices that the connection is gone. PostgreSQL looks for it after 10 s of silence, and gives it up after 15 s
+    /// more. A pooler in between has to look for its clients itself: `tcp_keepidle` of PgBouncer. A manager on the same
+    /// store that is used in the closure is refused then.
     ///
     /// - Parameters:
     ///   - toVersion: The version, as in `whenMigrating(toVersion:oldestReader:run:)`.
@@ -30,8 +36,8 @@ extension FleetMigrationManager {
     ///   - run: What is to be done, with the connection. It must not end the transaction.
     /// - Returns: Whether the closure ran here.
     /// - Throws: `MigrationError` as `whenMigrating(toVersion:oldestReader:run:)`, with the closure's error, or that of
-    ///   the database, as its `underlyingError`. `stateNotSaved` where a commit was not answered and the store can't be asked: the
-    ///   next manager finds out whether it happened.
+    ///   the database, as its `underlyingError`. `stateNotSaved` where a commit was not answered and the store can't be
+    ///   asked: the next manager finds out whether it happened.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating<Connection: AsyncSQLConnection>(
         toVersion: String,

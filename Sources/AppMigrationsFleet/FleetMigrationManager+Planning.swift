@@ -22,9 +22,10 @@ extension FleetMigrationManager {
 
     /// Whether everything that is declared has run, so that this host may use the data; reads the store once.
     ///
-    /// It is for hosts that leave the migrations to another one, and for a probe such as `/readyz`. Hand in the function that also
-    /// declares the migrations where they run. `false` where there is no state yet, and while a migration is under way; `true`
-    /// where the data is ahead: whether this app may still use it then is for ``requiredVersion`` to say.
+    /// It is for hosts that leave the migrations to another one, and for a probe such as `/readyz`. Hand in the
+    /// function that also declares the migrations where they run. `false` where there is no state yet, and while a
+    /// migration is under way; `true` where the data is ahead: whether this app may still use it then is for
+    /// ``requiredVersion`` to say.
     ///
     /// - Throws: `MigrationError` with the code `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat` or `cancelled`, that of a
     ///   declaration which no data could satisfy, `outOfOrder` for instance, and what `declarations` throws itself.

@@ -3,15 +3,21 @@ public import AppMigrations
 /// Runs code once for a fleet of hosts that share their data, when the app moves past a version.
 ///
 /// **A migration runs at least once in the life of the data; it is recorded only after it returned; nothing is ever skipped
-/// because something else failed.** It is `MigrationManager` with another home for its state: a store that all hosts reach. One host
-/// runs a migration under a lease, and the others wait for it. A host that stalls for longer than its lease may overlap with its
-/// successor for a moment, and ``FleetMigrationContext/fence`` is for what has to refuse it then.
+/// because something else failed.** It is `MigrationManager` with another home for its state: a store that all hosts
+/// reach. One host runs a migration under a lease, and the others wait for it. A host that stalls for longer than its
+/// lease may overlap with its successor for a moment, and ``FleetMigrationContext/fence`` is for what has to refuse it
+/// then.
 ///
 /// ```swift
 /// let migrations = try await FleetMigrationManager(
-///     named: "Data", currentVersion: "1.3", firstRun: .everything, store: store
+///     named: "Data",
+///     currentVersion: "1.3",
+///     firstRun: .everything,
+///     store: store
 /// )
-/// try await migrations.whenMigrating(toVersion: "1.2") { try await moveAvatarsToObjectStorage() }
+/// try await migrations.whenMigrating(toVersion: "1.2") {
+///     try await moveAvatarsToObjectStorage()
+/// }
 /// ```
 ///
 /// After any throw the manager is closed: every later declaration throws the code `blocked` and runs nothing. A new manager
@@ -45,8 +51,8 @@ public final class FleetMigrationManager: Sendable {
 
     /// Reads the state of the subsystem `name`, and makes it on the first run of the fleet.
     ///
-    /// Where nothing is pending this is all that a start costs: the store is read once. On the first run, and in the first start of
-    /// a new version, it writes.
+    /// Where nothing is pending this is all that a start costs: the store is read once. On the first run, and in the
+    /// first start of a new version, it writes.
     ///
     /// - Parameters:
     ///   - name: The subsystem, any text but the empty one, of at most 230 bytes once it is percent-encoded.

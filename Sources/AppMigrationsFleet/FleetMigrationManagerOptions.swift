@@ -7,8 +7,8 @@ extension FleetMigrationManager {
         /// How long other hosts have to see no sign of the host that runs a migration before one of them takes over.
         ///
         /// The host renews its lease six times in it, and gives up where it could not for half of it. It bounds how long a fleet
-        /// stands still after a death, and not how long a migration may take. It is a second at least, and a day at most. Hosts may
-        /// differ: what counts is the length that the host at work has written.
+        /// stands still after a death, and not how long a migration may take. It is a second at least, and a day at
+        /// most. Hosts may differ: what counts is the length that the host at work has written.
         public var leaseDuration: Duration
 
         /// How long to wait for another host that is migrating; `nil` waits as long as it takes.

@@ -6,7 +6,11 @@ internal import AppMigrations
 ///
 /// ```swift
 /// let gate = MigrationGate { progress in
-///     let migrations = try MigrationManager(named: "Library", currentVersion: "1.4", options: progress.options())
+///     let migrations = try MigrationManager(
+///         named: "Library",
+///         currentVersion: "1.4",
+///         options: progress.options()
+///     )
 ///     try progress.migrate(migrations, declareLibrary)
 ///     try database.migrate()
 /// }

@@ -1,5 +1,62 @@
 extension SQLError {
     /// The kinds of ``SQLError``.
+    ///
+    /// ## Topics
+    ///
+    /// ### Worth another try
+    ///
+    /// - ``busy``
+    /// - ``cancelled``
+    /// - ``stopped``
+    /// - ``transactionEnded``
+    ///
+    /// ### Space, rights and files
+    ///
+    /// - ``diskFull``
+    /// - ``readOnly``
+    /// - ``cannotOpen``
+    /// - ``fileFailure``
+    /// - ``unreachable``
+    ///
+    /// ### A migration to be corrected
+    ///
+    /// - ``invalidScript``
+    /// - ``refusedStatement``
+    /// - ``statementFailed``
+    /// - ``migrationFailed``
+    /// - ``foreignKeyViolation``
+    /// - ``constraintViolation``
+    /// - ``refusedSchemaChange``
+    /// - ``brokenObject``
+    /// - ``openQuestions``
+    /// - ``invalidCursor``
+    /// - ``unwritableRow``
+    /// - ``unreadableRow``
+    ///
+    /// ### A mistake in the app
+    ///
+    /// - ``duplicateVersion``
+    /// - ``invalidVersion``
+    /// - ``invalidFileName``
+    /// - ``unknownTarget``
+    /// - ``invalidQuery``
+    /// - ``alreadyInTransaction``
+    /// - ``notInTransaction``
+    /// - ``closed``
+    ///
+    /// ### The ledger and the database
+    ///
+    /// - ``foreignLedger``
+    /// - ``ledgerUnreadable``
+    /// - ``damaged``
+    /// - ``notDamaged``
+    /// - ``newerSchema``
+    /// - ``invalidText``
+    /// - ``cleanupFailed``
+    ///
+    /// ### Printing
+    ///
+    /// - ``description``
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Kind: String {
             case statementFailed, busy, readOnly, diskFull, cancelled, cannotOpen, closed

@@ -89,10 +89,10 @@ public struct Rehearsal: Sendable {
 
     /// Rehearses the declarations, and asks the app where the data of each starting point is.
     ///
-    /// The answer to `firstRun:` decides about every user who comes from a release without this library. It is asked with the data
-    /// of each starting point in the folder, and for a fresh install with an empty folder. A migration that the answer would skip
-    /// is a finding. Where it would run migrations on data that has them, that is run as well, and compared. All other runs go on
-    /// with what the starting points say.
+    /// The answer to `firstRun:` decides about every user who comes from a release without this library. It is asked
+    /// with the data of each starting point in the folder, and for a fresh install with an empty folder. A migration
+    /// that the answer would skip is a finding. Where it would run migrations on data that has them, that is run as
+    /// well, and compared. All other runs go on with what the starting points say.
     ///
     /// - Parameters:
     ///   - firstRun: The app's own expression for `firstRun:`, for data in this folder.

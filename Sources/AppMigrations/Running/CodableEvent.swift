@@ -16,7 +16,7 @@ extension MigrationEvent: Codable {
     }
 
     /// Writes `kind` by its name, `name` for the manager, and where the event has them `version`, `from` for
-    /// ``previousVersion``, `attempt`, `fraction`, `note`, and the duration as `seconds`.
+    /// `previousVersion`, `attempt`, `fraction`, `note`, and the duration as `seconds`.
     public func encode(to encoder: any Encoder) throws {
         var members = MemberWriter(encoder)
         try members.write("kind", kind)

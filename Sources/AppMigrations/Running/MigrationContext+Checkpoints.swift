@@ -27,7 +27,10 @@ extension MigrationContext {
     ///     for batch in try batches(after: done) {
     ///         try convert(batch)
     ///         try context.synchronize(libraryFolder)
-    ///         try context.saveCheckpoint(batch.last, progress: batch.progress)
+    ///         try context.saveCheckpoint(
+    ///             batch.last,
+    ///             progress: batch.progress
+    ///         )
     ///     }
     /// }
     /// ```
@@ -41,8 +44,9 @@ extension MigrationContext {
     ///   - value: A place in the data, of at most 4,096 bytes as UTF-8.
     ///   - progress: How much is done, from 0 to 1, as in ``reportProgress(_:note:)``, which it also does; kept with the
     ///     checkpoint. `nil` keeps the last one.
-    /// - Throws: ``MigrationError`` with the code `cancelled`, or `checkpointNotSaved`: the text is too long, the save failed, the
-    ///   closure has ended, or has `protecting:`, since a restore would undo what the checkpoint says was done.
+    /// - Throws: ``MigrationError`` with the code `cancelled`, or `checkpointNotSaved`: the text is too long, the save
+    ///   failed, the closure has ended, or has `protecting:`, since a restore would undo what the checkpoint says was
+    ///   done.
     public func saveCheckpoint(
         _ value: some LosslessStringConvertible,
         progress: Double? = nil

@@ -22,7 +22,7 @@ extension MigrationManager {
 
         /// Whether the manager only looks: it reads, and makes, locks, saves and puts back nothing.
         ///
-        /// So it needs no right to write, and never waits. ``MigrationManager/plan(_:)-((MigrationManager)->Void)``,
+        /// So it needs no right to write, and never waits. ``MigrationManager/plan(_:)-9ywei``,
         /// ``MigrationManager/history`` and what else only tells work as ever; a declaration that has something to run throws
         /// the code `readOnly`. Where there is no state the first run is asked for, and its answer is kept by this manager
         /// alone: a manager that may write asks again.

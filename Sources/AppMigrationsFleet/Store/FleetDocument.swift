@@ -6,6 +6,7 @@ public struct FleetDocument: Sendable, Hashable {
     /// The revision of these bytes, which no other document of this name ever had.
     public let revision: FleetRevision
 
+    /// What was read from a store, with the revision under which it stands there.
     public init(bytes: [UInt8], revision: FleetRevision) {
         self.bytes = bytes
         self.revision = revision

@@ -10,6 +10,7 @@ public final class InMemoryFleetStore: FleetStore {
 
     private let contents = Guarded(Contents())
 
+    /// Makes a store without documents.
     public init() {}
 
     deinit { contents.destroy() }

@@ -29,8 +29,8 @@ struct SQLFleetSession<Connection: AsyncSQLConnection> {
 
     /// Lets the transaction take as long as it takes, which is longer than what a server is asked for otherwise.
     ///
-    /// The document's row may be locked. So the server looks for a host that vanishes without a word, of which it would hear after
-    /// two hours otherwise.
+    /// The document's row may be locked. So the server looks for a host that vanishes without a word, of which it would
+    /// hear after two hours otherwise.
     nonisolated(nonsending) private func liftTimeouts() async throws {
         try await db.query(
             """

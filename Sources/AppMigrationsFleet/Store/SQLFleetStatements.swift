@@ -93,8 +93,8 @@ final class SQLFleetStatements: Sendable {
 
     /// How far the next revision lies.
     ///
-    /// A rollback, a server that comes up again without its last commits and a backup all take revisions back. Counted by ones, the
-    /// revision that its former holder remembers would come again and be another host's.
+    /// A rollback, a server that comes up again without its last commits and a backup all take revisions back. Counted
+    /// by ones, the revision that its former holder remembers would come again and be another host's.
     private static var step: Int64 { Int64.random(in: 1...(1 << 31)) }
 
     /// A row that a transaction has locked is passed over instead of being waited for: its host is alive, and a waiting statement

@@ -3,17 +3,24 @@ public import AppMigrationsSQL
 /// A store in a table of PostgreSQL or SQLite, which is made where it is missing.
 ///
 /// ```sql
-/// CREATE TABLE app_migration_state (name TEXT NOT NULL PRIMARY KEY, revision BIGINT NOT NULL, document TEXT NOT NULL)
+/// CREATE TABLE app_migration_state (
+///     name TEXT NOT NULL PRIMARY KEY,
+///     revision BIGINT NOT NULL,
+///     document TEXT NOT NULL
+/// )
 /// ```
 ///
 /// Each call is one statement, so that it works behind a pooler that lends a connection for one transaction. Give the store a
-/// connection of its own where closures work for long: a lease is renewed through it while the closure runs, and what is written to a
-/// connection in the middle of a transaction no other host sees. The calls of one store wait for each other.
+/// connection of its own where closures work for long: a lease is renewed through it while the closure runs, and what
+/// is written to a connection in the middle of a transaction no other host sees. The calls of one store wait for each
+/// other.
 public struct SQLFleetStore<Connection: AsyncSQLConnection & Sendable>: FleetStore {
     let connection: Connection
     let statements: SQLFleetStatements
     let turns = Turns()
 
+    /// Takes the connection, and asks nothing of the database yet.
+    ///
     /// - Parameters:
     ///   - connection: A connection to the database that all hosts share.
     ///   - table: The table's name, after a dot where it has a schema.

@@ -9,6 +9,29 @@
 /// let db = try SQLiteConnection(path: path)
 /// try migrator.migrate(db)
 /// ```
+///
+/// ## Topics
+///
+/// ### Making one
+///
+/// - ``init(_:ledger:transactions:lockTimeout:)``
+/// - ``Transactions``
+/// - ``migrations``
+///
+/// ### Migrating
+///
+/// - ``migrate(_:to:insideTransaction:progress:waiting:)-89gy0``
+/// - ``migrate(_:to:insideTransaction:progress:waiting:)-1e00e``
+///
+/// ### Looking
+///
+/// - ``status(_:)-8pu6d``
+/// - ``status(_:)-861wj``
+///
+/// ### Taking over an older numbering
+///
+/// - ``baseline(_:at:)-5bmvs``
+/// - ``baseline(_:at:)-574tp``
 public struct SQLMigrator<Connection>: Sendable {
     /// The migrations in the order of their versions.
     public let migrations: [SQLMigration<Connection>]

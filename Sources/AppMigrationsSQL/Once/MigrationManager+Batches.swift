@@ -9,8 +9,12 @@ extension MigrationManager {
     /// start goes on at the cursor.
     ///
     /// ```swift
-    /// try migrations.whenMigrating(toVersion: "2.0", in: db) { db, batch, context in
-    ///     let next = try foldTitles(of: 500, after: batch.cursor(as: Int64.self) ?? 0, in: db)
+    /// try migrations.whenMigrating(
+    ///     toVersion: "2.0",
+    ///     in: db
+    /// ) { db, batch, context in
+    ///     let last = try batch.cursor(as: Int64.self) ?? 0
+    ///     let next = try foldTitles(of: 500, after: last, in: db)
     ///     return next.map { .continue(at: $0) } ?? .done
     /// }
     /// ```

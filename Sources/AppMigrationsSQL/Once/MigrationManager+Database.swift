@@ -9,8 +9,8 @@ extension MigrationManager {
     /// disk before the record is.
     ///
     /// It is about the connection's main database and nothing else. In WAL mode SQLite commits each attached file for itself, so
-    /// that work in an attached file can be missing where its row is there. There is no `protecting:`, since files put back while the
-    /// row stays would be lost work. Foreign keys are off in the closure and checked after it, as a
+    /// that work in an attached file can be missing where its row is there. There is no `protecting:`, since files put
+    /// back while the row stays would be lost work. Foreign keys are off in the closure and checked after it, as a
     /// ``SQLMigrator`` does it. A migrator inside gets `insideTransaction: true`.
     ///
     /// In asynchronous code this waits for other processes on the calling thread. An ``AsyncSQLConnection`` has a form of its

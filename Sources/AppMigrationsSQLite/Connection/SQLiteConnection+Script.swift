@@ -15,7 +15,7 @@ extension SQLiteConnection {
     /// refused before it runs, the ones before it have run: roll back. Outside of a transaction each
     /// statement is committed by itself, and a transaction that a failing script had begun is rolled back.
     ///
-    /// - Throws: ``SQLError`` with the line and the column.
+    /// - Throws: `SQLError` with the line and the column.
     public func execute(script: String) throws(SQLError) {
         do throws(SQLError) {
             try run(SQLScript(script))

@@ -10,8 +10,8 @@ extension SQLiteConnection {
     /// interrupted write, a full disk ("Response To Errors Within A Transaction"). Nothing that `body` then
     /// still tries is run.
     ///
-    /// - Throws: The error of `body`; ``SQLError`` when the transaction could not begin or commit, with the
-    ///   code ``SQLError/Code/transactionEnded`` when it was gone by then.
+    /// - Throws: The error of `body`; `SQLError` when the transaction could not begin or commit, with the
+    ///   code `SQLError.Code.transactionEnded` when it was gone by then.
     @discardableResult
     public func transaction<Value>(_ body: () throws -> Value) throws -> Value {
         let isOuter = !(try isInTransaction)

@@ -8,7 +8,7 @@ internal import CAppMigrationsSQLite
 /// serialises the calls of several threads. A transaction belongs to the connection and not to the thread,
 /// though: one sequence of work has one connection.
 ///
-/// A statement that runs in a task that was cancelled stops and throws ``SQLError/Code/cancelled``; so does
+/// A statement that runs in a task that was cancelled stops and throws `SQLError.Code.cancelled`; so does
 /// the wait for a lock. The connection changes no setting of the database: foreign keys and the journal
 /// mode are as SQLite has them.
 public final class SQLiteConnection: SQLConnection, Sendable {
@@ -39,7 +39,7 @@ public final class SQLiteConnection: SQLConnection, Sendable {
     ///   - readOnly: Whether every change is refused. A file that is not there is an error then.
     ///   - busyTimeout: How long a statement waits for a lock of another connection. A migrator has its own
     ///     wait.
-    /// - Throws: ``SQLError`` with the code ``SQLError/Code/cannotOpen``.
+    /// - Throws: `SQLError` with the code `SQLError.Code.cannotOpen`.
     public convenience init(
         path: String,
         readOnly: Bool = false,
@@ -73,7 +73,7 @@ public final class SQLiteConnection: SQLConnection, Sendable {
         state.destroy()
     }
 
-    /// Closes the connection; every later call throws ``SQLError/Code/closed``.
+    /// Closes the connection; every later call throws `SQLError.Code.closed`.
     ///
     /// Without it, the connection is closed with its last reference. A transaction that is still open is
     /// rolled back.
@@ -85,7 +85,7 @@ public final class SQLiteConnection: SQLConnection, Sendable {
         if closesNow, !isBorrowed { sqlite3_close_v2(handle) }
     }
 
-    /// Stops the statement that runs now, from any thread; it throws ``SQLError/Code/cancelled``.
+    /// Stops the statement that runs now, from any thread; it throws `SQLError.Code.cancelled`.
     ///
     /// SQLite rolls the whole transaction back when the statement was a write ("sqlite3_interrupt").
     public func interrupt() {
@@ -109,8 +109,8 @@ public final class SQLiteConnection: SQLConnection, Sendable {
     ///   - sql: One statement. Blanks, comments and a semicolon may follow it.
     ///   - arguments: A value for each of its parameters, in order.
     /// - Returns: Its rows, each with the values of its columns in order.
-    /// - Throws: ``SQLError``: what SQLite says of the statement; ``SQLError/Code/invalidQuery`` for none
-    ///   or several statements and a wrong number of arguments; ``SQLError/Code/transactionEnded`` when
+    /// - Throws: `SQLError`: what SQLite says of the statement; `SQLError.Code.invalidQuery` for none
+    ///   or several statements and a wrong number of arguments; `SQLError.Code.transactionEnded` when
     ///   SQLite ended the transaction in an earlier statement and no rollback has come since.
     @discardableResult
     public func query(_ sql: String, _ arguments: [SQLValue]) throws(SQLError) -> [[SQLValue]] {

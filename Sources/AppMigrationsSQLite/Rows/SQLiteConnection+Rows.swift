@@ -15,7 +15,7 @@ extension SQLiteConnection {
     ///   - sql: One statement.
     ///   - arguments: A value for each of its parameters, in order.
     /// - Returns: The values in the order of the rows, all at once.
-    /// - Throws: ``SQLError`` with the code ``SQLError/Code/unreadableRow``, the row, counted from 1, the column,
+    /// - Throws: `SQLError` with the code `SQLError.Code.unreadableRow`, the row, counted from 1, the column,
     ///   the value and the type that it does not fit; everything that ``query(_:_:)`` throws.
     public func fetch<Row: Decodable>(
         _ type: Row.Type,
@@ -40,7 +40,7 @@ extension SQLiteConnection {
     ///   - rows: The values, of which each encodes the same columns or some of its own.
     ///   - table: The name of the table, without quotes.
     ///   - rule: What to do where a key is taken.
-    /// - Throws: ``SQLError`` with the row, counted from 1: with the code ``SQLError/Code/unwritableRow`` for a
+    /// - Throws: `SQLError` with the row, counted from 1: with the code `SQLError.Code.unwritableRow` for a
     ///   value that a column can't hold, and for a primary key that ``SQLConflictRule/update(keepingIfNull:)`` would
     ///   have to change; what SQLite says of a row otherwise.
     public func insert<Row: Encodable>(

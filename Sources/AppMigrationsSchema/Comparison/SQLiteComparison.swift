@@ -6,16 +6,22 @@ public import AppMigrationsSQLite
 /// a new one. A rehearsal of `AppMigrationsTesting` takes it as a rule for the paths of databases:
 ///
 /// ```swift
-/// .comparing("**.sqlite", by: SQLiteComparison(ignoring: ["notes.changed_at"]).difference)
+/// .comparing(
+///     "**.sqlite",
+///     by: SQLiteComparison(ignoring: ["notes.changed_at"]).difference
+/// )
 /// ```
 ///
 /// Rows are compared as a set, whatever their order and their `rowid`, and `CREATE` texts without blanks, comments, the
-/// capitals of keywords and the quotes of names. The `user_version` and the `application_id` count. What SQLite or this library keep for themselves doesn't:
-/// `sqlite_sequence` and statistics, the tables in which a virtual table keeps its data, `applied_at` of
-/// `schema_migrations`, and the table `app_migrations`, whose rows tell from where a database came.
+/// capitals of keywords and the quotes of names. The `user_version` and the `application_id` count. What SQLite or this
+/// library keep for themselves doesn't: `sqlite_sequence` and statistics, the tables in which a virtual table keeps its
+/// data, `applied_at` of `schema_migrations`, and the table `app_migrations`, whose rows tell from where a database
+/// came.
 public struct SQLiteComparison: Sendable {
     private let ignored: Set<String>
 
+    /// Says what may differ.
+    ///
     /// - Parameter names: Tables (`cache`) and columns (`notes.changed_at`) whose rows and values may differ; their
     ///   `CREATE` texts may not.
     public init(ignoring names: [String] = []) {

@@ -8,7 +8,11 @@ public import AppMigrationsSQLite
 /// transaction, or in a savepoint of the caller's.
 ///
 /// ```sql
-/// CREATE TABLE t_AppUser (u_id INTEGER PRIMARY KEY, u_name TEXT NOT NULL, u_last_name TEXT)
+/// CREATE TABLE t_AppUser (
+///     u_id INTEGER PRIMARY KEY,
+///     u_name TEXT NOT NULL,
+///     u_last_name TEXT
+/// )
 /// ```
 ///
 /// The guide <doc:ChangingATable> shows how.

@@ -54,9 +54,9 @@ extension SQLiteStore {
     /// Opens the store, and makes it where there is none; a damaged one is set aside before.
     ///
     /// `recovering` is called when the store was set aside: tell the user, and put a backup at
-    /// ``SetAside/storePath`` if there is one. Whatever is there when it returns is opened; where there is nothing, a new database of one empty
-    /// page is made, so that `PRAGMA auto_vacuum` and `page_size` take a `VACUUM` there. If the process dies before,
-    /// the next call calls `recovering` again.
+    /// ``SetAside/storePath`` if there is one. Whatever is there when it returns is opened; where there is nothing, a
+    /// new database of one empty page is made, so that `PRAGMA auto_vacuum` and `page_size` take a `VACUUM` there. If
+    /// the process dies before, the next call calls `recovering` again.
     ///
     /// - Parameters:
     ///   - check: Whether every page is read before.

@@ -4,7 +4,11 @@ public import AppMigrationsFleet
 ///
 /// ```swift
 /// @Test func `the store keeps its promises`() async {
-///     let conformance = FleetStoreConformance(firstStore, others: [secondStore], unreachable: storeWithoutServer)
+///     let conformance = FleetStoreConformance(
+///         firstStore,
+///         others: [secondStore],
+///         unreachable: storeWithoutServer
+///     )
 ///     #expect(await conformance.findings().isEmpty)
 /// }
 /// ```
@@ -17,6 +21,8 @@ public struct FleetStoreConformance: Sendable {
     let writers: Int
     let rounds: Int
 
+    /// Names the stores to be tried, and tries nothing yet.
+    ///
     /// - Parameters:
     ///   - store: The store.
     ///   - others: Stores of the same place, as other hosts have them, each with a connection of its own.

@@ -14,10 +14,13 @@ func start<Connection: AsyncSQLConnection & Sendable>(
         firstRun: .everything,
         store: SQLFleetStore(storeConnection)
     )
-    try await migrations.whenMigrating(toVersion: "1.2") { context in
-        try await moveAvatarsToObjectStorage(context)
+    try await migrations.whenMigrating(toVersion: "1.2") {
+        try await moveAvatarsToObjectStorage($0)
     }
-    try await migrations.whenMigrating(toVersion: "1.3", in: connection) { db in
+    try await migrations.whenMigrating(
+        toVersion: "1.3",
+        in: connection
+    ) { db in
         try await db.query("UPDATE notes SET title = trim(title)")
     }
 }
@@ -32,12 +35,17 @@ func migrate<Connection: AsyncSQLConnection & Sendable>(
         currentVersion: "1.3",
         firstRun: .everything,
         store: SQLFleetStore(storeConnection),
-        options: .init(attemptLimit: 3) { event in log("\(event.kind) \(event.note ?? "")") }
+        options: .init(attemptLimit: 3) { event in
+            log("\(event.kind) \(event.note ?? "")")
+        }
     )
-    try await migrations.whenMigrating(toVersion: "1.2") { context in
-        try await moveAvatarsToObjectStorage(context)
+    try await migrations.whenMigrating(toVersion: "1.2") {
+        try await moveAvatarsToObjectStorage($0)
     }
-    try await migrations.whenMigrating(toVersion: "1.3", in: connection) { db in
+    try await migrations.whenMigrating(
+        toVersion: "1.3",
+        in: connection
+    ) { db in
         try await db.query("UPDATE notes SET title = trim(title)")
     }
 }
@@ -74,18 +82,24 @@ func manager(
     try await FleetMigrationManager(
         named: "Data",
         currentVersion: "1.3",
-        firstRun: await hasNotes() ? .existingData(at: "1.1") : .everything,
+        firstRun: await hasNotes()
+            ? .existingData(at: "1.1") : .everything,
         store: store
     )
 }
 
-func moveAvatarsToObjectStorage(_ context: FleetMigrationContext) async throws {
+func moveAvatarsToObjectStorage(
+    _ context: FleetMigrationContext
+) async throws {
     var last = try context.checkpoint(as: Int.self) ?? 0
     while let batch = try await avatars(after: last) {
         try Task.checkCancellation()
         try await upload(batch, refusingBelow: context.fence)
         last = batch.last
-        try await context.saveCheckpoint(last, progress: batch.progress)
+        try await context.saveCheckpoint(
+            last,
+            progress: batch.progress
+        )
     }
 }
 
@@ -93,19 +107,29 @@ func moveAvatarsToObjectStorage() async throws {
     try await upload(Batch(last: 0, progress: 1), refusingBelow: 0)
 }
 
-func mustDrain(_ migrations: FleetMigrationManager) async throws -> Bool {
+func mustDrain(
+    _ migrations: FleetMigrationManager
+) async throws -> Bool {
     try await migrations.status.requiredVersion != nil
 }
 
 func declare(_ migrations: FleetMigrationManager) async throws {
-    try await migrations.whenMigrating(toVersion: "1.2", oldestReader: "1.1") { context in
+    try await migrations.whenMigrating(
+        toVersion: "1.2",
+        oldestReader: "1.1"
+    ) { context in
         try await moveAvatarsToObjectStorage(context)
     }
 }
 
 func job(_ store: any FleetStore) async throws {
     try await declare(
-        FleetMigrationManager(named: "Data", currentVersion: "1.3", firstRun: .everything, store: store)
+        FleetMigrationManager(
+            named: "Data",
+            currentVersion: "1.3",
+            firstRun: .everything,
+            store: store
+        )
     )
 }
 
@@ -119,7 +143,9 @@ func pod(_ store: any FleetStore) async throws {
     try await migrations.untilMigrated(declare)
 }
 
-func readyz(_ migrations: FleetMigrationManager) async throws -> Bool {
+func readyz(
+    _ migrations: FleetMigrationManager
+) async throws -> Bool {
     try await migrations.isMigrated(declare)
 }
 

@@ -9,8 +9,13 @@ struct ObjectFleetStore: FleetStore {
     let bucket: any Bucket
 
     func read(_ name: String) async throws -> FleetDocument? {
-        guard let object = try await bucket.get(key(name)) else { return nil }
-        return FleetDocument(bytes: Array(object.bytes.dropFirst(17)), revision: FleetRevision(object.tag))
+        guard let object = try await bucket.get(key(name)) else {
+            return nil
+        }
+        return FleetDocument(
+            bytes: Array(object.bytes.dropFirst(17)),
+            revision: FleetRevision(object.tag)
+        )
     }
 
     func replace(
@@ -18,16 +23,22 @@ struct ObjectFleetStore: FleetStore {
         at revision: FleetRevision?,
         with document: [UInt8]
     ) async throws -> FleetRevision? {
-        let number = String(UInt64.random(in: 0 ... .max), radix: 16)
-        let prefix = String(repeating: "0", count: 16 - number.count) + number + "\n"
-        let bytes = Array(prefix.utf8) + document
-        // 412 Precondition Failed is `nil`; everything else that goes wrong throws.
-        let tag = try await bucket.put(key(name), bytes, ifMatch: revision?.description)
+        let random = UInt64.random(in: 0 ... .max)
+        let number = String(random, radix: 16)
+        let zeros = String(repeating: "0", count: 16 - number.count)
+        let bytes = Array("\(zeros)\(number)\n".utf8) + document
+        // 412 Precondition Failed is `nil`; all other errors throw.
+        let tag = try await bucket.put(
+            key(name),
+            bytes,
+            ifMatch: revision?.description
+        )
         return tag.map { FleetRevision($0) }
     }
 
     private func key(_ name: String) -> String {
-        "migrations/" + name.utf8.map { String($0, radix: 16) }.joined(separator: ".")
+        let bytes = name.utf8.map { String($0, radix: 16) }
+        return "migrations/" + bytes.joined(separator: ".")
     }
 }
 

@@ -12,7 +12,8 @@ private func start(in folder: URL, appVersion: String) async throws {
             named: "Library",
             currentVersion: appVersion,
             firstRun: libraryVersion(in: folder),
-            stateDirectory: folder.appending(path: "Migrations").path(percentEncoded: false),
+            stateDirectory: folder.appending(path: "Migrations")
+                .path(percentEncoded: false),
             options: progress.options(.init(attemptLimit: 3))
         )
         try progress.migrate(migrations, declareLibrary)

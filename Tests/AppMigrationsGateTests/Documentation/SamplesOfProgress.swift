@@ -10,17 +10,27 @@ import SwiftUI
 
 // The samples of "A progress screen", as they stand there, and what they claim.
 
-@Sendable func declareLibrary(_ migrations: MigrationManager) throws {
+@Sendable func declareLibrary(
+    _ migrations: MigrationManager
+) throws {
     try migrations.whenMigrating(toVersion: "1.1") { context in
         for (index, folder) in folders.enumerated() {
             try rename(folder)
-            context.reportProgress(Double(index + 1) / Double(folders.count), note: folder)
+            context.reportProgress(
+                Double(index + 1) / Double(folders.count),
+                note: folder
+            )
         }
     }
-    try migrations.whenMigrating(toVersion: "1.4") { try deleteCaches() }
+    try migrations.whenMigrating(toVersion: "1.4") {
+        try deleteCaches()
+    }
 }
 
-func libraryGate(in folder: String, appVersion: String) -> MigrationGate {
+func libraryGate(
+    in folder: String,
+    appVersion: String
+) -> MigrationGate {
     MigrationGate { progress in
         let migrations = try MigrationManager(
             named: "Library",
@@ -29,7 +39,8 @@ func libraryGate(in folder: String, appVersion: String) -> MigrationGate {
             options: progress.options(.init(attemptLimit: 3))
         )
         try progress.migrate(migrations, declareLibrary)
-        try makeTables()  // at every start: a new install runs none of the closures
+        // At every start: a new install runs no closure.
+        try makeTables()
     }
 }
 
@@ -58,11 +69,18 @@ struct StartView<Content: View>: View {
             case .idle, .planning(pending: 0): Color.clear
             case .planning: ProgressView(value: 0)
             case .migrating(let fraction, let note):
-                ProgressView(value: fraction) { Text(note ?? "Updating…") }
-            case .waitingForAnotherProcess: ProgressView("Another part of the app is updating…")
-            case .waitingForUnlock: Text("Unlock the device to go on.")
-            case .needsVersion(let version): Text("Please update the app to version \(version.description).")
-            case .failed(let error): Button("Try again") { model.gate.retry() }.help("\(error)")
+                ProgressView(value: fraction) {
+                    Text(note ?? "Updating…")
+                }
+            case .waitingForAnotherProcess:
+                ProgressView("An extension is updating…")
+            case .waitingForUnlock:
+                Text("Unlock the device to go on.")
+            case .needsVersion(let version):
+                Text("Update to version \(version.description).")
+            case .failed(let error):
+                Button("Try again") { model.gate.retry() }
+                    .help("\(error)")
             }
         }
         .task { await model.follow() }
@@ -70,14 +88,20 @@ struct StartView<Content: View>: View {
 }
 #endif
 
-func showBar(of gate: MigrationGate, _ show: (String) -> Void) async throws {
+func showBar(
+    of gate: MigrationGate,
+    _ show: (String) -> Void
+) async throws {
     look: for await state in gate.states {
         switch state {
         case .migrating(let fraction, let note):
             let done = Int(fraction * 30)
-            let bar = String(repeating: "#", count: done) + String(repeating: "-", count: 30 - done)
-            show("\r[\(bar)] \(Int(fraction * 100)) % \(note ?? "")")
-        case .waitingForAnotherProcess: show("\rAnother process is migrating…")
+            let open = String(repeating: "-", count: 30 - done)
+            let bar = String(repeating: "#", count: done) + open
+            let percent = Int(fraction * 100)
+            show("\r[\(bar)] \(percent) % \(note ?? "")")
+        case .waitingForAnotherProcess:
+            show("\rAnother process is migrating…")
         case .waitingForUnlock(let error): throw error
         case .failed, .needsVersion: break look
         default: continue

@@ -7,8 +7,12 @@ func migrateAwaited(_ connection: AwaitedConnection, _ folder: String) async thr
     let migrator = try SQLMigrator<AwaitedConnection>(
         SQLMigration.files(in: folder) + [
             SQLMigration(version: 41, name: "fold_titles") { db in
-                for row in try await db.query("SELECT id, title FROM note") {
-                    guard case .text(let title) = row[1] else { continue }
+                let sql = "SELECT id, title FROM note"
+                let rows = try await db.query(sql)
+                for row in rows {
+                    guard case .text(let title) = row[1] else {
+                        continue
+                    }
                     try await db.query(
                         "UPDATE note SET folded = $1 WHERE id = $2",
                         [SQLValue(title.lowercased()), row[0]]
@@ -17,11 +21,17 @@ func migrateAwaited(_ connection: AwaitedConnection, _ folder: String) async thr
             }
         ]
     )
-    try await migrator.migrate(connection, waiting: { print("another host migrates") })
+    try await migrator.migrate(
+        connection,
+        waiting: { print("another host migrates") }
+    )
 }
 
 func runOnceAwaited(_ migrations: MigrationManager, _ connection: AwaitedConnection) async throws {
-    try await migrations.whenMigrating(toVersion: "2.0", in: connection) { db in
+    try await migrations.whenMigrating(
+        toVersion: "2.0",
+        in: connection
+    ) { db in
         try await db.query("UPDATE note SET shared = false")
     }
 }

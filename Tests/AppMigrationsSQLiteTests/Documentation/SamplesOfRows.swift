@@ -4,7 +4,10 @@ import Foundation
 // The samples of "Rows inside migrations", as they stand there.
 
 func splittingNames() -> SQLMigration<SQLiteConnection> {
-    let splitNames = SQLMigration<SQLiteConnection>(version: 21, name: "split_names") { db in
+    let splitNames = SQLMigration<SQLiteConnection>(
+        version: 21,
+        name: "split_names"
+    ) { db in
         struct OldPerson: Decodable {
             var id: Int
             var name: String
@@ -17,11 +20,19 @@ func splittingNames() -> SQLMigration<SQLiteConnection> {
             var born: Date?
         }
         try db.execute(
-            script:
-                "CREATE TABLE new_person(id INTEGER PRIMARY KEY, given TEXT NOT NULL, family TEXT, born REAL)"
+            script: """
+                CREATE TABLE new_person (
+                    id INTEGER PRIMARY KEY, given TEXT NOT NULL,
+                    family TEXT, born REAL
+                )
+                """
         )
-        let people = try db.fetch(OldPerson.self, "SELECT id, name, born FROM person").map { person in
-            let words = person.name.split(separator: " ", maxSplits: 1).map(String.init)
+        let people = try db.fetch(
+            OldPerson.self,
+            "SELECT id, name, born FROM person"
+        ).map { person in
+            let words = person.name.split(separator: " ", maxSplits: 1)
+                .map(String.init)
             return NewPerson(
                 id: person.id,
                 given: words.first ?? "",
@@ -30,14 +41,29 @@ func splittingNames() -> SQLMigration<SQLiteConnection> {
             )
         }
         try db.insert(people, into: "new_person")
-        try db.execute(script: "DROP TABLE person; ALTER TABLE new_person RENAME TO person")
+        try db.execute(
+            script: """
+                DROP TABLE person;
+                ALTER TABLE new_person RENAME TO person;
+                """
+        )
     }
     return splitNames
 }
 
 func oneColumn(_ db: SQLiteConnection) throws -> ([Int], [String]) {
-    let orphans = try db.fetch(Int.self, "SELECT id FROM note WHERE folder NOT IN (SELECT id FROM folder)")
-    let known = try db.fetch(String.self, "SELECT name FROM tag WHERE folder = ?", [.integer(7)])
+    let orphans = try db.fetch(
+        Int.self,
+        """
+        SELECT id FROM note
+        WHERE folder NOT IN (SELECT id FROM folder)
+        """
+    )
+    let known = try db.fetch(
+        String.self,
+        "SELECT name FROM tag WHERE folder = ?",
+        [.integer(7)]
+    )
     return (orphans, known)
 }
 
@@ -75,7 +101,11 @@ struct Note: Equatable {
 }
 
 func updatingCountries(_ countries: [Country], _ db: SQLiteConnection) throws {
-    try db.insert(countries, into: "country", onConflict: .update(keepingIfNull: ["nickname"]))
+    try db.insert(
+        countries,
+        into: "country",
+        onConflict: .update(keepingIfNull: ["nickname"])
+    )
 }
 
 struct Country: Encodable {

@@ -20,21 +20,37 @@ struct SQLArticleSamples {
         path: String,
         folder: String
     ) throws {
-        try migrations.whenMigrating(toVersion: "2.2") { try exportAttachments(to: folder) }
-        try migrations.whenMigrating(toVersion: "2.3") { try migrator.migrate(db, to: 17) }
+        try migrations.whenMigrating(toVersion: "2.2") {
+            try exportAttachments(to: folder)
+        }
+        try migrations.whenMigrating(toVersion: "2.3") {
+            try migrator.migrate(db, to: 17)
+        }
 
-        try migrations.whenMigrating(toVersion: "2.4", in: SQLiteConnection(path: path)) { db in
+        try migrations.whenMigrating(
+            toVersion: "2.4",
+            in: SQLiteConnection(path: path)
+        ) { db in
             try db.query("UPDATE account SET balance = balance * 100")
         }
     }
 
     func waiting(_ migrator: SQLMigrator<SQLiteConnection>, _ db: SQLiteConnection) throws {
-        try migrator.migrate(db, waiting: { log("another process migrates the database") })
+        try migrator.migrate(
+            db,
+            waiting: { log("another process migrates the database") }
+        )
     }
 
     func oneLedgerOneOwner(noteScripts: [String], songScripts: [String]) throws -> [SQLiteMigrator] {
-        let notes = try SQLiteMigrator(SQLiteMigration.numbered(noteScripts), ledger: "note_migrations")
-        let songs = try SQLiteMigrator(SQLiteMigration.numbered(songScripts), ledger: "song_migrations")
+        let notes = try SQLiteMigrator(
+            SQLiteMigration.numbered(noteScripts),
+            ledger: "note_migrations"
+        )
+        let songs = try SQLiteMigrator(
+            SQLiteMigration.numbered(songScripts),
+            ledger: "song_migrations"
+        )
         return [notes, songs]
     }
 
@@ -72,10 +88,16 @@ struct SQLArticleSamples {
 func textsAndClosures(folder: String) throws -> SQLMigrator<SQLiteConnection> {
     let migrator = try SQLiteMigrator(
         SQLiteMigration.files(in: folder) + [
-            SQLiteMigration(version: 40, name: "index_notes", sql: "CREATE INDEX note_date ON note(date)"),
+            SQLiteMigration(
+                version: 40,
+                name: "index_notes",
+                sql: "CREATE INDEX note_date ON note(date)"
+            ),
             SQLiteMigration(version: 41, name: "fold_titles") { db in
                 for row in try db.query("SELECT id, title FROM note") {
-                    guard case .text(let title) = row[1] else { continue }
+                    guard case .text(let title) = row[1] else {
+                        continue
+                    }
                     try db.query(
                         "UPDATE note SET folded = ? WHERE id = ?",
                         [SQLValue(title.lowercased()), row[0]]
@@ -88,17 +110,28 @@ func textsAndClosures(folder: String) throws -> SQLMigrator<SQLiteConnection> {
 }
 
 func longWork(_ migrations: MigrationManager, _ db: SQLiteConnection, newest: Int64) throws {
-    try migrations.whenMigrating(toVersion: "2.0", in: db) { db, batch, context in
+    try migrations.whenMigrating(
+        toVersion: "2.0",
+        in: db
+    ) { db, batch, _ in
         let last = try batch.cursor(as: Int64.self) ?? 0
         let notes = try db.query(
-            "SELECT id, title FROM note WHERE id > ? ORDER BY id LIMIT 500",
+            """
+            SELECT id, title FROM note WHERE id > ?
+            ORDER BY id LIMIT 500
+            """,
             [SQLValue(last)]
         )
         for note in notes {
             guard case .text(let title) = note[1] else { continue }
-            try db.query("UPDATE note SET folded = ? WHERE id = ?", [SQLValue(title.lowercased()), note[0]])
+            try db.query(
+                "UPDATE note SET folded = ? WHERE id = ?",
+                [SQLValue(title.lowercased()), note[0]]
+            )
         }
-        guard case .integer(let id) = notes.last?[0] else { return .done }
+        guard case .integer(let id) = notes.last?[0] else {
+            return .done
+        }
         return .continue(at: id, progress: Double(id) / Double(newest))
     }
 }

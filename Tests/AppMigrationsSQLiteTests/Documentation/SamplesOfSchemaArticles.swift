@@ -5,7 +5,10 @@ import Testing
 // The samples of "Changing a table" and "Letting the schema be inferred", as they stand there.
 
 func addingALastName() -> SQLMigration<SQLiteConnection> {
-    let addLastName = SQLMigration<SQLiteConnection>(version: 12, name: "last_name") { db in
+    let addLastName = SQLMigration<SQLiteConnection>(
+        version: 12,
+        name: "last_name"
+    ) { db in
         try TableRebuild(
             "t_AppUser",
             as: """
@@ -16,7 +19,12 @@ func addingALastName() -> SQLMigration<SQLiteConnection> {
                     u_mail TEXT UNIQUE COLLATE NOCASE
                 )
                 """,
-            values: ["u_last_name": "coalesce(substr(u_name, nullif(instr(u_name, ' '), 0) + 1), '')"]
+            values: [
+                "u_last_name": """
+                coalesce(substr(u_name,
+                    nullif(instr(u_name, ' '), 0) + 1), '')
+                """
+            ]
         ).run(db)
     }
     return addLastName
@@ -25,8 +33,17 @@ func addingALastName() -> SQLMigration<SQLiteConnection> {
 func droppingColors(_ db: SQLiteConnection) throws {
     try TableRebuild(
         "note",
-        as: "CREATE TABLE note (id INTEGER PRIMARY KEY, title TEXT NOT NULL CHECK (title <> ''), body TEXT)",
-        values: ["title": "coalesce(nullif(title, ''), 'Untitled')", "body": "header || body"],
+        as: """
+            CREATE TABLE note (
+                id INTEGER PRIMARY KEY,
+                title TEXT NOT NULL CHECK (title <> ''),
+                body TEXT
+            )
+            """,
+        values: [
+            "title": "coalesce(nullif(title, ''), 'Untitled')",
+            "body": "header || body",
+        ],
         dropping: ["color", "note_by_color"]
     ).run(db)
 }
@@ -34,8 +51,16 @@ func droppingColors(_ db: SQLiteConnection) throws {
 func numberingItems(_ db: SQLiteConnection) throws {
     try TableRebuild(
         "item",
-        as: "CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT, position INTEGER NOT NULL)",
-        values: ["position": "(SELECT count(*) FROM item AS o WHERE o.id < item.id)"]
+        as: """
+            CREATE TABLE item (
+                id INTEGER PRIMARY KEY, name TEXT,
+                position INTEGER NOT NULL
+            )
+            """,
+        values: [
+            "position":
+                "(SELECT count(*) FROM item AS o WHERE o.id < item.id)"
+        ]
     ).run(db)
 }
 
@@ -43,7 +68,9 @@ func inferring(_ db: SQLiteConnection) throws -> SchemaPlan {
     let plan = try SchemaPlan(
         from: db,
         to: """
-            CREATE TABLE folder (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+            CREATE TABLE folder (
+                id INTEGER PRIMARY KEY, name TEXT NOT NULL
+            );
             CREATE TABLE note (
                 id INTEGER PRIMARY KEY,
                 folder INTEGER REFERENCES folder ON DELETE SET NULL,
@@ -67,7 +94,10 @@ func printing(_ plan: SchemaPlan, _ print: (SchemaPlan.Question) -> Void) {
 }
 
 func inferringInAMigration(_ schemaOfRelease2_1: String) -> SQLMigration<SQLiteConnection> {
-    let migration = SQLMigration<SQLiteConnection>(version: 13, name: "schema_2_1") { db in
+    let migration = SQLMigration<SQLiteConnection>(
+        version: 13,
+        name: "schema_2_1"
+    ) { db in
         try SchemaPlan(from: db, to: schemaOfRelease2_1).apply(db)
     }
     return migration

@@ -26,7 +26,8 @@ func planning(_ store: SQLiteStore, _ schema: String) throws -> Bool {
         }
     case .undecided(let questions):
         throw Unanswered(questions: questions)
-    case .damaged(let error), .newer(let error), .busy(let error), .unreachable(let error):
+    case .damaged(let error), .newer(let error), .busy(let error),
+        .unreachable(let error):
         throw error
     }
 }
@@ -54,7 +55,10 @@ func opening(_ path: String, report: (SQLError?, String) -> Void) throws -> SQLi
         report(aside.error, aside.path)
         let backup = aside.storePath + ".bak"
         if FileManager.default.fileExists(atPath: backup) {
-            try FileManager.default.copyItem(atPath: backup, toPath: aside.storePath)
+            try FileManager.default.copyItem(
+                atPath: backup,
+                toPath: aside.storePath
+            )
         }
     }
     return db

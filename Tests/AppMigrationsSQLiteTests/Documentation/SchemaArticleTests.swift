@@ -84,7 +84,9 @@ import Testing
     }
 
     private static let schema = """
-        CREATE TABLE folder (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+        CREATE TABLE folder (
+            id INTEGER PRIMARY KEY, name TEXT NOT NULL
+        );
         CREATE TABLE note (id INTEGER PRIMARY KEY, folder INTEGER REFERENCES folder ON DELETE SET NULL,
             title TEXT NOT NULL, created REAL);
         CREATE INDEX note_by_folder ON note (folder, created DESC)

@@ -13,14 +13,20 @@ struct Library {
     let folder: String
 
     func declare(_ migrations: MigrationManager) throws {
-        try migrations.whenMigrating(toVersion: "1.1") { try splitIntoFiles() }
-        try migrations.whenMigrating(toVersion: "1.4") { try writeIndex() }
+        try migrations.whenMigrating(toVersion: "1.1") {
+            try splitIntoFiles()
+        }
+        try migrations.whenMigrating(toVersion: "1.4") {
+            try writeIndex()
+        }
     }
 }
 
 extension Library {
     func start(_ migrations: MigrationManager) throws {
-        if let required = migrations.requiredVersion { throw UpdateTheApp(to: required) }
+        if let required = migrations.requiredVersion {
+            throw UpdateTheApp(to: required)
+        }
         try declare(migrations)
     }
 }
@@ -31,29 +37,39 @@ private struct UpdateTheApp: Error {
     init(to version: AppVersion) { self.version = version }
 }
 
-func libraryVersion(in folder: String) -> MigrationManager.FirstRun {
+func libraryVersion(
+    in folder: String
+) -> MigrationManager.FirstRun {
     let files = FileManager.default
-    if files.fileExists(atPath: folder + "/Notes") { return .existingData(at: "1.1") }
-    if files.fileExists(atPath: folder + "/notes.txt") { return .existingData(at: "1.0") }
+    if files.fileExists(atPath: folder + "/Notes") {
+        return .existingData(at: "1.1")
+    }
+    if files.fileExists(atPath: folder + "/notes.txt") {
+        return .existingData(at: "1.0")
+    }
     return .freshInstall
 }
 
 func rehearsed(_ rehearsal: Rehearsal) throws -> RehearsalReport {
-    try rehearsal.run(firstRun: libraryVersion(in:)) { migrations, folder in
-        try Library(folder: folder).declare(migrations)
+    try rehearsal.run(firstRun: libraryVersion) { manager, folder in
+        try Library(folder: folder).declare(manager)
     }
 }
 
 struct UpgradeTests {
     @Test func `every user of the library gets to 1.4`() throws {
-        let fixtures = try #require(Bundle.module.resourcePath) + "/Fixtures"
+        let resources = try #require(Bundle.module.resourcePath)
+        let fixtures = resources + "/Fixtures"
         let rehearsal = Rehearsal(
             named: "Library",
             currentVersion: "1.4",
             from: [
                 .version("1.0", copying: fixtures + "/1.0"),
                 .version("1.1", copying: fixtures + "/1.1"),
-                .freshInstall { folder in try Library(folder: folder).create(["Milk", "Bread"]) },
+                .freshInstall { folder in
+                    let library = Library(folder: folder)
+                    try library.create(["Milk", "Bread"])
+                },
             ]
         )
         let report = try rehearsal.run { migrations, folder in
@@ -66,10 +82,18 @@ struct UpgradeTests {
 final class UpgradeTestCase: XCTestCase {
     func testEveryUserOfTheLibraryGetsTo1_4() throws {
         let old = StartingPoint.version("1.0") { folder in
-            try Data("Milk\nBread\n".utf8).write(to: URL(filePath: folder + "/notes.txt"))
+            try Data("Milk\nBread\n".utf8).write(
+                to: URL(filePath: folder + "/notes.txt")
+            )
         }
-        let report = try Rehearsal(named: "Library", currentVersion: "1.4", from: [old])
-            .run { migrations, folder in try Library(folder: folder).declare(migrations) }
+        let report = try Rehearsal(
+            named: "Library",
+            currentVersion: "1.4",
+            from: [old]
+        )
+        .run { migrations, folder in
+            try Library(folder: folder).declare(migrations)
+        }
         try report.requireClean()
     }
 }
@@ -80,9 +104,15 @@ struct RulesAndRecordTests {
             .ignoring("Caches"),
             .normalizing("**.json") { bytes in
                 let text = String(decoding: bytes, as: UTF8.self)
-                return Array(text.replacing(/"changed" : "[^"]*"/, with: "").utf8)
+                return Array(
+                    text.replacing(/"changed" : "[^"]*"/, with: "").utf8
+                )
             },
-            .comparing("**.sqlite", by: SQLiteComparison(ignoring: ["note.changed_at"]).difference),
+            .comparing(
+                "**.sqlite",
+                by: SQLiteComparison(ignoring: ["note.changed_at"])
+                    .difference
+            ),
             .ignoring("**.sqlite-*"),
         ]
         func data(_ number: Int) -> @Sendable (String) throws -> Void {
@@ -181,7 +211,10 @@ struct RulesAndRecordTests {
         let rehearsal = Rehearsal(
             named: "Library",
             currentVersion: "1.4",
-            from: [.version("1.0", copying: fixtures + "/1.0"), .version("1.1", copying: fixtures + "/1.1")]
+            from: [
+                .version("1.0", copying: fixtures + "/1.0"),
+                .version("1.1", copying: fixtures + "/1.1"),
+            ]
         )
         let report = try rehearsal.run { migrations, folder in
             try Library(folder: folder).declare(migrations)

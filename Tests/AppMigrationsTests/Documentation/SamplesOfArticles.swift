@@ -5,11 +5,20 @@ import Testing
 // The samples of the landing page, of the manager and of "Writing migrations", as they stand there.
 
 private func landingPage() throws {
-    let migrations = try MigrationManager(named: "Library", currentVersion: "1.4")
-    try migrations.whenMigrating(toVersion: "1.1") { try moveArchiveToFolders() }
-    try migrations.whenMigrating(toVersion: "1.1-2") { try renameDrafts() }
-    try migrations.whenMigrating(toVersion: "1.4") { try deleteThumbnails() }
-    // At every start: a new install runs none of the closures, and needs its tables.
+    let migrations = try MigrationManager(
+        named: "Library",
+        currentVersion: "1.4"
+    )
+    try migrations.whenMigrating(toVersion: "1.1") {
+        try moveArchiveToFolders()
+    }
+    try migrations.whenMigrating(toVersion: "1.1-2") {
+        try renameDrafts()
+    }
+    try migrations.whenMigrating(toVersion: "1.4") {
+        try deleteThumbnails()
+    }
+    // At every start: a new install runs no closure.
     try database.migrate()
 }
 

@@ -16,11 +16,15 @@ func versionLeft(
         names.map { "MFMigrationManagerLastVersionKey-\($0)" }
         + names.map { "MFMigrationManagerInitialVersionKey-\($0)" }
         + ["MTMigration.lastMigrationVersion"]
-    guard let left = keys.compactMap({ defaults.string(forKey: $0) }).first else { return .freshInstall }
-    let release = AppVersion(String(left.prefix { "0123456789.".contains($0) }))
-    if let release, release <= appVersion, AppVersion(left) != nil { return .existingData(at: left) }
+    let found = keys.compactMap { defaults.string(forKey: $0) }
+    guard let left = found.first else { return .freshInstall }
+    let digits = left.prefix { "0123456789.".contains($0) }
+    let release = AppVersion(String(digits))
+    if let release, release <= appVersion, AppVersion(left) != nil {
+        return .existingData(at: left)
+    }
     let version = min(release ?? oldest, appVersion)
-    report("\"\(left)\" in the user defaults is taken for \(version).")
+    report("\"\(left)\" of the defaults is taken for \(version).")
     return .existingData(at: version.description)
 }
 
@@ -41,15 +45,29 @@ func startAfterMFMigrationManager(
         ),
         stateDirectory: stateDirectory
     )
-    try migrations.whenMigrating(toVersion: "1.1") { try moveArchiveToFolders() }
-    try migrations.whenMigrating(toVersion: "1.1-2") { try renameDrafts() }
-    try migrations.whenMigrating(toVersion: "3.2") { try buildIndex() }
+    try migrations.whenMigrating(toVersion: "1.1") {
+        try moveArchiveToFolders()
+    }
+    try migrations.whenMigrating(toVersion: "1.1-2") {
+        try renameDrafts()
+    }
+    try migrations.whenMigrating(toVersion: "3.2") {
+        try buildIndex()
+    }
     return migrations
 }
 
-func declareStore(_ migrations: MigrationManager, store: String) throws {
-    try migrations.whenMigrating(toVersion: "2.0", protecting: [store]) { context in
-        try migrateCoreDataStore(at: store) { context.reportProgress($0) }
+func declareStore(
+    _ migrations: MigrationManager,
+    store: String
+) throws {
+    try migrations.whenMigrating(
+        toVersion: "2.0",
+        protecting: [store]
+    ) { context in
+        try migrateCoreDataStore(at: store) {
+            context.reportProgress($0)
+        }
     }
 }
 

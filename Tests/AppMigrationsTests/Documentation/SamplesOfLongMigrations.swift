@@ -7,13 +7,19 @@ import UIKit
 
 // The samples of "Long migrations", as they stand there.
 
-func convertPhotos(_ migrations: MigrationManager, _ photos: PhotoFolder) throws {
+func convertPhotos(
+    _ migrations: MigrationManager,
+    _ photos: PhotoFolder
+) throws {
     try migrations.whenMigrating(toVersion: "2.4") { context in
         let done = try context.checkpoint(as: String.self) ?? ""
         for batch in try photos.batches(of: 500, after: done) {
             for photo in batch.photos { try photos.convert(photo) }
             try context.synchronize(photos.path)
-            try context.saveCheckpoint(batch.lastName, progress: batch.progress)
+            try context.saveCheckpoint(
+                batch.lastName,
+                progress: batch.progress
+            )
         }
     }
 }
@@ -30,9 +36,16 @@ func convertBatches(_ migrations: MigrationManager, _ libraryFolder: String) thr
 }
 
 #if canImport(UIKit) && !os(watchOS)
-@MainActor func finishInBackground(_ folder: String, appVersion: String) async throws {
-    let work = Task.detached { try convert(folder, appVersion: appVersion) }
-    let assertion = UIApplication.shared.beginBackgroundTask { work.cancel() }
+@MainActor func finishInBackground(
+    _ folder: String,
+    appVersion: String
+) async throws {
+    let work = Task.detached {
+        try convert(folder, appVersion: appVersion)
+    }
+    let assertion = UIApplication.shared.beginBackgroundTask {
+        work.cancel()
+    }
     defer { UIApplication.shared.endBackgroundTask(assertion) }
     try await work.value
 }

@@ -8,7 +8,7 @@ func migrate(_ library: Library) throws {
     try migrations.whenMigrating(toVersion: "1.1") { try library.moveArchiveToFolders() }
     try migrations.whenMigrating(toVersion: "1.1-2") { try library.renameDrafts() }  // a second step in 1.1
     try migrations.whenMigrating(toVersion: "1.4") { try library.deleteThumbnails() }
-    // At every start: a new install runs none of the closures, and needs its tables.
+    // At every start: a new install runs no closure.
     try library.database.migrate()
 }
 

@@ -4,13 +4,23 @@ import Testing
 // The samples of "Rolling back a release", as they stand there.
 
 func declareCatalog(_ migrations: MigrationManager) throws {
-    try migrations.whenMigrating(toVersion: "2.4", oldestReader: "2.4") { try splitCatalog() }
-    try migrations.whenMigrating(toVersion: "2.5", oldestReader: "2.4") { try addThumbnails() }
+    try migrations.whenMigrating(
+        toVersion: "2.4",
+        oldestReader: "2.4"
+    ) { try splitCatalog() }
+    try migrations.whenMigrating(
+        toVersion: "2.5",
+        oldestReader: "2.4"
+    ) { try addThumbnails() }
 }
 
 func firstScreen(_ managers: [MigrationManager]) -> FirstScreen {
-    if let required = managers.compactMap(\.requiredVersion).max() { return .updateTo("\(required)") }
-    let isOlder = managers.contains { if case .downgrade = $0.launch { true } else { false } }
+    if let required = managers.compactMap(\.requiredVersion).max() {
+        return .updateTo("\(required)")
+    }
+    let isOlder = managers.contains {
+        if case .downgrade = $0.launch { true } else { false }
+    }
     return isOlder ? .warnOfNewerData : .library
 }
 

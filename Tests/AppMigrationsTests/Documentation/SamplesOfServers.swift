@@ -5,31 +5,47 @@ import Testing
 
 // The samples of "Command-line tools and servers", as they stand there.
 
-func startServer(dataDirectory: String, version: String, log: @escaping @Sendable (String) -> Void) throws {
+func startServer(
+    dataDirectory: String,
+    version: String,
+    log: @escaping @Sendable (String) -> Void
+) throws {
     let migrations = try MigrationManager(
         named: "Data",
         currentVersion: version,
         firstRun: .everything,
         stateDirectory: dataDirectory + "/migrations",
         options: .init(lockTimeout: .seconds(60)) { event in
-            log("\(event.managerName) \(event.version?.description ?? "") \(event.kind)")
+            let version = event.version?.description ?? ""
+            log("\(event.managerName) \(version) \(event.kind)")
         }
     )
-    try migrations.whenMigrating(toVersion: "1.0") { try createStore(dataDirectory) }
-    try migrations.whenMigrating(toVersion: "1.3") { try addIndex(dataDirectory) }
+    try migrations.whenMigrating(toVersion: "1.0") {
+        try createStore(dataDirectory)
+    }
+    try migrations.whenMigrating(toVersion: "1.3") {
+        try addIndex(dataDirectory)
+    }
 }
 
 func release(of text: String) -> String {
-    String(text.drop { !"0123456789".contains($0) }.prefix { "0123456789.".contains($0) })
+    let tail = text.drop { !"0123456789".contains($0) }
+    return String(tail.prefix { "0123456789.".contains($0) })
 }
 
-func exitCode(of start: () throws -> Void, report: (String) -> Void) -> Int32 {
+func exitCode(
+    of start: () throws -> Void,
+    report: (String) -> Void
+) -> Int32 {
     do {
         try start()
         return 0
-    } catch let error as MigrationError where error.code == .lockTimeout || error.code == .stateUnreadable {
+    } catch let error as MigrationError {
         report("\(error)")
-        return 75
+        switch error.code {
+        case .lockTimeout, .stateUnreadable: return 75
+        default: return 70
+        }
     } catch {
         report("\(error)")
         return 70

@@ -6,25 +6,39 @@ import Testing
 
 enum LibraryAccess { case ready, openTheApp, updateTheApp }
 
-func openLibrary(in container: URL, appVersion: String, isExtension: Bool) throws -> LibraryAccess {
+func openLibrary(
+    in container: URL,
+    appVersion: String,
+    isExtension: Bool
+) throws -> LibraryAccess {
     let migrations = try MigrationManager(
         named: "Library",
         currentVersion: appVersion,
         firstRun: libraryVersion(in: container),
-        stateDirectory: container.appending(path: "Migrations").path(percentEncoded: false),
-        options: .init(lockTimeout: isExtension ? .seconds(2) : .seconds(30))
+        stateDirectory: container.appending(path: "Migrations")
+            .path(percentEncoded: false),
+        options: .init(
+            lockTimeout: isExtension ? .seconds(2) : .seconds(30)
+        )
     )
     if case .downgrade = migrations.launch { return .updateTheApp }
-    if isExtension, try migrations.plan(declareShared).contains(where: { $0.kind == .willRun }) {
-        return .openTheApp
+    if isExtension {
+        let plan = try migrations.plan(declareShared)
+        if plan.contains(where: { $0.kind == .willRun }) {
+            return .openTheApp
+        }
     }
     try declareShared(migrations)
     return .ready
 }
 
 func declareShared(_ migrations: MigrationManager) throws {
-    try migrations.whenMigrating(toVersion: "2.0") { try moveToAppGroup() }
-    try migrations.whenMigrating(toVersion: "3.2") { try renameDrafts() }
+    try migrations.whenMigrating(toVersion: "2.0") {
+        try moveToAppGroup()
+    }
+    try migrations.whenMigrating(toVersion: "3.2") {
+        try renameDrafts()
+    }
 }
 
 func startWorker(
@@ -39,11 +53,17 @@ func startWorker(
             firstRun: .everything,
             stateDirectory: dataDirectory + "/migrations",
             options: .init(lockTimeout: .seconds(300)) { event in
-                if event.kind == .waiting { log("Waiting: another worker migrates the data.") }
+                if event.kind == .waiting {
+                    log("Another worker migrates the data.")
+                }
             }
         )
-        try migrations.whenMigrating(toVersion: "1.0") { try makeTables(dataDirectory) }
-        try migrations.whenMigrating(toVersion: "1.3") { try addIndexes(dataDirectory) }
+        try migrations.whenMigrating(toVersion: "1.0") {
+            try makeTables(dataDirectory)
+        }
+        try migrations.whenMigrating(toVersion: "1.3") {
+            try addIndexes(dataDirectory)
+        }
         return true
     } catch {
         guard error.code == .lockTimeout else { throw error }

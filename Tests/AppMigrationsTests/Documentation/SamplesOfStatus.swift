@@ -3,7 +3,10 @@ import Testing
 
 // The samples of "Showing status and dry runs", as they stand there.
 
-func dryRun(of directory: String, version: String) throws -> [PlannedMigration] {
+func dryRun(
+    of directory: String,
+    version: String
+) throws -> [PlannedMigration] {
     let look = try MigrationManager(
         named: "Library",
         currentVersion: version,
@@ -14,7 +17,10 @@ func dryRun(of directory: String, version: String) throws -> [PlannedMigration] 
     return try look.plan(declareAll)
 }
 
-func supportMail(_ migrations: MigrationManager, about error: any Error) -> String {
+func supportMail(
+    _ migrations: MigrationManager,
+    about error: any Error
+) -> String {
     do {
         return "\(error)\n\n\(try migrations.status)"
     } catch let unreadable {
@@ -22,7 +28,10 @@ func supportMail(_ migrations: MigrationManager, about error: any Error) -> Stri
     }
 }
 
-func tryAgain(_ closed: MigrationManager, _ open: () throws -> MigrationManager) throws {
+func tryAgain(
+    _ closed: MigrationManager,
+    _ open: () throws -> MigrationManager
+) throws {
     try closed.forgetDeaths()
     try declareAll(open())
 }

@@ -6,8 +6,8 @@ import AppMigrations
 /// what came of it:
 /// - `folder PATH`: the state directory of the managers that are made from here on
 /// - `new SLOT VERSION FIRST LIMIT`: a manager; FIRST is `fresh`, `everything`, `throw` or a version, LIMIT a number or `-`
-/// - `declare SLOT sync|async VERSION ACTION FLOOR CURSOR`: FLOOR and CURSOR can be `-`; ACTION is `ok`, `throw`, `cancel`, `die`, or `hold`, which reads the next line
-///   inside the closure: `go ACTION`
+/// - `declare SLOT sync|async VERSION ACTION FLOOR CURSOR`: FLOOR and CURSOR can be `-`; ACTION is `ok`, `throw`,
+///   `cancel`, `die`, or `hold`, which reads the next line inside the closure: `go ACTION`
 /// - `plan SLOT sync|async VERSION,…` · `reset SLOT VERSION` · `forget SLOT` · `last SLOT` · `history SLOT`
 final class Server {
     private var folder = ""

@@ -5,8 +5,12 @@ public import GRDB
 /// What an app writes to migrate through GRDB's own connection.
 extension Database: @retroactive SQLConnection {
     @discardableResult
-    public func query(_ sql: String, _ arguments: [SQLValue]) throws -> [[SQLValue]] {
-        let values = arguments.map { value -> (any DatabaseValueConvertible)? in
+    public func query(
+        _ sql: String,
+        _ arguments: [SQLValue]
+    ) throws -> [[SQLValue]] {
+        typealias Value = any DatabaseValueConvertible
+        let values = arguments.map { value -> Value? in
             switch value {
             case .null: nil
             case .integer(let value): value
@@ -15,7 +19,11 @@ extension Database: @retroactive SQLConnection {
             case .blob(let value): Data(value)
             }
         }
-        return try Row.fetchAll(self, sql: sql, arguments: StatementArguments(values)).map { row in
+        return try Row.fetchAll(
+            self,
+            sql: sql,
+            arguments: StatementArguments(values)
+        ).map { row in
             row.databaseValues.map { value in
                 switch value.storage {
                 case .null: .null
@@ -30,8 +38,12 @@ extension Database: @retroactive SQLConnection {
 
     public func execute(script: String) throws {
         defer { clearSchemaCache() }
-        guard let sqliteConnection else { throw DatabaseError(resultCode: .SQLITE_MISUSE) }
-        try AppMigrationsSQLite.SQLiteConnection(borrowing: sqliteConnection).execute(script: script)
+        guard let sqliteConnection else {
+            throw DatabaseError(resultCode: .SQLITE_MISUSE)
+        }
+        typealias Borrowed = AppMigrationsSQLite.SQLiteConnection
+        let borrowed = Borrowed(borrowing: sqliteConnection)
+        try borrowed.execute(script: script)
     }
 }
 

@@ -24,12 +24,15 @@ struct MigrationConnection: AsyncSQLConnection {
             case .integer(let value): bindings.append(value)
             case .real(let value): bindings.append(value)
             case .text(let value): bindings.append(value)
-            case .blob(let value): bindings.append(ByteBuffer(bytes: value))
+            case .blob(let value):
+                bindings.append(ByteBuffer(bytes: value))
             }
         }
         let query = PostgresQuery(unsafeSQL: sql, binds: bindings)
         var values = [[SQLValue]]()
-        for try await row in try await connection.query(query, logger: Logger(label: "migrations")) {
+        let logger = Logger(label: "migrations")
+        let rows = try await connection.query(query, logger: logger)
+        for try await row in rows {
             values.append(try row.map { try $0.sqlValue() })
         }
         return values
@@ -41,7 +44,8 @@ extension PostgresCell {
     fileprivate func sqlValue() throws -> SQLValue {
         guard let bytes else { return .null }
         switch dataType {
-        case .int2, .int4, .int8: return .integer(try decode(Int64.self))
+        case .int2, .int4, .int8:
+            return .integer(try decode(Int64.self))
         case .float4, .float8: return .real(try decode(Double.self))
         case .bool: return .integer(try decode(Bool.self) ? 1 : 0)
         case .bytea: return .blob(Array(bytes.readableBytesView))
@@ -51,7 +55,13 @@ extension PostgresCell {
 }
 
 func migrate(_ client: PostgresClient, _ folder: String) async throws {
-    let migrator = try SQLMigrator<MigrationConnection>(SQLMigration.files(in: folder))
-    try await client.withConnection { _ = try await migrator.migrate(MigrationConnection(connection: $0)) }
+    let migrator = try SQLMigrator<MigrationConnection>(
+        SQLMigration.files(in: folder)
+    )
+    try await client.withConnection {
+        _ = try await migrator.migrate(
+            MigrationConnection(connection: $0)
+        )
+    }
 }
 #endif

@@ -29,7 +29,8 @@ struct MigrationConnection: AsyncSQLConnection {
                 case .integer(let value): .integer(Int64(value))
                 case .float(let value): .real(value)
                 case .text(let value): .text(value)
-                case .blob(let value): .blob(Array(value.readableBytesView))
+                case .blob(let value):
+                    .blob(Array(value.readableBytesView))
                 }
             }
         }

@@ -10,7 +10,7 @@ extension SQLValue {
     /// try db.query("DELETE FROM note WHERE created < ?", [SQLValue(encoding: limit)])
     /// ```
     ///
-    /// - Throws: ``SQLError`` with the code ``SQLError/Code/unwritableRow`` for what no column can hold.
+    /// - Throws: `SQLError` with the code `SQLError.Code.unwritableRow` for what no column can hold.
     public init<Value: Encodable>(encoding value: Value) throws(SQLError) {
         self = try RowEncoder().cell(value)
     }

@@ -125,6 +125,19 @@ private func save(_ text: String) throws { note("save \(text)") }
 private let calls = Guarded([String]())
 private func note(_ call: String) { calls.withLock { $0.append(call) } }
 
+#if canImport(ObjectiveC)
+@objc final class LibraryStart: NSObject {
+    private static let gate = libraryGate(
+        in: NSHomeDirectory() + "/Library/Migrations",
+        appVersion: "1.4"
+    )
+
+    @objc static func ready() async throws {
+        try await gate.ready()
+    }
+}
+#endif
+
 @Suite struct SamplesOfProgress {
     @Test func `the bar appears for an update, ends at one hundred, and not at all without one`() async throws
     {

@@ -46,7 +46,7 @@ func startWorker(
     version: String,
     log: @escaping @Sendable (String) -> Void
 ) throws -> Bool {
-    do {
+    do throws(MigrationError) {
         let migrations = try MigrationManager(
             named: "Data",
             currentVersion: version,
@@ -109,7 +109,7 @@ func startWorker(
                 }
             }
             #expect(isReady && calls.names == ["addIndexes"])
-            #expect(log.lines == ["Waiting: another worker migrates the data."])
+            #expect(log.lines == ["Another worker migrates the data."])
         }
     }
 

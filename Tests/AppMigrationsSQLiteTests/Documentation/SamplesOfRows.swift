@@ -69,13 +69,22 @@ func oneColumn(_ db: SQLiteConnection) throws -> ([Int], [String]) {
 
 func coloringNotes(before limit: Date, in folder: Int, _ db: SQLiteConnection) throws {
     func shade(of title: String) -> String { title.isEmpty ? "grey" : "blue" }
-    let old = "SELECT id, title, color FROM note WHERE created < ? AND folder = ?"
-    for row in try db.query(old, [SQLValue(encoding: limit), SQLValue(folder)]) {
+    let old = """
+        SELECT id, title, color FROM note
+        WHERE created < ? AND folder = ?
+        """
+    for row in try db.query(
+        old,
+        [SQLValue(encoding: limit), SQLValue(folder)]
+    ) {
         let id = try row[0].value(as: Int.self)
         let title = try row[1].value(as: String.self)
         let color = try row[2].value(as: String?.self)
         let hue = SQLValue(color ?? shade(of: title))
-        try db.query("UPDATE note SET hue = ? WHERE id = ?", [hue, SQLValue(id)])
+        try db.query(
+            "UPDATE note SET hue = ? WHERE id = ?",
+            [hue, SQLValue(id)]
+        )
     }
 }
 

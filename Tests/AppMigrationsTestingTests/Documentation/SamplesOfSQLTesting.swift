@@ -13,12 +13,24 @@ private let folderOfTheTests = URL(filePath: #filePath).deletingLastPathComponen
 
 struct SchemaTests {
     @Test func `every released schema gets to the newest`() throws {
-        let migrator = try SQLiteMigrator(SQLiteMigration.files(in: folderOfTheTests + "/Migrations"))
-        let rehearsal = SQLRehearsal(of: migrator, releasesIn: folderOfTheTests + "/Releases")
-        if let release = ProcessInfo.processInfo.environment["RECORD_RELEASE"] {
-            try rehearsal.record(release) { try SQLiteConnection(path: ":memory:") }
+        let migrator = try SQLiteMigrator(
+            SQLiteMigration.files(
+                in: folderOfTheTests + "/Migrations"
+            )
+        )
+        let rehearsal = SQLRehearsal(
+            of: migrator,
+            releasesIn: folderOfTheTests + "/Releases"
+        )
+        let environment = ProcessInfo.processInfo.environment
+        if let release = environment["RECORD_RELEASE"] {
+            try rehearsal.record(release) {
+                try SQLiteConnection(path: ":memory:")
+            }
         }
-        let report = try rehearsal.run { try SQLiteConnection(path: ":memory:") }
+        let report = try rehearsal.run {
+            try SQLiteConnection(path: ":memory:")
+        }
         try report.requireClean()
     }
 }
@@ -31,12 +43,17 @@ struct ReleasedMigrationTests {
     }
 
     @Test func `no released migration was changed`() throws {
-        let lock = SQLMigrationLock(file: folderOfTheTests + "/Releases/migrations.lock")
+        let lock = SQLMigrationLock(
+            file: folderOfTheTests + "/Releases/migrations.lock"
+        )
         #expect(try lock.findings(in: migrator).isEmpty)
     }
 
     @Test func `a rehearsal of files begins with a recorded schema`() throws {
-        let point = StartingPoint.schema("2.1", recordedIn: folderOfTheTests + "/Releases/2.1.sql") {
+        let point = StartingPoint.schema(
+            "2.1",
+            recordedIn: folderOfTheTests + "/Releases/2.1.sql"
+        ) {
             folder in
             try SQLiteConnection(path: folder + "/library.sqlite")
         }

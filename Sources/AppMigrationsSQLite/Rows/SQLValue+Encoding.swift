@@ -7,7 +7,10 @@ extension SQLValue {
     /// them. <doc:RowsInsideMigrations> has the table of what each is kept as.
     ///
     /// ```swift
-    /// try db.query("DELETE FROM note WHERE created < ?", [SQLValue(encoding: limit)])
+    /// try db.query(
+    ///     "DELETE FROM note WHERE created < ?",
+    ///     [SQLValue(encoding: limit)]
+    /// )
     /// ```
     ///
     /// - Throws: `SQLError` with the code `SQLError.Code.unwritableRow` for what no column can hold.

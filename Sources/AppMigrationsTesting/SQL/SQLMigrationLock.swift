@@ -7,15 +7,19 @@ public import AppMigrationsSQL
 /// migrations of any database, and runs none.
 ///
 /// ```swift
-/// let lock = SQLMigrationLock(file: folderOfTheTests + "/migrations.lock")
+/// let lock = SQLMigrationLock(
+///     file: folderOfTheTests + "/migrations.lock"
+/// )
 /// #expect(try lock.findings(in: migrator).isEmpty)
 /// ```
 ///
-/// A line is the version, the checksum of the SQL, `-` for a closure, and the name. Lines that begin with `#` are passed over. Delete the
-/// line of a migration that was never released.
+/// A line is the version, the checksum of the SQL, `-` for a closure, and the name. Lines that begin with `#` are
+/// passed over. Delete the line of a migration that was never released.
 public struct SQLMigrationLock: Sendable {
     let file: String
 
+    /// Names the file, and reads nothing yet.
+    ///
     /// - Parameter file: The path of the file. ``record(_:)`` makes it.
     public init(file: String) { self.file = file }
 

@@ -3,13 +3,18 @@ public import AppMigrationsSQL
 
 /// Runs an app's SQL migrations from the schema of each release to the newest, before its users do.
 ///
-/// A folder that is kept with the tests has a script for each release, `2.1.sql`, with the schema and the ledger that the release left,
-/// and `migrations.lock`, an ``SQLMigrationLock``. ``record(_:opening:)`` writes both. From each of them the migrations have
-/// to run, and end with the schema of a new database.
+/// A folder that is kept with the tests has a script for each release, `2.1.sql`, with the schema and the ledger that
+/// the release left, and `migrations.lock`, an ``SQLMigrationLock``. ``record(_:opening:)`` writes both. From each of
+/// them the migrations have to run, and end with the schema of a new database.
 ///
 /// ```swift
-/// let rehearsal = SQLRehearsal(of: migrator, releasesIn: folderOfTheTests + "/Releases")
-/// let report = try rehearsal.run { try SQLiteConnection(path: ":memory:") }
+/// let rehearsal = SQLRehearsal(
+///     of: migrator,
+///     releasesIn: folderOfTheTests + "/Releases"
+/// )
+/// let report = try rehearsal.run {
+///     try SQLiteConnection(path: ":memory:")
+/// }
 /// try report.requireClean()
 /// ```
 ///

@@ -4,7 +4,9 @@ extension StartingPoint {
     /// Data of `version` that is a database with the schema that an ``SQLRehearsal`` recorded for it.
     ///
     /// ```swift
-    /// .schema("2.1", recordedIn: releases + "/2.1.sql") { try SQLiteConnection(path: $0 + "/library.sqlite") }
+    /// .schema("2.1", recordedIn: releases + "/2.1.sql") {
+    ///     try SQLiteConnection(path: $0 + "/library.sqlite")
+    /// }
     /// ```
     ///
     /// `file` is the path of the record, and `open` opens the database in a folder, where there is none yet.

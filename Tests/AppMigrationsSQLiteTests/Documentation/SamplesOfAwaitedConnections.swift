@@ -37,15 +37,26 @@ func runOnceAwaited(_ migrations: MigrationManager, _ connection: AwaitedConnect
 }
 
 func runInBatchesAwaited(_ migrations: MigrationManager, _ connection: AwaitedConnection) async throws {
-    try await migrations.whenMigrating(toVersion: "2.1", in: connection) { db, batch, _ in
+    try await migrations.whenMigrating(
+        toVersion: "2.1",
+        in: connection
+    ) { db, batch, _ in
         let last = try batch.cursor(as: Int64.self) ?? 0
         let next = try await db.query(
-            "SELECT max(id) FROM (SELECT id FROM note WHERE id > $1 ORDER BY id LIMIT 500) AS next",
+            """
+            SELECT max(id) FROM (
+                SELECT id FROM note WHERE id > $1
+                ORDER BY id LIMIT 500
+            ) AS next
+            """,
             [SQLValue(last)]
         )
         guard case .integer(let end) = next[0][0] else { return .done }
         try await db.query(
-            "UPDATE note SET folded = lower(title) WHERE id > $1 AND id <= $2",
+            """
+            UPDATE note SET folded = lower(title)
+            WHERE id > $1 AND id <= $2
+            """,
             [SQLValue(last), SQLValue(end)]
         )
         return .continue(at: end)

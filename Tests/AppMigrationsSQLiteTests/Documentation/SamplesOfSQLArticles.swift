@@ -138,7 +138,8 @@ func longWork(_ migrations: MigrationManager, _ db: SQLiteConnection, newest: In
 
 func foldingTitles(_ migrations: MigrationManager, _ db: SQLiteConnection) throws {
     try migrations.whenMigrating(toVersion: "2.0", in: db) { db, batch, context in
-        let next = try foldTitles(of: 500, after: batch.cursor(as: Int64.self) ?? 0, in: db)
+        let last = try batch.cursor(as: Int64.self) ?? 0
+        let next = try foldTitles(of: 500, after: last, in: db)
         return next.map { .continue(at: $0) } ?? .done
     }
 }

@@ -65,6 +65,20 @@ import Testing
         #expect(count >= 14)
     }
 
+    @Test func `no sample has to be scrolled in a window of 1,000 points`() throws {
+        let articles = try Self.files(under: "Sources", named: ".md").map { page in
+            (page, try Self.text(page).components(separatedBy: "```swift\n").dropFirst().map { String($0) })
+        }
+        let sources = try Self.files(under: "Sources", named: ".swift").map { source in
+            (source, Self.samples(ofSource: try Self.text(source)).map { "\n\($0)".replacing("\n ", with: "\n") })
+        }
+        for (page, samples) in articles + sources {
+            for line in samples.flatMap({ $0.components(separatedBy: "```")[0].split(separator: "\n") }) {
+                #expect(line.count <= 68, "\(page), \(line.count) columns: \(line)")
+            }
+        }
+    }
+
     @Test func `the README is short, and begins with code`() throws {
         let text = try Self.text("README.md")
         #expect(text.split(whereSeparator: \.isWhitespace).count <= 750)

@@ -26,7 +26,8 @@ private func manager() throws {
     let migrations = try MigrationManager(named: "Library", currentVersion: "1.4")
     try migrations.whenMigrating(toVersion: "1.1-2") { try renameDrafts() }
     try migrations.whenMigrating(toVersion: "1.4") { try deleteThumbnails() }
-    try database.migrate()  // at every start: a new install runs no closure, and needs its tables
+    // At every start: a new install runs no closure.
+    try database.migrate()
 }
 
 private func writingMigrations(oldLibrary: String) throws -> MigrationManager {

@@ -69,8 +69,9 @@ import Testing
         let articles = try Self.files(under: "Sources", named: ".md").map { page in
             (page, try Self.text(page).components(separatedBy: "```swift\n").dropFirst().map { String($0) })
         }
-        let sources = try Self.files(under: "Sources", named: ".swift").map { source in
-            (source, Self.samples(ofSource: try Self.text(source)).map { "\n\($0)".replacing("\n ", with: "\n") })
+        let sources: [(String, [String])] = try Self.files(under: "Sources", named: ".swift").map { source in
+            let samples = Self.samples(ofSource: try Self.text(source))
+            return (source, samples.map { "\n\($0)".replacing("\n ", with: "\n") })
         }
         for (page, samples) in articles + sources {
             for line in samples.flatMap({ $0.components(separatedBy: "```")[0].split(separator: "\n") }) {

@@ -69,8 +69,8 @@ extension SQLFleetStore: SQLBackedFleetStore {
                 try await connection.undo("ROLLBACK")
             } catch  where !statements.isPostgres {
                 // SQLite refuses a ROLLBACK without a transaction, and a BEGIN in one.
-                try await connection.undo("BEGIN")
-                try await connection.undo("ROLLBACK")
+                try await connection.query("BEGIN")
+                try await connection.query("ROLLBACK")
             }
         }
     }

@@ -10,8 +10,9 @@ extension SQLError.Code {
         case .cancelled: "What was not applied runs at the next start."
         case .closed: "Open a new connection."
         case .invalidScript: "Nothing of the script was run. Correct its text."
-        case .unreadableRow: "Convert it in the statement, or read it as the type that the database has."
-        case .unwritableRow: "No row was inserted."
+        case .unreadableRow:
+            "Have the statement give what the type needs, or read it as a type that the database has."
+        case .unwritableRow: "Nothing of it was written."
         case .transactionEnded: "Nothing after that point was run. Roll back and begin again."
         case .alreadyInTransaction:
             "Nothing was run. Commit first, or pass insideTransaction: true."
@@ -22,7 +23,9 @@ extension SQLError.Code {
         case .invalidFileName:
             "Nothing was run. Name it <version>.sql or <version>_<name>.sql, with letters, digits, spaces, - and _"
                 + " in the name, or move it out of the folder."
-        case .unknownTarget: "Nothing was run. Pass the version of a migration, or none to run all."
+        case .unknownTarget:
+            "Nothing was run. Pass the version of a migration; a database above all of them is a newer release's, and needs"
+                + " an update of the app."
         case .foreignKeyViolation:
             "It was rolled back. Delete or mend these rows in it."
         case .ledgerUnreadable: "Nothing of this was kept. Rename that table, or mend it by hand."
@@ -32,6 +35,8 @@ extension SQLError.Code {
         case .stopped: "What was not applied runs at the next start."
         case .constraintViolation: "Mend these rows in the migration itself."
         case .cleanupFailed: "The next call tries that again."
+        case .damaged:
+            "No migration mends it: SQLiteStore.open(check:) looks for damage and sets the store aside."
         case .notDamaged: "Nothing was renamed."
         case .newerSchema: "Nothing was changed. Update the app, or use a newer SQLite."
         case .unreachable: "Nothing was changed. It says nothing about what is in the store."

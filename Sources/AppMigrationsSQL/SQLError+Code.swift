@@ -76,7 +76,7 @@ extension SQLError {
         /// Whether an error of this kind is the database's and not the migration's, so that no script is blamed for it.
         package var isOfDatabase: Bool {
             switch kind {
-            case .busy, .readOnly, .diskFull, .cancelled, .cannotOpen, .closed: true
+            case .busy, .readOnly, .diskFull, .cancelled, .cannotOpen, .closed, .damaged: true
             default: false
             }
         }
@@ -174,6 +174,9 @@ extension SQLError {
         public static var invalidCursor: Code { Code(.invalidCursor) }
 
         /// A file is not a database or a damaged one, or a check that was asked for found damage.
+        ///
+        /// A connection says so of what SQLite calls corrupt or no database: also an encrypted file without its key, and a schema
+        /// that only a newer SQLite compiles. `SQLiteStore` of `AppMigrationsSchema` tells these apart.
         public static var damaged: Code { Code(.damaged) }
 
         /// A store is not damaged, and was not set aside.

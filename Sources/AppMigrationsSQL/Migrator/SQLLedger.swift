@@ -55,8 +55,8 @@ final class SQLLedger {
     func readFirst() -> SQLWork {
         let thorough = { self.read().then { self.readVersions() } }
         guard session.goesOnAfterErrors else { return thorough() }
-        // The ledger has the error again, unless it was missing or was made meanwhile.
-        return selectVersions().otherwise { _ in thorough() }
+        // The ledger has the error again, unless it was missing or was made meanwhile. A lock would be waited for twice.
+        return selectVersions().otherwise { $0.code == .busy ? .failed($0) : thorough() }
     }
 
     /// Reads the versions, once the columns are known.

@@ -70,7 +70,16 @@ final class SQLMigrationRun {
     func work() throws(SQLError) -> SQLWork {
         if let target { try steps.checkTarget(target) }
         return session.waiting(steps.lockTimeout) {
-            self.ledger.readFirst().then { () throws(SQLError) in try self.compare() }
+            self.readFirst().then { () throws(SQLError) in try self.compare() }
+        }
+    }
+
+    /// Reads the ledger, and tells of a wait for that: with a rollback journal a lock can keep readers out, too.
+    private func readFirst() -> SQLWork {
+        guard tellsOfWaiting, session.goesOnAfterErrors else { return ledger.readFirst() }
+        return session.waiting(.zero) { self.ledger.readFirst() }.otherwise { error in
+            if error.code != .busy { return .failed(error) }
+            return self.calling(.waiting).then { self.ledger.readFirst() }
         }
     }
 

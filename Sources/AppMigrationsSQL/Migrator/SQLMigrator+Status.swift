@@ -20,7 +20,8 @@ extension SQLMigrator where Connection: SQLConnection {
     ///   - db: A connection that is not in a transaction.
     ///   - version: The version of a migration, or 0.
     /// - Returns: The versions recorded.
-    /// - Throws: ``SQLError``; a version that no migration has is ``SQLError/Code/unknownTarget``.
+    /// - Throws: ``SQLError``; a version that no migration has is ``SQLError/Code/unknownTarget``. One above all of them
+    ///   is that of a newer release, whose database the migrations of this one must not go on with.
     @discardableResult
     public func baseline(_ db: Connection, at version: Int64) throws(SQLError) -> [Int64] {
         let ledger = SQLLedger(Connection.dialect.session(db), named: steps.ledger)

@@ -22,6 +22,7 @@ extension SQLiteConnection {
         case SQLITE_FULL: .diskFull
         case SQLITE_INTERRUPT: .cancelled
         case SQLITE_CANTOPEN: .cannotOpen
+        case SQLITE_CORRUPT, SQLITE_NOTADB: .damaged
         default: .statementFailed
         }
     }
@@ -67,6 +68,8 @@ extension SQLiteConnection {
         }
         if result != SQLITE_OK {
             var error = error(result)
+            // A database that can't be read is met by whatever statement comes first.
+            if error.code.isOfDatabase { throw error }
             let offset = Int(app_migrations_error_offset(handle))
             let place = offset < 0 ? try script.startOfStatement(from: start) : start + offset
             (error.line, error.column) = script.position(at: min(place, script.count))

@@ -10,6 +10,8 @@ final class RowEncoder: Encoder {
     private var kinds: [ObjectIdentifier: ValueKind] = [:]
     private var place = 0
     private var row = 0
+    /// The type of what is encoded for an argument, which has no row.
+    private var argument = ""
     /// Why the row can't be inserted, where the call that found out can't throw.
     private var refusal: SQLError?
 
@@ -39,6 +41,7 @@ final class RowEncoder: Encoder {
 
     /// Encodes one value, as a row has it in a column.
     func cell<Value: Encodable>(_ value: Value) throws(SQLError) -> SQLValue {
+        argument = "\(Value.self)"
         try set(value: value, for: "")
         return values.last ?? .null
     }
@@ -128,8 +131,8 @@ final class RowEncoder: Encoder {
 
     func failure(_ message: String, at key: String?, _ cause: (any Error)? = nil) -> SQLError {
         let column = key.map { ", column \($0)" } ?? ""
-        // What is encoded for an argument has no row.
-        var error = SQLError(.unwritableRow, row == 0 ? message : "Row \(row)\(column): \(message)")
+        let subject = row == 0 ? "An argument of the type \(argument)" : "Row \(row)\(column)"
+        var error = SQLError(.unwritableRow, "\(subject): \(message)")
         error.underlyingError = cause
         return error
     }

@@ -38,7 +38,7 @@ import Testing
             #expect(error.code == .unreadableRow)
             #expect(
                 error.description
-                    == "\(message). Convert it in the statement, or read it as the type that the database has."
+                    == "\(message). Have the statement give what the type needs, or read it as a type that the database has."
             )
         }
     }
@@ -64,11 +64,12 @@ import Testing
         #expect(error.code == .unwritableRow)
         #expect(
             error.message
-                == "the value is made of several, and a column has one; encode it as a text, or to columns of the row"
+                == "An argument of the type Point: the value is made of several, and a column has one; encode it as a text,"
+                + " or to columns of the row"
         )
         #expect(
             try sqlError { try SQLValue(encoding: Double.nan) }.message
-                == "SQLite would store NaN as NULL; encode nil"
+                == "An argument of the type Double: SQLite would store NaN as NULL; encode nil"
         )
     }
 }

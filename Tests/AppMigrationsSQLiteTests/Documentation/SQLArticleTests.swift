@@ -134,6 +134,15 @@ import Testing
         }
     }
 
+    @Test func `a numbering of a newer release asks for the update, and stays as it is`() throws {
+        let calls = try called { samples, _, db in
+            try db.execute(script: "CREATE TABLE a(x); PRAGMA user_version = 2")
+            try samples.anotherLibrary(Migrator(Migration.numbered(["CREATE TABLE a(x)"])), db)
+            #expect(try db.query("SELECT name FROM sqlite_master") == [["a"]])
+        }
+        #expect(calls == ["update the app"])
+    }
+
     @Test func `each error has its screen, and is logged`() throws {
         let broken = try called { samples, _, db in
             try samples.readingAnError(Migrator([Migration(version: 1, sql: "CREATE")]), db)

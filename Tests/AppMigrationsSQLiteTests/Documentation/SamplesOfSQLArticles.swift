@@ -55,7 +55,12 @@ struct SQLArticleSamples {
     }
 
     func anotherLibrary(_ migrator: SQLMigrator<SQLiteConnection>, _ db: SQLiteConnection) throws {
-        try migrator.baseline(db, at: db.userVersion)
+        do {
+            try migrator.baseline(db, at: db.userVersion)
+        } catch {
+            guard error.code == .unknownTarget else { throw error }
+            return showUpdateTheApp()
+        }
         try migrator.migrate(db)
     }
 

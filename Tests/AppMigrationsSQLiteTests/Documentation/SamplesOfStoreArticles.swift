@@ -64,6 +64,26 @@ func opening(_ path: String, report: (SQLError?, String) -> Void) throws -> SQLi
     return db
 }
 
+struct Mending {
+    let migrator: SQLiteMigrator
+    let restore: (SQLiteStore.SetAside) throws -> Void
+
+    func open(_ path: String) throws -> SQLiteConnection {
+        let store = SQLiteStore(path: path)
+        let db = try store.open(recovering: restore)
+        do {
+            try migrator.migrate(db)
+            return db
+        } catch {
+            db.close()
+            guard error.code == .damaged else { throw error }
+        }
+        let mended = try store.open(check: .quick, recovering: restore)
+        try migrator.migrate(mended)
+        return mended
+    }
+}
+
 func checking(_ store: SQLiteStore, _ schema: String, report: (SQLError?, String) -> Void) throws {
     let status = try store.status(target: schema, check: .quick)
     if case .damaged(let error) = status {
@@ -79,7 +99,9 @@ func opening(cache store: SQLiteStore, _ migrator: SQLiteMigrator) throws -> SQL
         return cache
     } catch let error {
         cache.close()
-        guard error.code == .statementFailed else { throw error }
+        guard [.statementFailed, .damaged].contains(error.code) else {
+            throw error
+        }
     }
     try store.setAside(onlyIfDamaged: false)
     let empty = try store.open { _ in }

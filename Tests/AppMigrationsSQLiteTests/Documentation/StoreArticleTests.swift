@@ -79,6 +79,41 @@ import Testing
         }
     }
 
+    @Test func `damage that a migration meets gives way to the backup, as the article says`() throws {
+        let rows = [Migration(version: 1, sql: "UPDATE note SET body = body || 'x' WHERE body <> ''")]
+        try withTemporaryFolder { folder in
+            let path = folder + "/store"
+            try makeStore(path + ".bak")
+            try Wreck.makeDamagedInside(path)
+            var aside = [String]()
+            let mending = Mending(migrator: try Migrator(rows)) {
+                aside.append($0.path)
+                try FileManager.default.copyItem(atPath: $0.storePath + ".bak", toPath: $0.storePath)
+            }
+            let db = try mending.open(path)
+            #expect(try db.query("SELECT * FROM note") == [[1, "onex"]])
+            #expect(aside.count == 1)
+            db.close()
+            let again = try mending.open(path)
+            #expect(try again.query("SELECT * FROM note") == [[1, "onex"]])
+            #expect(aside.count == 1)
+        }
+    }
+
+    @Test func `a cache with damage inside begins anew, as the article says`() throws {
+        try withTemporaryFolder { folder in
+            let store = SQLiteStore(path: folder + "/cache")
+            try Wreck.makeDamagedInside(store.path)
+            let rows = Migration(
+                version: 1,
+                sql: "CREATE TABLE IF NOT EXISTS note(body); UPDATE note SET body = 'x' WHERE body <> ''"
+            )
+            let cache = try opening(cache: store, Migrator([rows]))
+            #expect(try cache.query("SELECT * FROM note") == [])
+            #expect(try contents(of: folder).count == 2)
+        }
+    }
+
     @Test func `a damaged store gives way to its backup, as the article says`() throws {
         try withTemporaryFolder { folder in
             let path = folder + "/store"

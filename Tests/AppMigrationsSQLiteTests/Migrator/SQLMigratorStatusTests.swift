@@ -143,7 +143,9 @@ import Testing
 
     @Test func `a numbering that no migration has is refused`() throws {
         let db = try memory()
-        #expect(try sqlError { try Migrator(migrations(1)).baseline(db, at: 2) }.code == .unknownTarget)
+        let error = try sqlError { try Migrator(migrations(1)).baseline(db, at: 2) }
+        #expect(error.code == .unknownTarget)
+        #expect(error.description.hasSuffix("is a newer release's, and needs an update of the app."))
         #expect(try db.query("SELECT * FROM sqlite_master").isEmpty)
     }
 }

@@ -130,7 +130,8 @@ import Testing
         let error = try sqlError { try Migrator(migrations(1, 5)).migrate(db, to: 4) }
         #expect(
             error.description == "No migration has the version 4. Nothing was run."
-                + " Pass the version of a migration, or none to run all."
+                + " Pass the version of a migration; a database above all of them is a newer release's, and needs an update of"
+                + " the app."
         )
         #expect(try tables(in: db).isEmpty)
     }

@@ -43,6 +43,41 @@ import Testing
         }
     }
 
+    @Test func `a lock that keeps readers out is told of as well`() throws {
+        try withTemporaryFolder { folder in
+            let db = try SQLiteConnection(path: folder + "/db")
+            let other = try SQLiteConnection(path: folder + "/db")
+            var waits = 0
+            try other.query("BEGIN EXCLUSIVE")
+            let report = try Migrator(migrations, lockTimeout: .seconds(1)).migrate(
+                db,
+                waiting: {
+                    waits += 1
+                    #expect(throws: Never.self) { try other.query("COMMIT") }
+                }
+            )
+            #expect(report.applied == [1, 2])
+            #expect(waits == 1)
+        }
+    }
+
+    @Test func `a lock that keeps readers out is waited for once`() throws {
+        try withTemporaryFolder { folder in
+            let holder = try SQLiteConnection(path: folder + "/db")
+            try holder.query("BEGIN EXCLUSIVE")
+            var reads = 0
+            let db = OtherConnection(try SQLiteConnection(path: folder + "/db")) {
+                if $0.hasPrefix("SELECT") { reads += 1 }
+            }
+            let migrator = try SQLMigrator<OtherConnection>(
+                [SQLMigration(version: 1, sql: "CREATE TABLE a(x)")],
+                lockTimeout: .milliseconds(20)
+            )
+            #expect(try sqlError { try migrator.migrate(db) }.code == .busy)
+            #expect(reads == 1)
+        }
+    }
+
     @Test func `a connection in a transaction waits for nobody`() throws {
         let db = try memory()
         try db.query("BEGIN")

@@ -161,7 +161,7 @@ struct Misfit: Sendable, CustomTestStringConvertible {
         #expect(
             error.description == "Row 3, column a: the text \"x\" does not fit Int."
                 + " Statement: SELECT 1 AS a UNION ALL SELECT 2 UNION ALL SELECT 'x';"
-                + " Convert it in the statement, or read it as the type that the database has."
+                + " Have the statement give what the type needs, or read it as a type that the database has."
         )
     }
 

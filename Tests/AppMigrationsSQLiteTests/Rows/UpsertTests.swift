@@ -44,7 +44,7 @@ import Testing
         let rows = [Country(id: nil, code: "IT", name: "Italia"), Country(id: 8, code: "DE")]
         let error = try sqlError { try db.insert(rows, into: "country", onConflict: .update()) }
         #expect(error.code == .unwritableRow)
-        #expect(error.description == "Row 2: \(refusal). No row was inserted.")
+        #expect(error.description == "Row 2: \(refusal). Nothing of it was written.")
         #expect(try db.query("SELECT * FROM country") == [[3, "DE", "Germany"], [4, "FR", "France"]])
     }
 

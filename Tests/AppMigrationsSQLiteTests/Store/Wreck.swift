@@ -33,6 +33,17 @@ struct Wreck: Sendable, CustomTestStringConvertible {
         )
     }
 
+    /// The same with the schema whole and pages of the table broken.
+    static func makeDamagedInside(_ path: String) throws {
+        try makeStore(path)
+        try change(path) { data in
+            // The leaves of a table have this kind (Database File Format, section 1.6).
+            for page in stride(from: 1_024, to: data.count, by: 1_024) where data[page] == 13 {
+                data[page] = 0xFF
+            }
+        }
+    }
+
     static func bytes(_ path: String) throws -> Data { try Data(contentsOf: URL(filePath: path)) }
 
     static func change(_ path: String, _ body: (inout Data) -> Void) throws {

@@ -49,13 +49,15 @@ extension SQLRehearsal {
                 )
             }
             let start = ContinuousClock.now
+            var hint = ""
             do {
                 try prepare(db)
+                hint = try hintOfLedger(db)
                 ran = try migrator.migrate(db).applied
                 compareLedger(try migrator.status(db))
             } catch {
                 ran = (error as? SQLError)?.applied ?? []
-                fail("\(origin): \(error)")
+                fail("\(origin): \(error)\(hint)")
             }
             duration = ContinuousClock.now - start
             if !findings.isEmpty { return }
@@ -70,6 +72,19 @@ extension SQLRehearsal {
                         + "the text that was released, and write the change as a new migration."
                 )
             }
+        }
+
+        /// Why migrations may run that the release had run, where its record has tables and no version.
+        private func hintOfLedger(_ db: Connection) throws -> String {
+            guard let release, try migrator.status(db).applied.isEmpty else { return "" }
+            let tables = try db.query(
+                "SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name <> ? COLLATE NOCASE LIMIT 1",
+                [.text(migrator.ledger)]
+            )
+            if tables.isEmpty { return "" }
+            return
+                " The record of \(release) has tables, and its ledger \(migrator.ledger) no version. What the release had run is"
+                + " missing there: the ledger's rows, or a PRAGMA user_version and the baseline in preparing: that reads it."
         }
 
         /// What the ledger of the release tells of its migrations, also where their lines are gone from the lock.

@@ -143,6 +143,62 @@ import Testing
         #expect(calls == ["update the app"])
     }
 
+    @Test func `the number of sModel is found in either place`() throws {
+        let scripts = ["CREATE TABLE a(x)", "CREATE TABLE b(x)", "CREATE TABLE c(x)"]
+        let migrator = try Migrator(Migration.numbered(scripts))
+        let older = "\(scripts[0]); \(scripts[1]); PRAGMA user_version = 2"
+        let newer = """
+            \(scripts[0]); \(scripts[1]); PRAGMA user_version = 1002;
+            CREATE TABLE "_sModel_DBDefTracker" (
+                "namespace" TEXT PRIMARY KEY, "version" INTEGER, "lastUpdated" REAL, lastHash TEXT
+            );
+            INSERT INTO "_sModel_DBDefTracker" VALUES ('', 2, 0, ''), ('songs', 7, 0, '')
+            """
+        for (left, songs) in [(older, Int64(0)), (newer, 7)] {
+            let db = try memory()
+            try db.execute(script: left)
+            #expect(try numberOfSModel(in: db, namespace: "songs") == songs)
+            #expect(try numberOfSModel(in: db, namespace: "others") == 0)
+            for _ in 1...2 { try takingOverSModel(migrator, db) }
+            #expect(try ledger(of: db) == [1, 2, 3])
+        }
+        let db = try memory()
+        try takingOverSModel(migrator, db)
+        #expect(try tables(in: db) == ["a", "b", "c"])
+    }
+
+    @Test func `a module that is new beside the ledger of FMDBMigrationManager has its own`() throws {
+        let left = """
+            CREATE TABLE old(x);
+            CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL);
+            INSERT INTO schema_migrations VALUES (1), (2)
+            """
+        let scripts = Migration.numbered(["CREATE TABLE a(x)", "CREATE TABLE b(x)"])
+        let db = try memory()
+        try db.execute(script: left)
+        #expect(try Migrator(scripts).migrate(db).description == "Nothing was pending.")
+        #expect(try tables(in: db) == ["old"])
+        #expect(try Migrator(scripts, ledger: "module").migrate(db).applied == [1, 2])
+        let edited = Migration.numbered(["CREATE TABLE old(x)", "CREATE TABLE b(y)", "CREATE TABLE c(x)"])
+        #expect(try Migrator(edited).migrate(db).applied == [3])
+        #expect(try Migrator(edited).status(db).changed == [])
+    }
+
+    @Test func `an error in a task has its code where its type is written`() async throws {
+        let db = try memory()
+        let migrator = try Migrator(Migration.numbered(["CREATE TABLE a(x)"]))
+        let task = Task { () -> SQLError.Code? in
+            withUnsafeCurrentTask { $0?.cancel() }
+            do throws(SQLError) {
+                try migrator.migrate(db)
+                return nil
+            } catch {
+                return error.code
+            }
+        }
+        #expect(await task.value == .cancelled)
+    }
+
     @Test func `each error has its screen, and is logged`() throws {
         let broken = try called { samples, _, db in
             try samples.readingAnError(Migrator([Migration(version: 1, sql: "CREATE")]), db)

@@ -90,6 +90,28 @@ struct SQLArticleSamples {
     private func showUpdateTheApp() { call("update the app") }
 }
 
+func numberOfSModel(
+    in db: SQLiteConnection,
+    namespace: String = ""
+) throws -> Int64 {
+    let number = try db.userVersion
+    if number < 1_000 { return namespace.isEmpty ? number : 0 }
+    let rows = try db.query(
+        """
+        SELECT version FROM "_sModel_DBDefTracker"
+        WHERE namespace = ?
+        """,
+        [SQLValue(namespace)]
+    )
+    return try rows.first?[0].value(as: Int64.self) ?? 0
+}
+
+func takingOverSModel(_ migrator: SQLiteMigrator, _ db: SQLiteConnection) throws {
+    let number = try numberOfSModel(in: db)
+    try migrator.baseline(db, at: number)
+    try migrator.migrate(db)
+}
+
 func textsAndClosures(folder: String) throws -> SQLMigrator<SQLiteConnection> {
     let migrator = try SQLiteMigrator(
         SQLiteMigration.files(in: folder) + [

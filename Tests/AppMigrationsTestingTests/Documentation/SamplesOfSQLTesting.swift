@@ -11,7 +11,7 @@ private let folderOfTheTests = URL(filePath: #filePath).deletingLastPathComponen
     .deletingLastPathComponent()
     .appending(path: "Fixtures").path(percentEncoded: false)
 
-struct SchemaTests {
+@Suite(.serialized) struct SchemaTests {
     @Test func `every released schema gets to the newest`() throws {
         let migrator = try SQLiteMigrator(
             SQLiteMigration.files(
@@ -32,6 +32,15 @@ struct SchemaTests {
             try SQLiteConnection(path: ":memory:")
         }
         try report.requireClean()
+    }
+}
+
+struct FolderTests {
+    @Test func `the folder of the tests is the one of their source`() throws {
+        let folderOfTheTests = URL(filePath: #filePath)
+            .deletingLastPathComponent().path(percentEncoded: false)
+        let names = try FileManager.default.contentsOfDirectory(atPath: folderOfTheTests)
+        #expect(names.contains("SamplesOfSQLTesting.swift"))
     }
 }
 

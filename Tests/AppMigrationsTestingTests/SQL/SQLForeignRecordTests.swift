@@ -1,0 +1,102 @@
+import AppMigrationsSQLite
+import AppMigrationsTesting
+import Foundation
+import TestSupport
+import Testing
+
+/// Records of databases that other libraries made, as "Testing your migrations" has the sqlite3 program write them.
+struct SQLForeignRecordTests {
+    private let scripts = [
+        "CREATE TABLE note(id INTEGER PRIMARY KEY AUTOINCREMENT, title TEXT)", "CREATE TABLE tag(name TEXT)",
+        "ALTER TABLE note ADD COLUMN color TEXT",
+    ]
+
+    /// What a library left that had run the first two texts.
+    private func makeLibrary(_ folder: String, ledger: String) throws {
+        let db = try SQLiteConnection(path: folder + "/library.sqlite")
+        try db.execute(
+            script: "\(scripts[0]); \(scripts[1]); INSERT INTO note(title) VALUES ('It''s'); \(ledger)"
+        )
+        db.close()
+        try FileManager.default.createDirectory(
+            atPath: folder + "/Releases",
+            withIntermediateDirectories: true
+        )
+    }
+
+    private let fmdb = """
+        CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL);
+        INSERT INTO schema_migrations VALUES (1), (2)
+        """
+
+    private func shell(_ commands: String, in folder: String) throws {
+        let shell = Process()
+        shell.executableURL = URL(filePath: "/bin/sh")
+        shell.arguments = ["-ec", commands]
+        shell.currentDirectoryURL = URL(filePath: folder)
+        try shell.run()
+        shell.waitUntilExit()
+        #expect(shell.terminationStatus == 0)
+        let from = folder + "/1.0.sql"
+        try FileManager.default.moveItem(atPath: from, toPath: folder + "/Releases/1.0.sql")
+    }
+
+    private func report(
+        _ folder: String,
+        preparing prepare: (SQLiteConnection, SQLiteMigrator) throws -> Void = { _, _ in }
+    ) throws -> SQLRehearsalReport {
+        let migrator = try SQLiteMigrator(SQLiteMigration.numbered(scripts))
+        try SQLMigrationLock(file: folder + "/Releases/migrations.lock").record(migrator)
+        return try SQLRehearsal(of: migrator, releasesIn: folder + "/Releases").run(
+            opening: { try SQLiteConnection(path: ":memory:") },
+            preparing: { try prepare($0, migrator) }
+        )
+    }
+
+    @Test func `a dump has the ledger of FMDBMigrationManager`() throws {
+        try withTemporaryFolder { folder throws in
+            try makeLibrary(folder, ledger: fmdb)
+            try shell("sqlite3 library.sqlite .dump > 1.0.sql", in: folder)
+            let report = try report(folder)
+            try report.requireClean()
+            #expect(report.runs.map(\.ran) == [[1, 2, 3], [3]])
+        }
+    }
+
+    @Test func `a schema gets the number that sModel left`() throws {
+        try withTemporaryFolder { folder throws in
+            try makeLibrary(folder, ledger: "PRAGMA user_version = 2")
+            try shell(
+                """
+                sqlite3 library.sqlite ".schema --nosys" > 1.0.sql
+                echo "PRAGMA user_version = 2;" >> 1.0.sql
+                """,
+                in: folder
+            )
+            let report = try report(folder) { db, migrator in try migrator.baseline(db, at: db.userVersion) }
+            try report.requireClean()
+            #expect(report.runs.map(\.ran) == [[1, 2, 3], [3]])
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `a record with tables and without a version says what is missing`(hasTables: Bool) throws {
+        try withTemporaryFolder { folder throws in
+            try makeLibrary(folder, ledger: fmdb)
+            let schema = hasTables ? ".schema --nosys" : ".schema --nosys schema_migrations"
+            try shell("sqlite3 library.sqlite '\(schema)' > 1.0.sql", in: folder)
+            let report = try report(folder) { db, _ in
+                if !hasTables { try db.query("CREATE VIEW note AS SELECT 1 AS id") }
+            }
+            // Without tables the preparation has both databases fail.
+            #expect(report.findings.map(\.kind) == (hasTables ? [.failed] : [.failed, .failed]))
+            #expect(
+                report.findings.last?.description.hasSuffix(
+                    " The record of 1.0 has tables, and its ledger schema_migrations no version. What the release had run is"
+                        + " missing there: the ledger's rows, or a PRAGMA user_version and the baseline in preparing: that"
+                        + " reads it."
+                ) == hasTables
+            )
+        }
+    }
+}

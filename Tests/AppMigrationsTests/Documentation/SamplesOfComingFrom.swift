@@ -11,17 +11,27 @@ func versionLeft(
     oldest: AppVersion,
     report: (String) -> Void
 ) -> MigrationManager.FirstRun {
-    let names = name.map { [$0] } ?? ["(null)", "default"]
+    let ends = name.map { ["-\($0)"] } ?? ["", "-(null)"]
     let keys =
-        names.map { "MFMigrationManagerLastVersionKey-\($0)" }
-        + names.map { "MFMigrationManagerInitialVersionKey-\($0)" }
-        + ["MTMigration.lastMigrationVersion"]
-    let found = keys.compactMap { defaults.string(forKey: $0) }
+        ends.flatMap {
+            [
+                "MFMigrationManagerLastVersionKey\($0)",
+                "MFMigrationManagerInitialVersionKey\($0)",
+            ]
+        } + ["MTMigration.lastMigrationVersion"]
+    let found = keys.lazy.compactMap { defaults.object(forKey: $0) }
+    // Perhaps a user from before that library: see below.
     guard let left = found.first else { return .freshInstall }
-    let digits = left.prefix { "0123456789.".contains($0) }
-    let release = AppVersion(String(digits))
-    if let release, release <= appVersion, AppVersion(left) != nil {
-        return .existingData(at: left)
+    let text = left as? String ?? ""
+    let digits = text.prefix { "0123456789.".contains($0) }
+    let numbers = digits.split(
+        separator: ".",
+        omittingEmptySubsequences: false
+    )
+    let complete = numbers.prefix { !$0.isEmpty }
+    let release = AppVersion(complete.joined(separator: "."))
+    if let release, release <= appVersion, AppVersion(text) != nil {
+        return .existingData(at: text)
     }
     let version = min(release ?? oldest, appVersion)
     report("\"\(left)\" of the defaults is taken for \(version).")

@@ -5,27 +5,40 @@ import Testing
 
 /// What other libraries left in the user defaults, taken over by the sample of the documentation.
 struct TakeOverTests {
-    private static let cases: [(left: [String: String], name: String?, from: String?, isReported: Bool)] = [
-        ([:], "Library", nil, false),
-        (["MFMigrationManagerLastVersionKey-Library": "1.1-2"], "Library", "1.1-2", false),
-        (["MFMigrationManagerLastVersionKey-Library": "1.4-9"], "Library", "1.4-9", false),
-        (["MFMigrationManagerInitialVersionKey-Library": "1.2"], "Library", "1.2", false),
-        (["MFMigrationManagerInitialVersionKey-Other": "1.2"], "Library", nil, false),
-        (["MFMigrationManagerLastVersionKey-(null)": "1.3"], nil, "1.3", false),
-        (["MFMigrationManagerInitialVersionKey-default": "1.2"], nil, "1.2", false),
-        (
-            [
-                "MFMigrationManagerLastVersionKey-default": "1.3",
-                "MFMigrationManagerInitialVersionKey-(null)": "1.1",
-            ], nil, "1.3", false
-        ),
-        (["MTMigration.lastMigrationVersion": "1.1"], "Library", "1.1", false),
-        (["MFMigrationManagerInitialVersionKey-Library": "1.3b2"], "Library", "1.3", true),
-        (["MFMigrationManagerInitialVersionKey-Library": "1.9b2"], "Library", "1.4", true),
-        (["MFMigrationManagerInitialVersionKey-Library": "9.0"], "Library", "1.4", true),
-        (["MFMigrationManagerInitialVersionKey-Library": "beta"], "Library", "1.0", true),
-        (["MFMigrationManagerInitialVersionKey-Library": ""], "Library", "1.0", true),
-    ]
+    private static let cases:
+        [(left: [String: any Sendable], name: String?, from: String?, isReported: Bool)] = [
+            ([:], "Library", nil, false),
+            (["MFMigrationManagerLastVersionKey-Library": "1.1-2"], "Library", "1.1-2", false),
+            (["MFMigrationManagerLastVersionKey-Library": "1.4-9"], "Library", "1.4-9", false),
+            (["MFMigrationManagerInitialVersionKey-Library": "1.2"], "Library", "1.2", false),
+            (["MFMigrationManagerInitialVersionKey-Other": "1.2"], "Library", nil, false),
+            (["MFMigrationManagerLastVersionKey": "1.3"], nil, "1.3", false),
+            (["MFMigrationManagerInitialVersionKey": "1.2"], nil, "1.2", false),
+            (["MFMigrationManagerLastVersionKey-(null)": "1.3"], nil, "1.3", false),
+            (["MFMigrationManagerLastVersionKey": "1.3"], "Library", nil, false),
+            (
+                [
+                    "MFMigrationManagerLastVersionKey": "1.3",
+                    "MFMigrationManagerInitialVersionKey": "1.1",
+                ], nil, "1.3", false
+            ),
+            (
+                [
+                    "MFMigrationManagerLastVersionKey-(null)": "1.1",
+                    "MFMigrationManagerInitialVersionKey": "1.2",
+                ], nil, "1.2", false
+            ),
+            (["MTMigration.lastMigrationVersion": "1.1"], "Library", "1.1", false),
+            (["MFMigrationManagerInitialVersionKey-Library": "1.3b2"], "Library", "1.3", true),
+            (["MFMigrationManagerInitialVersionKey-Library": "1.3."], "Library", "1.3", true),
+            (["MFMigrationManagerInitialVersionKey-Library": "1.3..2"], "Library", "1.3", true),
+            (["MFMigrationManagerInitialVersionKey-Library": "1.9b2"], "Library", "1.4", true),
+            (["MFMigrationManagerInitialVersionKey-Library": "9.0"], "Library", "1.4", true),
+            (["MFMigrationManagerInitialVersionKey-Library": "beta"], "Library", "1.0", true),
+            (["MFMigrationManagerInitialVersionKey-Library": ""], "Library", "1.0", true),
+            (["MFMigrationManagerInitialVersionKey-Library": Data("1.3".utf8)], "Library", "1.0", true),
+            (["MFMigrationManagerInitialVersionKey-Library": ["1.3"]], "Library", "1.0", true),
+        ]
 
     @Test(arguments: cases.indices)
     func `any text that was left starts, and is reported once where it isn't taken as it is`(index: Int)
@@ -54,9 +67,52 @@ struct TakeOverTests {
                 #expect(manager.launch == launch)
                 #expect(manager.lastRunVersion == version(from ?? "1.4"))
             }
-            let text = left.values.first ?? ""
-            let report = "\"\(text)\" in the user defaults is taken for \(from ?? "")."
-            #expect(reports == (isReported ? [report] : []))
+            let texts = left.values.compactMap { $0 as? String }
+            #expect(reports.count == (isReported ? 1 : 0))
+            for report in reports {
+                #expect(report.hasSuffix("\" of the defaults is taken for \(from ?? "")."))
+                #expect(texts.isEmpty || report.hasPrefix("\"\(texts[0])\""))
+            }
         }
+    }
+
+    @Test func `where nothing was forgotten but the state, the keys are asked again`() throws {
+        let suite = "TakeOverTests-\(UUID().uuidString)"
+        let defaults = try #require(UserDefaults(suiteName: suite))
+        defer { defaults.removePersistentDomain(forName: suite) }
+        let key = "MFMigrationManagerLastVersionKey"
+        defaults.set("1.1", forKey: key)
+        try withTemporaryDirectory { folder in
+            func start() throws -> MigrationManager {
+                try MigrationManager(
+                    currentVersion: "1.4",
+                    firstRun: versionLeft(
+                        in: defaults,
+                        by: nil,
+                        appVersion: version("1.4"),
+                        oldest: version("1.0"),
+                        report: { Issue.record("\($0)") }
+                    ),
+                    stateDirectory: folder.path
+                )
+            }
+            try start().whenMigrating(toVersion: "1.4") {}
+            try start().forgetState()
+            #expect(try start().lastRunVersion == version("1.1"))
+            try start().reset(to: "1.4")
+            #expect(try start().lastRunVersion == version("1.4"))
+            try start().forgetState()
+            defaults.removeObject(forKey: key)
+            #expect(try start().launch == .first)
+            #expect(try start().lastRunVersion == version("1.4"))
+        }
+    }
+
+    /// `NSNumericSearch` compares the characters beside the numbers by their codes.
+    @Test func `a beta hid the sub-migrations of its release from the old library`() {
+        func ran(_ version: String) -> Bool {
+            version.compare("1.4b2", options: .numeric) == .orderedDescending
+        }
+        #expect(["1.4", "1.4-1", "1.4.1", "1.5"].map(ran) == [false, false, false, true])
     }
 }

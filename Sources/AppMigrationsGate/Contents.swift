@@ -12,6 +12,8 @@ extension MigrationGate {
         private var isAskedAgain = false
         /// The error that everybody gets who asks, until the start is begun again.
         private var failure: (any Error)?
+        /// Whether the try that runs, or comes next, was asked for after an error.
+        private(set) var isRetry = false
         private var waiters = [Int: Waiter]()
         private var observers = [Int: AsyncStream<State>.Continuation]()
         private var lastNumber = 0
@@ -78,13 +80,14 @@ extension MigrationGate {
         }
 
         mutating func forgetFailure() {
+            if failure != nil { isRetry = true }
             failure = nil
             if let sleeper { sleeper.cancel() } else { isAskedAgain = true }
         }
 
         /// The task to wait for; `nil` where the next try is asked for already.
         mutating func wait(
-            for error: MigrationError,
+            for error: any Error,
             _ sleep: () -> Task<Void, any Error>
         ) -> Task<Void, any Error>? {
             fraction.beginAgain()
@@ -99,6 +102,7 @@ extension MigrationGate {
 
         mutating func end(_ state: State, _ error: (any Error)?) -> Answer {
             isRunning = false
+            isRetry = false
             failure = error
             change(to: state)
             var answered = [Continuation]()
@@ -139,7 +143,7 @@ extension MigrationGate.Contents {
         case .finished: fraction.finish()
         default: return
         }
-        change(to: .migrating(fraction: fraction.value, note: event.note))
+        change(to: .migrating(fraction: fraction.value, note: event.isOfFiles ? nil : event.note))
     }
 
     mutating func report(_ done: Double, _ note: String?) {

@@ -5,6 +5,17 @@ extension MigrationGate {
     public struct Progress: Sendable {
         let gate: MigrationGate
 
+        /// Whether ``MigrationGate/retry()`` asked for this start after an error, as the user does with "Try again".
+        ///
+        /// Then `forgetDeaths()` lets a migration run again that `attemptLimit` had refused. A gate that tries again by itself
+        /// asks for nothing of the kind.
+        public let isRetry: Bool
+
+        init(_ gate: MigrationGate, isRetry: Bool) {
+            self.gate = gate
+            self.isRetry = isRetry
+        }
+
         /// Options of a manager whose events the gate follows; the handler that `options` has is called after it.
         public func options(_ options: MigrationManager.Options = .init()) -> MigrationManager.Options {
             var followed = options

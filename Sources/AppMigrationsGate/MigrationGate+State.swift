@@ -9,15 +9,17 @@ extension MigrationGate {
         /// Another process, such as the app's extension, is migrating; this one goes on when it has finished.
         case waitingForAnotherProcess
 
-        /// The state can't be read, as on a device that wasn't unlocked since it was started; the gate tries again by itself.
-        case waitingForUnlock(MigrationError)
+        /// The state can't be read, as on a device that wasn't unlocked since it was started, or the start threw ``NeedsUnlock``;
+        /// the gate tries again by itself.
+        case waitingForUnlock(any Error)
 
         /// The start has begun; `pending` migrations are known to be waiting so far, and none has begun.
         case planning(pending: Int)
 
         /// Migrations run: how much of all of them is done, from 0 to 1, and what is being done.
         ///
-        /// The fraction never falls, not even when a second manager has more to do.
+        /// The fraction never falls, not even when a second manager has more to do. The note is the app's own, and `nil` while the
+        /// library copies what `protecting:` names, or puts it back.
         case migrating(fraction: Double, note: String?)
 
         /// The data is ready.
@@ -40,6 +42,18 @@ extension MigrationGate {
 
         public var description: String {
             "The data of manager \"\(managerName)\" needs version \(version) of the app or a newer one. Nothing was run. Update the app."
+        }
+    }
+
+    /// What a start throws on a device that is still locked, so that the gate waits, and tries again by itself.
+    ///
+    /// A state that is there tells so itself, by `stateUnreadable`. Before the first start there is none: throw this before the
+    /// manager is made.
+    public struct NeedsUnlock: Error, CustomStringConvertible {
+        public init() {}
+
+        public var description: String {
+            "The device is locked, so that the data can't be read or written. Nothing was run. Unlock the device."
         }
     }
 }

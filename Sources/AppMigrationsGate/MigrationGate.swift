@@ -18,7 +18,8 @@ internal import AppMigrations
 /// ```
 ///
 /// The start runs off the main actor, once, whoever asks first. Where it throws `stateUnreadable`, as on a device that is still
-/// locked, the gate tries again by itself. After any other error everybody who asks gets that error, until ``retry()``.
+/// locked, or ``NeedsUnlock``, the gate tries again by itself. After any other error everybody who asks gets that error, until
+/// ``retry()``.
 public final class MigrationGate: Sendable {
     /// What the app does at its start: make the managers, declare the migrations, open the database.
     ///
@@ -77,9 +78,9 @@ public final class MigrationGate: Sendable {
 
     /// Begins the start again after an error, and tries at once where the gate waits for the device to be unlocked.
     ///
-    /// Call it when the user asks for it, or when the system says that protected data is available. Where the start runs and
-    /// ends with `stateUnreadable`, it is begun again without a pause. Else a call does nothing while the start runs, and once
-    /// the data is ready.
+    /// Call it when the user asks for it, or while the gate waits for the unlock and the system says that protected data is
+    /// available. Where the start runs and ends with `stateUnreadable` or ``NeedsUnlock``, it is begun again without a pause. Else
+    /// a call does nothing while the start runs, and once the data is ready.
     public func retry() {
         contents.withLock { $0.forgetFailure() }
         open()
@@ -94,11 +95,12 @@ public final class MigrationGate: Sendable {
         var pause = Duration.milliseconds(250)
         while true {
             do {
-                try await start(Progress(gate: self))
+                try await start(Progress(self, isRetry: contents.withLock { $0.isRetry }))
                 return contents.withLock { $0.end(.ready, nil) }()
             } catch let error as MigrationError where error.code == .stateUnreadable {
-                await wait(pause, for: error)
-                pause = min(pause * 2, .seconds(4))
+                await wait(&pause, for: error)
+            } catch let error as NeedsUnlock {
+                await wait(&pause, for: error)
             } catch let error as NeedsVersion {
                 return contents.withLock { $0.end(.needsVersion(error.version), error) }()
             } catch {
@@ -108,9 +110,11 @@ public final class MigrationGate: Sendable {
     }
 
     /// Lets time pass until the next try, or until ``retry()``, which cancels the task that sleeps.
-    private func wait(_ pause: Duration, for error: MigrationError) async {
+    private func wait(_ pause: inout Duration, for error: any Error) async {
+        let length = pause
+        pause = min(pause * 2, .seconds(4))
         let sleeper = contents.withLock {
-            $0.wait(for: error) { Task { [sleep] in try await sleep(pause) } }
+            $0.wait(for: error) { Task { [sleep] in try await sleep(length) } }
         }
         guard let sleeper else { return }
         _ = await sleeper.result

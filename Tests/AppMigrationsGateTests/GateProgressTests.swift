@@ -57,6 +57,7 @@ private final class Sayings: Sendable {
             #expect(fractions == fractions.sorted(), "\(seen.lines)")
             #expect(fractions.first == 0 && fractions.last == 1, "\(seen.lines)")
             #expect(seen.lines.contains("migrating 0.25 half"), "\(seen.lines)")
+            #expect(!seen.lines.contains { $0.contains(folder) }, "\(seen.lines)")
         }
     }
 }

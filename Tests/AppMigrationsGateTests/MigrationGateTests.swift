@@ -1,5 +1,6 @@
 import AppMigrations
 import AppMigrationsGate
+import Foundation
 import TestSupport
 import Testing
 
@@ -116,7 +117,7 @@ private struct Refused: Error {}
             let asking = Task { try await gate.ready() }
             await pauses.wake(times: 6)
             guard case .waitingForUnlock(let error) = gate.state else { throw Refused() }
-            #expect(error.code == .stateUnreadable)
+            #expect((error as? MigrationError)?.code == .stateUnreadable)
             #expect(
                 await pauses.all == [250, 500, 1_000, 2_000, 4_000, 4_000, 4_000].map(Duration.milliseconds)
             )
@@ -124,6 +125,58 @@ private struct Refused: Error {}
             gate.retry()
             try await asking.value
             guard case .ready = gate.state else { throw Refused() }
+        }
+    }
+
+    @Test func `a start that asks for the unlock is begun again by itself, as no retry, and leaves nothing`()
+        async throws
+    {
+        try await withTemporaryFolder { folder async throws in
+            let state = folder + "/state"
+            let isUnlocked = Guarded(false)
+            defer { isUnlocked.destroy() }
+            let pauses = Pauses()
+            let gate = MigrationGate(sleep: { try await pauses.sleep($0) }) { progress in
+                if progress.isRetry { throw Refused() }
+                guard isUnlocked.withLock({ $0 }) else { throw MigrationGate.NeedsUnlock() }
+                _ = try MigrationManager(currentVersion: "1.0", stateDirectory: state)
+            }
+            let asking = Task { try await gate.ready() }
+            await pauses.wake(times: 2)
+            guard case .waitingForUnlock(let error) = gate.state else { throw Refused() }
+            #expect(error is MigrationGate.NeedsUnlock)
+            #expect(await pauses.all == [250, 500, 1_000].map(Duration.milliseconds))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [])
+            isUnlocked.withLock { $0 = true }
+            gate.retry()
+            try await asking.value
+            guard case .ready = gate.state else { throw Refused() }
+        }
+    }
+
+    @Test func `a start knows that it was asked for after an error, up to its end`() async throws {
+        try await withTemporaryFolder { folder async throws in
+            let tries = Guarded([Bool]())
+            defer { tries.destroy() }
+            let gate = MigrationGate(sleep: { _ in }) { progress in
+                let count = tries.withLock {
+                    $0.append(progress.isRetry)
+                    return $0.count
+                }
+                switch count {
+                case 1, 3: throw MigrationGate.NeedsUnlock()
+                case 2, 4, 5: throw Refused()
+                default: break
+                }
+            }
+            for _ in 0..<2 {
+                await #expect(throws: Refused.self) { try await gate.ready() }
+                gate.retry()
+            }
+            await #expect(throws: Refused.self) { try await gate.ready() }
+            gate.retry()
+            try await gate.ready()
+            #expect(tries.withLock { $0 } == [false, false, true, true, true, true])
         }
     }
 

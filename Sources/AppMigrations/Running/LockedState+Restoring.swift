@@ -34,7 +34,8 @@ extension LockedState {
                 previousVersion: state?.marks.lastRun,
                 attempt: attempt,
                 fraction: fraction,
-                note: note
+                note: note,
+                isOfFiles: true
             )
         )
     }

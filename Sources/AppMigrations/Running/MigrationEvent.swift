@@ -31,6 +31,9 @@ public struct MigrationEvent: Sendable {
     /// What went wrong; with ``Kind/failed``, ``Kind/launchNotSaved`` and ``Kind/leftoverNotRemoved``.
     public let error: MigrationError?
 
+    /// Whether the library itself copies files or puts them back: `note` names a place in the app's data then.
+    package let isOfFiles: Bool
+
     @inline(never)
     package init(
         _ kind: Kind,
@@ -41,7 +44,8 @@ public struct MigrationEvent: Sendable {
         fraction: Double? = nil,
         note: String? = nil,
         duration: Duration? = nil,
-        error: MigrationError? = nil
+        error: MigrationError? = nil,
+        isOfFiles: Bool = false
     ) {
         self.kind = kind
         self.managerName = managerName
@@ -52,6 +56,7 @@ public struct MigrationEvent: Sendable {
         self.note = note
         self.duration = duration
         self.error = error
+        self.isOfFiles = isOfFiles
     }
 
     /// An event of a closure that is about to run, or has ended.

@@ -7,6 +7,9 @@ import Testing
 #if canImport(SwiftUI)
 import SwiftUI
 #endif
+#if canImport(UIKit)
+import UIKit
+#endif
 
 // The samples of "A progress screen", as they stand there, and what they claim.
 
@@ -29,19 +32,33 @@ import SwiftUI
 
 func libraryGate(
     in folder: String,
-    appVersion: String
+    appVersion: String,
+    isUnlocked: @escaping @Sendable () async -> Bool
 ) -> MigrationGate {
     MigrationGate { progress in
+        guard await isUnlocked() else {
+            throw MigrationGate.NeedsUnlock()
+        }
         let migrations = try MigrationManager(
             named: "Library",
             currentVersion: appVersion,
+            firstRun: libraryVersion(in: folder),
             stateDirectory: folder,
             options: progress.options(.init(attemptLimit: 3))
         )
+        if progress.isRetry { try migrations.forgetDeaths() }
         try progress.migrate(migrations, declareLibrary)
         // At every start: a new install runs no closure.
         try makeTables()
     }
+}
+
+@Sendable func isUnlocked() async -> Bool {
+    #if canImport(UIKit) && !os(watchOS)
+    await UIApplication.shared.isProtectedDataAvailable
+    #else
+    true
+    #endif
 }
 
 #if canImport(SwiftUI)
@@ -88,24 +105,30 @@ struct StartView<Content: View>: View {
 }
 #endif
 
-func showBar(
+nonisolated(nonsending) func showBar(
     of gate: MigrationGate,
     _ show: (String) -> Void
 ) async throws {
+    var isShown = false
+    defer { if isShown { show("\n") } }
     look: for await state in gate.states {
+        let text: String
         switch state {
         case .migrating(let fraction, let note):
             let done = Int(fraction * 30)
             let open = String(repeating: "-", count: 30 - done)
             let bar = String(repeating: "#", count: done) + open
             let percent = Int(fraction * 100)
-            show("\r[\(bar)] \(percent) % \(note ?? "")")
+            text = "[\(bar)] \(percent) % \(note ?? "")"
         case .waitingForAnotherProcess:
-            show("\rAnother process is migrating…")
+            text = "Another process is migrating…"
         case .waitingForUnlock(let error): throw error
         case .failed, .needsVersion: break look
         default: continue
         }
+        isShown = true
+        // 80 columns, and nothing is left of a longer line.
+        show("\r\(text.prefix(79))\u{1B}[K")
     }
     try await gate.ready()
 }
@@ -113,6 +136,16 @@ func showBar(
 func addNote(_ text: String, gate: MigrationGate) async throws {
     try await gate.ready()
     try save(text)
+}
+
+@Sendable private func libraryVersion(in folder: String) -> MigrationManager.FirstRun {
+    FileManager.default.fileExists(atPath: folder + "/library.plist")
+        ? .existingData(at: "1.0") : .freshInstall
+}
+
+/// The sample, in a device that is unlocked.
+private func libraryGate(in folder: String, appVersion: String) -> MigrationGate {
+    libraryGate(in: folder, appVersion: appVersion, isUnlocked: isUnlocked)
 }
 
 private let folders = ["Letters", "Drafts"]
@@ -129,11 +162,21 @@ private func note(_ call: String) { calls.withLock { $0.append(call) } }
 @objc final class LibraryStart: NSObject {
     private static let gate = libraryGate(
         in: NSHomeDirectory() + "/Library/Migrations",
-        appVersion: "1.4"
+        appVersion: "1.4",
+        isUnlocked: isUnlocked
     )
 
-    @objc static func ready() async throws {
-        try await gate.ready()
+    @objc static func ready(
+        _ completion: @escaping @MainActor (NSError?) -> Void
+    ) {
+        Task { @MainActor in
+            do {
+                try await gate.ready()
+                completion(nil)
+            } catch {
+                completion(error as NSError)
+            }
+        }
     }
 }
 #endif
@@ -145,6 +188,7 @@ private func note(_ call: String) { calls.withLock { $0.append(call) } }
             func shown(_ version: String) async throws -> [String] {
                 var lines = [String]()
                 try await showBar(of: libraryGate(in: folder, appVersion: version)) { lines.append($0) }
+                if let end = lines.popLast() { #expect(end == "\n") }
                 return lines
             }
             _ = try MigrationManager(named: "Library", currentVersion: "1.0", stateDirectory: folder)
@@ -152,6 +196,7 @@ private func note(_ call: String) { calls.withLock { $0.append(call) } }
             // A reader that is slow gets the newest state; each that it gets is a bar, and they never fall.
             let percents = lines.compactMap { Int($0.split(separator: " ").dropFirst().first ?? "") }
             #expect(percents == percents.sorted() && lines.allSatisfy { $0.hasPrefix("\r[") }, "\(lines)")
+            #expect(lines.allSatisfy { $0.hasSuffix("\u{1B}[K") })
             #expect(try await shown("1.4") == [])
             try await addNote("A door", gate: libraryGate(in: folder, appVersion: "1.4"))
         }
@@ -162,6 +207,16 @@ private func note(_ call: String) { calls.withLock { $0.append(call) } }
             try await withTemporaryFolder { folder async throws in
                 try await libraryGate(in: folder + "/new", appVersion: "1.4").ready()
                 #expect(calls.withLock { $0 } == ["makeTables"])
+                calls.withLock { $0 = [] }
+                let shipped = folder + "/shipped"
+                try FileManager.default.createDirectory(atPath: shipped, withIntermediateDirectories: true)
+                try Data("1.0".utf8).write(to: URL(filePath: shipped + "/library.plist"))
+                try await libraryGate(in: shipped, appVersion: "1.4").ready()
+                #expect(
+                    calls.withLock { $0 } == [
+                        "rename Letters", "rename Drafts", "deleteCaches", "makeTables",
+                    ]
+                )
                 let old = folder + "/old"
                 _ = try MigrationManager(named: "Library", currentVersion: "1.0", stateDirectory: old)
                 calls.withLock { $0 = [] }
@@ -192,5 +247,76 @@ private func note(_ call: String) { calls.withLock { $0.append(call) } }
             let gate = libraryGate(in: folder, appVersion: "no version")
             await #expect(throws: MigrationError.self) { try await showBar(of: gate) { _ in } }
         }
+    }
+
+    @Test func `a phone that is locked at its first start is waited for, and nothing is written before`()
+        async throws
+    {
+        try await withTemporaryFolder { folder async throws in
+            let state = folder + "/state"
+            let isOpen = Guarded(false)
+            defer { isOpen.destroy() }
+            let gate = libraryGate(in: state, appVersion: "1.4") { isOpen.withLock { $0 } }
+            for await state in gate.states {
+                if case .waitingForUnlock = state { break }
+                if case .failed(let error) = state { throw error }
+            }
+            #expect(!FileManager.default.fileExists(atPath: state))
+            isOpen.withLock { $0 = true }
+            gate.retry()
+            try await gate.ready()
+            #expect(FileManager.default.fileExists(atPath: state))
+        }
+    }
+
+    @Test func `"Try again" lets a migration run that too many processes died in, and nothing else does`()
+        async throws
+    {
+        try await withTemporaryFolder { folder async throws in
+            let died = """
+                {"format":1,"name":"Library","lastRunVersion":"1.0","launchedVersion":"1.4","baseline":"1.0",
+                "interrupted":{"version":"1.1","attempts":3,"deaths":2,"protected":[],"appVersion":"1.4",
+                "startedAt":"2026-11-21T03:54:28Z","failure":null},"attempted":[],"history":[]}
+                """
+            try Data(died.utf8).write(to: URL(filePath: folder + "/Library.migrations.json"))
+            for _ in 0..<2 {
+                let gate = libraryGate(in: folder, appVersion: "1.4")
+                let error = await #expect(throws: MigrationError.self) { try await gate.ready() }
+                #expect(error?.code == .attemptLimitReached, "\(String(describing: error))")
+            }
+            let gate = libraryGate(in: folder, appVersion: "1.4")
+            await #expect(throws: MigrationError.self) { try await gate.ready() }
+            gate.retry()
+            try await gate.ready()
+            let state = try MigrationManager(named: "Library", currentVersion: "1.4", stateDirectory: folder)
+            #expect(try state.history.map(\.version.description) == ["1.1", "1.4"])
+        }
+    }
+
+    /// A screen's own closure: it changes what belongs to the main actor.
+    @MainActor private final class Terminal {
+        private(set) var text = ""
+        func follow(_ gate: MigrationGate) async throws { try await showBar(of: gate) { text += $0 } }
+    }
+
+    @Test func `a line is cut to the width, and ends before an error is printed`() async throws {
+        let terminal = Terminal()
+        let note = String(repeating: "n", count: 200)
+        let gates = Guarded<CheckedContinuation<Void, Never>?>(nil)
+        defer { gates.destroy() }
+        let gate = MigrationGate { progress in
+            progress.expect(steps: 1)
+            progress.report(0.5, note: note)
+            await withCheckedContinuation { go in gates.withLock { $0 = go } }
+            throw CancellationError()
+        }
+        let following = Task { try await terminal.follow(gate) }
+        while gates.withLock({ $0 == nil }) { await Task.yield() }
+        while await terminal.text.isEmpty { await Task.yield() }
+        gates.withLock { $0 }?.resume()
+        await #expect(throws: CancellationError.self) { try await following.value }
+        let half = String(repeating: "#", count: 15) + String(repeating: "-", count: 15)
+        let line = "[\(half)] 50 % " + note
+        #expect(await terminal.text == "\r\(line.prefix(79))\u{1B}[K\n")
     }
 }

@@ -1,9 +1,12 @@
 import AppMigrations
+import Dispatch
 import Foundation
 import TestSupport
 import Testing
 
 // The samples of "Command-line tools and servers", as they stand there.
+
+struct TooOld: Error { let needs: AppVersion }
 
 func startServer(
     dataDirectory: String,
@@ -20,6 +23,9 @@ func startServer(
             log("\(event.managerName) \(version) \(event.kind)")
         }
     )
+    if let version = migrations.requiredVersion {
+        throw TooOld(needs: version)
+    }
     try migrations.whenMigrating(toVersion: "1.0") {
         try createStore(dataDirectory)
     }
@@ -28,9 +34,15 @@ func startServer(
     }
 }
 
-func release(of text: String) -> String {
-    let tail = text.drop { !"0123456789".contains($0) }
-    return String(tail.prefix { "0123456789.".contains($0) })
+struct NoRelease: Error { let tag: String }
+
+func release(of tag: String) throws -> String {
+    let text = tag.hasPrefix("v") ? tag.dropFirst() : tag[...]
+    let release = String(text.prefix { $0 != "-" && $0 != "+" })
+    // The hash of `git describe --always` can be a number too.
+    guard release.contains(".") else { throw NoRelease(tag: tag) }
+    _ = try AppVersion(parsing: release)
+    return release
 }
 
 func exitCode(
@@ -52,6 +64,25 @@ func exitCode(
     }
 }
 
+func runUntilInterrupted(
+    _ start: @escaping @Sendable () throws -> Void
+) async throws {
+    let sources = [SIGINT, SIGTERM].map { number in
+        signal(number, SIG_IGN)
+        return DispatchSource.makeSignalSource(
+            signal: number,
+            queue: .global()
+        )
+    }
+    let work = Task.detached { try start() }
+    for source in sources {
+        source.setEventHandler { work.cancel() }
+        source.activate()
+    }
+    defer { for source in sources { source.cancel() } }
+    try await work.value
+}
+
 private func createStore(_ directory: String) throws { try Calls.note() }
 private func addIndex(_ directory: String) throws { try Calls.note() }
 
@@ -63,8 +94,68 @@ private func addIndex(_ directory: String) throws { try Calls.note() }
         ]
     )
     func `a tag gives its release`(_ text: String, _ expected: String) throws {
-        #expect(release(of: text) == expected)
-        _ = try AppVersion(parsing: release(of: text))
+        #expect(try release(of: text) == expected)
+    }
+
+    @Test(
+        arguments: [
+            "9fe1234", "1234567", "9123456-dirty", "release-2024/v2.1", "v2.1.x", "v2.1.", "v", "", "2",
+            "1e2.3", "vv2.1",
+        ]
+    )
+    func `what is no release is no version`(_ text: String) {
+        #expect(throws: (any Error).self) { try release(of: text) }
+    }
+
+    @Test func `an older build than the data wants runs nothing, and needs a person`() throws {
+        try withTemporaryFolder { folder in
+            let newer = try MigrationManager(
+                named: "Data",
+                currentVersion: "2.0",
+                firstRun: .everything,
+                stateDirectory: folder + "/migrations"
+            )
+            try newer.whenMigrating(toVersion: "2.0", oldestReader: "1.9") {}
+            var said = [String]()
+            let code = exitCode {
+                try startServer(dataDirectory: folder, version: "1.3") { _ in }
+            } report: {
+                said.append($0)
+            }
+            #expect(code == 70 && said.first?.contains("1.9") == true, "\(said)")
+        }
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM])
+    func `an interrupted tool ends behind its checkpoint, and no death is counted`(number: Int32) async {
+        await #expect(processExitsWith: .success) { [number = number as Int32] in
+            try await withTemporaryFolder { folder async throws in
+                @Sendable func migrations() throws -> MigrationManager {
+                    try MigrationManager(
+                        currentVersion: "1.4",
+                        firstRun: .everything,
+                        stateDirectory: folder
+                    )
+                }
+                let error = await #expect(throws: MigrationError.self) {
+                    try await runUntilInterrupted {
+                        try migrations().whenMigrating(toVersion: "1.4") { context in
+                            var batch = 0
+                            while true {
+                                batch += 1
+                                try context.saveCheckpoint(batch)
+                                if batch >= 3 { kill(getpid(), number) }
+                            }
+                        }
+                    }
+                }
+                #expect(error?.code == .cancelled)
+                let left = try #require(try migrations().status.interruption)
+                #expect(left.deaths == 0 && (left.checkpoint.flatMap { Int($0) } ?? 0) >= 3, "\(left)")
+                #expect(left.failure?.contains("cancelled") == true, "\(left)")
+                #expect(try "\(migrations().status)".contains("Failed: 1.4"))
+            }
+        }
     }
 
     @Test func `a new machine runs all, an older one what it lacks, and each says so`() throws {

@@ -5,14 +5,17 @@ import Testing
 
 func dryRun(
     of directory: String,
-    version: String
+    version: String,
+    options: MigrationManager.Options
 ) throws -> [PlannedMigration] {
+    var looking = options
+    looking.isReadOnly = true
     let look = try MigrationManager(
         named: "Library",
         currentVersion: version,
         firstRun: .existingData(at: "1.0"),
         stateDirectory: directory,
-        options: .init(isReadOnly: true)
+        options: looking
     )
     return try look.plan(declareAll)
 }
@@ -43,10 +46,15 @@ private func declareAll(_ migrations: MigrationManager) throws {
 @Suite struct StatusSampleTests {
     @Test func `the samples look, tell and try again`() throws {
         try withTemporaryDirectory { folder throws in
-            #expect(try dryRun(of: folder.path, version: "1.4").map(\.description) == ["1.1 willRun"])
+            let options = MigrationManager.Options(attemptLimit: 1)
+            func plan() throws -> [String] {
+                try dryRun(of: folder.path, version: "1.4", options: options).map(\.description)
+            }
+            #expect(try plan() == ["1.1 willRun"])
             #expect(try folder.names().isEmpty)
             try folder.writeState(lastRun: "1.0", launched: "1.4", more: Self.died)
-            let open = { try folder.manager("1.4", options: MigrationManager.Options(attemptLimit: 1)) }
+            #expect(try plan().first?.hasPrefix("1.1 refused") == true)
+            let open = { try folder.manager("1.4", options: options) }
             let closed = try open()
             let error = try #require(throws: MigrationError.self) { try declareAll(closed) }
             #expect(error.code == .attemptLimitReached)

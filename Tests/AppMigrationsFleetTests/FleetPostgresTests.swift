@@ -35,6 +35,33 @@ import Testing
         }
     }
 
+    @Test(arguments: ["SELECT revision", "INSERT"])
+    func `a table that another host makes while this one looks for it is there`(_ statement: String)
+        async throws
+    {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/data.sqlite"
+            let db = try PostgresStandIn(path)
+            var hasFailed = false
+            db.before = { sql in
+                guard sql.hasPrefix(statement), !hasFailed else { return }
+                hasFailed = true
+                try SQLiteConnection(path: path).execute(
+                    script: "CREATE TABLE app_migration_state(name TEXT PRIMARY KEY, revision, document)"
+                )
+                throw TestStore.Failure()
+            }
+            _ = try await FleetMigrationManager(
+                named: "Data",
+                currentVersion: "1.4",
+                firstRun: .everything,
+                store: SQLFleetStore(db)
+            )
+            #expect(hasFailed)
+            #expect(try db.db.query("SELECT count(*) FROM app_migration_state") == [[1]])
+        }
+    }
+
     @Test(arguments: ["BEGIN", "SELECT set_config(name"])
     func `a connection is in no transaction after one that began without an answer`(_ start: String)
         async throws

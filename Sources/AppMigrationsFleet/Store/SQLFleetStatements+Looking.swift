@@ -29,11 +29,13 @@ extension SQLFleetStatements {
     /// Throws where the name leads past the table in which there may be a document: it would be a first run for data that is there.
     nonisolated(nonsending) func requireVisible(on db: some AsyncSQLConnection) async throws {
         guard isPostgres, parts.count == 1, let last = parts.first else { return }
+        // The name of a table that another host has just made may be found a moment after the table itself.
         let schemas = try await db.query(
             """
             SELECT relnamespace::regnamespace::text, relpersistence::text FROM pg_class \
             WHERE relname = $1 AND relkind IN ('r', 'p') AND CASE WHEN to_regclass($2) IS NULL \
-            THEN relpersistence <> 't' ELSE oid = to_regclass($2) AND relpersistence = 't' END ORDER BY 1 LIMIT 1
+            THEN relpersistence <> 't' AND NOT pg_table_is_visible(oid) \
+            ELSE oid = to_regclass($2) AND relpersistence = 't' END ORDER BY 1 LIMIT 1
             """,
             [.text(last.text), .text(table)]
         )

@@ -50,13 +50,7 @@ final class SQLFleetStatements: Sendable {
         _ name: String,
         on db: some AsyncSQLConnection
     ) async throws -> FleetDocument? {
-        let rows: [[SQLValue]]
-        do {
-            rows = try await db.query(select, [key(name)])
-        } catch {
-            guard try await isMissing(on: db, after: error) else { throw error }
-            rows = []
-        }
+        let rows = try await rows(of: select, [key(name)], on: db) ?? []
         guard let row = rows.first else {
             try await requireVisible(on: db)
             return nil
@@ -134,10 +128,8 @@ final class SQLFleetStatements: Sendable {
             INSERT INTO \(table) (name, revision, document) VALUES (\(place(1)), \(place(2)), \(place(3))) \
             ON CONFLICT (name) DO NOTHING RETURNING revision
             """
-        do {
-            return try Self.revision(try await db.query(sql, [key(name), first, .text(document)]))
-        } catch {
-            guard try await isMissing(on: db, after: error) else { throw error }
+        if let rows = try await rows(of: sql, [key(name), first, .text(document)], on: db) {
+            return try Self.revision(rows)
         }
         try await create(on: db)
         return try Self.revision(try await db.query(sql, [key(name), first, .text(document)]))
@@ -155,6 +147,21 @@ final class SQLFleetStatements: Sendable {
         } catch {
             if try await isMissing(on: db, after: error) { throw error }
         }
+    }
+
+    /// The rows of a statement; `nil` where there is no table.
+    private nonisolated(nonsending) func rows(
+        of sql: String,
+        _ arguments: [SQLValue],
+        on db: some AsyncSQLConnection
+    ) async throws -> [[SQLValue]]? {
+        do {
+            return try await db.query(sql, arguments)
+        } catch {
+            if try await isMissing(on: db, after: error) { return nil }
+        }
+        // The table is there now, and another host may have been making it when the statement looked for it.
+        return try await db.query(sql, arguments)
     }
 
     private static func revision(_ rows: [[SQLValue]]) throws -> FleetRevision? {

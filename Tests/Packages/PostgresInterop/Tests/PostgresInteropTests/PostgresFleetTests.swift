@@ -18,6 +18,27 @@ import Testing
         )
     }
 
+    @Test func `hosts that start at once on a database without the table all start, and one runs`()
+        async throws
+    {
+        try await withDatabase { info in
+            var connections = [AsyncPostgresConnection]()
+            for _ in 1...3 { connections.append(try await AsyncPostgresConnection(info)) }
+            for round in 1...100 {
+                let count = try await withThrowingTaskGroup(of: Int.self) { group in
+                    for db in connections {
+                        group.addTask {
+                            let host = try await manager(db, table: "state_\(round)")
+                            return try await host.whenMigrating(toVersion: "1.1") {} ? 1 : 0
+                        }
+                    }
+                    return try await group.reduce(0, +)
+                }
+                try #require(count == 1)
+            }
+        }
+    }
+
     @Test(arguments: ["", " AS SELECT * FROM app_migration_state"], [true, false])
     func `a temporary table of the store's name doesn't take the record`(_ rows: String, _ isShared: Bool)
         async throws

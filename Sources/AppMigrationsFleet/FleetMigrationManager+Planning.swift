@@ -32,7 +32,14 @@ extension FleetMigrationManager {
     nonisolated(nonsending) public func isMigrated(
         _ declarations: nonisolated(nonsending) (FleetMigrationManager) async throws -> Void
     ) async throws -> Bool {
-        guard let state = try await stored.read().state else { return false }
+        try await isMigrated(declarations, by: stored.read())
+    }
+
+    nonisolated(nonsending) private func isMigrated(
+        _ declarations: nonisolated(nonsending) (FleetMigrationManager) async throws -> Void,
+        by found: StoredState.Found
+    ) async throws -> Bool {
+        guard let state = found.state else { return false }
         let rows = try await plan(
             declarations,
             by: state,
@@ -44,6 +51,8 @@ extension FleetMigrationManager {
 
     /// Waits until ``isMigrated(_:)``, without writing anything.
     ///
+    /// A store that can't be read meanwhile is asked again for the length of a lease, and what it threw last comes out then.
+    ///
     /// - Parameters:
     ///   - timeout: How long to wait; `nil` waits as long as it takes.
     ///   - declarations: The function that also declares the migrations where they run.
@@ -52,8 +61,8 @@ extension FleetMigrationManager {
         timeout: Duration? = nil,
         _ declarations: nonisolated(nonsending) (FleetMigrationManager) async throws -> Void
     ) async throws {
-        var wait = LeaseWait(location, nil, timeout: timeout, clock) { self.send($0) }
-        while try await !isMigrated(declarations) {
+        var wait = wait(for: nil, timeout: timeout)
+        while try await !isMigrated(declarations, by: wait.read(stored)) {
             if Task.isCancelled {
                 throw MigrationError.cancelledWaiting(location, nil, holder: "the migrations")
             }

@@ -69,7 +69,11 @@ extension FleetMigrationManager {
     }
 
     func wait(for version: AppVersion?) -> LeaseWait {
-        LeaseWait(location, version, timeout: options.lockTimeout, clock) { self.send($0) }
+        wait(for: version, timeout: options.lockTimeout)
+    }
+
+    func wait(for version: AppVersion?, timeout: Duration?) -> LeaseWait {
+        LeaseWait(location, version, timeout: timeout, patience: options.leaseLength, clock) { self.send($0) }
     }
 
     /// Decides by what the store says, and takes the lease; `nil` when there is nothing to run any more.

@@ -4,8 +4,8 @@ extension FleetMigrationManager {
     /// Runs `run` on one host of the fleet, once in the life of the data, when the app moves past `toVersion`.
     ///
     /// The closure runs before the call returns, on the caller's actor. Another host that is migrating is waited for, without
-    /// bound unless `lockTimeout` gives one, and cancelling the task ends the wait. Where the version has run already,
-    /// the call asks nothing of the store.
+    /// bound unless `lockTimeout` gives one, and cancelling the task ends the wait. A store that can't be read meanwhile is asked
+    /// again for the length of a lease. Where the version has run already, the call asks nothing of the store.
     ///
     /// While the closure runs the lease is renewed. A host that can't renew it for half of its length is about to be taken for
     /// dead: the closure's task is cancelled then, nothing is recorded, and the call throws `leaseLost`.

@@ -5,6 +5,7 @@ struct LeaseWait {
     private let location: StateLocation
     private let version: AppVersion?
     private let timeout: Duration?
+    private let patience: Duration
     private let clock: FleetClock
     private let onWait: (MigrationEvent) -> Void
 
@@ -12,6 +13,10 @@ struct LeaseWait {
     private var began: Duration?
     private var told: Duration?
     private var pause = Duration.milliseconds(20)
+    private var holder = ""
+    private var asked = Duration.zero
+    /// Since when the store can't be read.
+    private var failing: Duration?
 
     private static var longestPause: Duration { .seconds(1) }
     private static var timeBetweenEvents: Duration { .seconds(10) }
@@ -20,12 +25,14 @@ struct LeaseWait {
         _ location: StateLocation,
         _ version: AppVersion?,
         timeout: Duration?,
+        patience: Duration,
         _ clock: FleetClock,
         onWait: @escaping (MigrationEvent) -> Void
     ) {
         self.location = location
         self.version = version
         self.timeout = timeout
+        self.patience = patience
         self.clock = clock
         self.onWait = onWait
     }
@@ -35,8 +42,7 @@ struct LeaseWait {
         _ stored: StoredState
     ) async throws(MigrationError) -> (found: StoredState.Found, isHeld: Bool) {
         if Task.isCancelled { throw .cancelledWaiting(location, version, holder: nil) }
-        let asked = clock.awake()
-        let found = try await stored.read()
+        let found = try await read(stored)
         guard let lease = found.lease else { return (found, false) }
         if RunToken.isInside(holder: lease.owner, of: location) { throw .nested(location, version) }
         let hasRunOut = watch.hasRunOut(
@@ -48,11 +54,31 @@ struct LeaseWait {
         return (found, !hasRunOut)
     }
 
+    /// Reads the state; a wait that has begun outlasts a store that can't be reached for a while, as when its server restarts.
+    mutating func read(_ stored: StoredState) async throws(MigrationError) -> StoredState.Found {
+        while true {
+            asked = clock.awake()
+            do throws(MigrationError) {
+                let found = try await stored.read()
+                failing = nil
+                return found
+            } catch {
+                let now = clock.uptime()
+                let since = failing ?? now
+                if error.code != .stateUnreadable || began == nil || now - since >= patience { throw error }
+                failing = since
+                // A server that comes up again may have forgotten a renewal, so the lease is watched for its whole length anew.
+                watch = LeaseWatch()
+            }
+            try await pause(for: holder)
+        }
+    }
+
     /// Lets some time pass; `holder` is for people to read.
     mutating func pause(for holder: String) async throws(MigrationError) {
         let now = clock.awake()
         let began = began ?? now
-        self.began = began
+        (self.began, self.holder) = (began, holder)
         if let timeout, now - began >= timeout { throw .timedOut(timeout, holder, location, version) }
         if told.map({ now - $0 >= Self.timeBetweenEvents }) ?? true {
             told = now

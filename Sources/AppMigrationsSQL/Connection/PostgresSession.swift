@@ -37,18 +37,20 @@ struct PostgresSession: SQLSession {
     func values(of sql: String) -> SQLWork { .statement(sql) }
 
     func check(_ script: String) throws(SQLError) {
-        try SQLScript(script).refuseZeroBytes()
-        if isAwaited { _ = try PostgresStatements(script) }
+        try PostgresStatements(script).refuseTransactions()
     }
 
     func run(script: String) -> SQLWork {
         behindSavepoint {
             .trying { () throws(SQLError) in
-                guard isAwaited else { return .asking(.script(script)) }
+                guard isAwaited else {
+                    return SQLWork.asking(.script(script)).failing { $0.hintingOutside(of: script) }
+                }
                 let statements = try PostgresStatements(script).statements
                 return .each(0..<statements.count) { index in
                     let next = statements[index]
-                    return SQLWork.statement(next.text).located(next.text, next.line, next.column)
+                    return SQLWork.statement(next.text).failing { $0.hintingOutside(of: next.text) }
+                        .located(next.text, next.line, next.column)
                 }
             }
         }
@@ -66,4 +68,21 @@ struct PostgresSession: SQLSession {
 
     /// The log is one for all, and a durable commit writes it up to itself: the transaction alone says what it needs.
     func lasting(durably: Bool, _ body: @escaping () -> SQLWork) -> SQLWork { body() }
+}
+
+extension SQLError {
+    /// This error with the way out, where a statement has failed that runs outside of a transaction only.
+    ///
+    /// A server may speak another language, and a library keep its words back.
+    fileprivate func hintingOutside(of sql: String) -> SQLError {
+        let words = sql.uppercased()
+        guard
+            message.contains("transaction block") || words.contains("INDEX CONCURRENTLY")
+                || words.hasPrefix("VACUUM")
+        else { return self }
+        var error = self
+        error.message +=
+            ". PostgreSQL runs it outside of a transaction only: alone, below the first line \"-- app-migrations: no transaction\""
+        return error
+    }
 }

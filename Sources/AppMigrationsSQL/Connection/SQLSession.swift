@@ -34,10 +34,15 @@ package protocol SQLSession {
     /// Runs a script in the migration's transaction, which is still there afterwards.
     func run(script: String) -> SQLWork
 
-    /// The one statement of a script that is to run outside of a transaction; refuses any other script.
-    func statement(ofAlone script: String) throws(SQLError) -> String
+    /// The statements of a script that is to run outside of a transaction, each of which can run twice; refuses any other
+    /// script.
+    func statements(ofAlone script: String) throws(SQLError) -> [String]
 
-    /// Whether another connection runs a statement that begins with a mark, or did so a moment ago.
+    /// Fails where a statement outside of a transaction has left an index that no query uses.
+    func refuseInvalidIndex(of statement: String) -> SQLWork
+
+    /// The connections that run a statement which begins with a mark, or did so a moment ago, each with the number of the
+    /// server's process and the address of its client; no row where none does.
     func isRunning(_ mark: String) -> SQLWork
 
     /// Begins the transaction of a migration, and waits until no other process is in one.

@@ -4,11 +4,11 @@
 /// So each host that is about to run the statement shows it to the others, in what the server says of its connections: by
 /// the COMMIT of the transaction in which it looked, by the statement, and by the transaction that records it.
 extension SQLMigrationRun {
-    /// The statement of a script that is to run outside of a transaction; `nil` for any other script.
-    func statement(ofAlone script: String, _ step: SQLStep) throws(SQLError) -> String? {
+    /// The statements of a script that is to run outside of a transaction; `nil` for any other script.
+    func statements(ofAlone script: String, _ step: SQLStep) throws(SQLError) -> [String]? {
         let isAsked = try Self.asksForNoTransaction(script)
         guard step.isAlone || isAsked else { return nil }
-        let statement = try session.statement(ofAlone: script)
+        let statements = try session.statements(ofAlone: script)
         if steps.isOneTransaction || insideTransaction {
             throw SQLError(
                 .refusedStatement,
@@ -16,7 +16,7 @@ extension SQLMigrationRun {
                     + " insideTransaction: and without Transactions.all"
             )
         }
-        return statement
+        return statements
     }
 
     /// Whether the first line of a script says that it has no transaction.
@@ -38,11 +38,15 @@ extension SQLMigrationRun {
         throw error
     }
 
-    func runAlone(_ next: Pending, _ statement: String) -> SQLWork {
+    func runAlone(_ next: Pending, _ statements: [String]) -> SQLWork {
         let ledgerName = String(steps.ledger.unicodeScalars.filter { $0 != "*" && $0 != "/" })
         let mark = "/* app_migrations \(ledgerName) \(next.step.version) */ "
         return claim(next, mark, since: .now) {
-            SQLWork.statement(mark + statement).failing { error in
+            SQLWork.each(0..<statements.count) { index in
+                SQLWork.statement(mark + statements[index]).then {
+                    self.session.refuseInvalidIndex(of: statements[index]).marked(mark)
+                }
+            }.failing { error in
                 var error = error
                 if error.code == .statementFailed { error.code = .migrationFailed }
                 return error
@@ -57,24 +61,34 @@ extension SQLMigrationRun {
         since began: ContinuousClock.Instant,
         _ work: @escaping () -> SQLWork
     ) -> SQLWork {
-        var (isApplied, isRunning) = (true, false)
+        var (isApplied, running) = (true, SQLRows())
         let looking = checkingCancellation {
-            session.transaction(lock, commit: { isApplied || isRunning ? "COMMIT" : mark + "COMMIT" }) {
+            session.transaction(
+                lockOfLongWait,
+                commit: { isApplied || !running.isEmpty ? "COMMIT" : mark + "COMMIT" }
+            ) {
                 self.unlessApplied(next) {
                     isApplied = false
-                    return self.session.isRunning(mark).noting { isRunning = !$0.isEmpty }
+                    return self.session.isRunning(mark).noting { running = $0 }
                 }
             }
         }
         return looking.then { () throws(SQLError) in
-            if !isRunning { return isApplied ? .nothing : work() }
+            guard let holder = running.first else { return isApplied ? .nothing : work() }
             if began.duration(to: .now) >= self.steps.lockTimeout {
-                throw SQLError(.busy, "Another host still runs the statement")
+                throw SQLError(.busy, "Another host still runs the statement\(Self.place(of: holder))")
             }
-            return (self.lock.beforeWaiting?() ?? .nothing)
-                .then { .asking(.pause(.milliseconds(100))) }
+            return self.tellOfLongWait().then { .asking(.pause(.milliseconds(100))) }
                 .then { self.claim(next, mark, since: began, work) }
         }
+    }
+
+    private static func place(of holder: [SQLValue]) -> String {
+        guard holder.count == 2, case .text(let process) = holder[0], case .text(let address) = holder[1]
+        else {
+            return ""
+        }
+        return ", in the server's process \(process)" + (address.isEmpty ? "" : " for \(address)")
     }
 
     private func recordAlone(_ next: Pending) -> SQLWork {

@@ -9,10 +9,10 @@ final class SQLMigrationRun {
         /// `nil` for a closure.
         let script: String?
         let checksum: String?
-        /// The statement that runs outside of a transaction.
-        let alone: String?
+        /// The statements that run outside of a transaction.
+        let alone: [String]?
 
-        init(_ place: Int, _ step: SQLStep, script: String?, alone: String?) {
+        init(_ place: Int, _ step: SQLStep, script: String?, alone: [String]?) {
             self.place = place
             self.step = step
             self.script = script
@@ -37,6 +37,7 @@ final class SQLMigrationRun {
     private let tellsOfWaiting: Bool
 
     private(set) var call = Call.waiting
+    private var longWait = SQLLongWait()
     var answer = SQLMigrationProgress.Answer.continue
 
     private(set) var report = SQLMigrationReport()
@@ -64,6 +65,15 @@ final class SQLMigrationRun {
 
     var lock: SQLLockWait {
         SQLLockWait(steps.lockTimeout, beforeWaiting: tellsOfWaiting ? { self.calling(.waiting) } : nil)
+    }
+
+    /// The same where the lock is asked for again and again.
+    var lockOfLongWait: SQLLockWait {
+        SQLLockWait(steps.lockTimeout, beforeWaiting: tellsOfWaiting ? tellOfLongWait : nil)
+    }
+
+    func tellOfLongWait() -> SQLWork {
+        tellsOfWaiting && longWait.isToBeTold(at: .now) ? calling(.waiting) : .nothing
     }
 
     /// Compares the ledger with the migrations, and runs what is pending.
@@ -109,11 +119,11 @@ final class SQLMigrationRun {
         for place in places {
             let step = steps.all[place]
             let script = try step.text()
-            var alone: String?
+            var alone: [String]?
             do throws(SQLError) {
                 if let script {
                     try session.check(script)
-                    alone = try statement(ofAlone: script, step)
+                    alone = try statements(ofAlone: script, step)
                 }
             } catch {
                 throw step.located(error)

@@ -16,7 +16,8 @@ extension SQLMigrator where Connection: AsyncSQLConnection {
     ///   - insideTransaction: Whether the caller has begun a transaction. Each migration is a savepoint in it then, and is
     ///     lost when the caller rolls back. The wait for locks and the time-outs of the transaction stay as they are.
     ///   - progress: Told after each migration that this call ran, before its commit, and answers whether to continue.
-    ///   - waiting: Called each time another host has the lock, before the wait for it begins.
+    ///   - waiting: Called each time another host has the lock, before the wait for it begins; while it runs a statement
+    ///     outside of a transaction, at once and then every ten seconds.
     /// - Returns: What was applied by this call.
     /// - Throws: ``SQLError`` with the version, the file and the place; ``SQLError/applied`` tells what stays. Answers of
     ///   `progress` that leave migrations pending throw ``SQLError/Code/stopped``.

@@ -60,7 +60,8 @@ public struct SQLMigrator<Connection>: Sendable {
     ///   - lockTimeout: How long to wait for another process: longer than the longest migration. An SQLite
     ///     connection of another library has this `busy_timeout` during a call, and its own afterwards; a
     ///     busy handler that is a function would be lost. PostgreSQL has it as `lock_timeout`, also for the
-    ///     statements of a migration.
+    ///     statements of a migration. It bounds the wait for a statement that another host runs outside of a transaction,
+    ///     too.
     /// - Throws: ``SQLError`` with the code ``SQLError/Code/duplicateVersion`` or
     ///   ``SQLError/Code/invalidVersion``; ``SQLError/Code/ledgerUnreadable`` for a name that no table can have.
     public init(

@@ -7,12 +7,14 @@ extension SQLiteSession {
         if isAwaited { _ = try script.awaitedStatements() }
     }
 
-    package func statement(ofAlone script: String) throws(SQLError) -> String {
+    package func statements(ofAlone script: String) throws(SQLError) -> [String] {
         throw SQLError(
             .refusedStatement,
             "SQLite runs every migration in a transaction. What it can't do in one, as VACUUM, belongs beside the migrator"
         )
     }
+
+    package func refuseInvalidIndex(of statement: String) -> SQLWork { .nothing }
 
     package func isRunning(_ mark: String) -> SQLWork { .answer(false) }
 

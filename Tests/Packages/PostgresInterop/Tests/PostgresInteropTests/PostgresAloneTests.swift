@@ -100,6 +100,115 @@ import Testing
         }
     }
 
+    private let unique = Migration(
+        version: 2,
+        sql: "CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS people_name ON people(name)",
+        inTransaction: false
+    )
+
+    /// A connection to a database with the index that a failed attempt leaves behind, invalid.
+    private func failing(_ info: String) async throws -> AsyncPostgresConnection {
+        let db = try await AsyncPostgresConnection(info)
+        try await Migrator([first]).migrate(db)
+        try await db.query("INSERT INTO people VALUES (1, 'one'), (2, 'one')")
+        await #expect(throws: SQLError.self) { try await Migrator([first, unique]).migrate(db) }
+        try await db.query("DELETE FROM people WHERE id = 2")
+        return db
+    }
+
+    @Test func `an invalid index that IF NOT EXISTS passes over is no success`() async throws {
+        try await withDatabase { info async throws in
+            let db = try await failing(info)
+            for _ in 1...2 {
+                do throws(SQLError) {
+                    try await Migrator([first, unique, last]).migrate(db)
+                    Issue.record("it has not failed")
+                } catch {
+                    #expect(error.code == .migrationFailed)
+                    #expect(error.version == 2)
+                    #expect(
+                        error.message.hasPrefix(
+                            "The index people_name is invalid: an attempt that failed has left it"
+                        ),
+                        "\(error)"
+                    )
+                }
+            }
+            #expect(try await db.query("SELECT version FROM schema_migrations") == [[1]])
+            // One of the same name for another table is none of its business.
+            try await db.query("DROP INDEX people_name")
+            try await db.query("CREATE SCHEMA elsewhere")
+            try await db.query("CREATE TABLE elsewhere.people AS SELECT 1 AS id UNION ALL SELECT 1")
+            await #expect(throws: (any Error).self) {
+                try await db.query("CREATE UNIQUE INDEX CONCURRENTLY people_name ON elsewhere.people(id)")
+            }
+            #expect(try await Migrator([first, unique]).migrate(db).applied == [2])
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `a script that drops the index first makes it after a failure, and after a death before the record`(
+        isAwaited: Bool
+    ) async throws {
+        try await withDatabase { info async throws in
+            let db = try await failing(info)
+            let script = """
+                -- app-migrations: no transaction
+                DROP INDEX CONCURRENTLY IF EXISTS people_name;
+                CREATE UNIQUE INDEX CONCURRENTLY people_name ON people(name);
+                """
+            for _ in 1...2 {
+                let applied =
+                    isAwaited
+                    ? try await Migrator([first, Migration(version: 2, sql: script)]).migrate(db).applied
+                    : try migrateBlocking(info, script)
+                #expect(applied == [2])
+                #expect(
+                    try await db.query(
+                        "SELECT indisvalid::text FROM pg_index WHERE indrelid = 'people'::regclass"
+                    )
+                        == [["true"]]
+                )
+                try await db.query("DELETE FROM schema_migrations WHERE version = 2")
+            }
+        }
+    }
+
+    private func migrateBlocking(_ info: String, _ script: String) throws -> [Int64] {
+        let first = "CREATE TABLE people(id BIGINT, name TEXT)"
+        return try SQLMigrator<PostgresConnection>([
+            SQLMigration(version: 1, sql: first), SQLMigration(version: 2, sql: script),
+        ]).migrate(PostgresConnection(info)).applied
+    }
+
+    @Test(
+        arguments: [
+            "CREATE INDEX CONCURRENTLY people_name ON people(name)", "VACUUM people",
+            "DROP INDEX CONCURRENTLY a",
+        ],
+        [true, false]
+    )
+    func `a statement that needs no transaction says how to have none`(_ sql: String, isAwaited: Bool)
+        async throws
+    {
+        try await withDatabase { info async throws in
+            let db = try await AsyncPostgresConnection(info)
+            try await Migrator([first]).migrate(db)
+            let error: SQLError? =
+                if isAwaited {
+                    await #expect(throws: SQLError.self) {
+                        try await Migrator([first, Migration(version: 2, sql: sql)]).migrate(db)
+                    }
+                } else {
+                    #expect(throws: SQLError.self) { try migrateBlocking(info, sql) }
+                }
+            #expect(
+                error?.message.contains("below the first line \"-- app-migrations: no transaction\"") == true,
+                "\(error?.description ?? "")"
+            )
+        }
+    }
+
     /// Calls another host before each statement.
     private struct Watched: AsyncSQLConnection {
         let db: AsyncPostgresConnection
@@ -127,16 +236,22 @@ import Testing
                 [first, Migration(version: 2, sql: sql, inTransaction: false)],
                 lockTimeout: .milliseconds(300)
             )
-            var (places, codes) = (0, [SQLError.Code]())
+            var (places, codes, told) = (0, [SQLError.Code](), 0)
             let db = Watched(db: try await AsyncPostgresConnection(info)) { sql in
                 if sql.contains("CREATE INDEX") { places = 1 }
                 guard places == 1, sql.contains(place) else { return }
                 places = 2
                 let second = try await AsyncPostgresConnection(info)
                 do throws(SQLError) {
-                    try await other.migrate(second)
+                    try await other.migrate(second, waiting: { told += 1 })
                 } catch {
                     codes.append(error.code)
+                    #expect(
+                        error.message.hasPrefix(
+                            "Another host still runs the statement, in the server's process "
+                        ),
+                        "\(error)"
+                    )
                 }
             }
             let report = try await SQLMigrator<Watched>([
@@ -145,6 +260,7 @@ import Testing
             ]).migrate(db)
             #expect(report.applied == [2])
             #expect(codes == [.busy])
+            #expect(told == 1)
         }
     }
 }

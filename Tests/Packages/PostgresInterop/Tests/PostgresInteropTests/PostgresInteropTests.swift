@@ -52,7 +52,10 @@ typealias Migrator = SQLMigrator<PostgresConnection>
     ) throws {
         try withDatabase { info in
             let db = try PostgresConnection(info)
-            let failing = Migration(version: 2, sql: "CREATE TABLE half(x INT); \(statement)")
+            let failing =
+                code == .transactionEnded
+                ? Migration(version: 2) { try $0.execute(script: "CREATE TABLE half(x INT); \(statement)") }
+                : Migration(version: 2, sql: "CREATE TABLE half(x INT); \(statement)")
             let error = try #require(throws: SQLError.self) { try Migrator([first, failing]).migrate(db) }
             #expect(error.code == code, "\(error)")
             #expect(error.version == 2)

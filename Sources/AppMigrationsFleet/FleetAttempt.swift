@@ -100,21 +100,9 @@ final class FleetAttempt: Sendable {
     /// Records that the closure returned, or notes that it threw; of a lost lease nothing is saved.
     func finish(_ failure: (any Error)?) async throws(MigrationError) {
         let version = context.version
-        if let loss = await holder.end() {
-            let error = MigrationError.leaseLost(loss, version, holder.stored.location)
-            throw failure.map {
-                error.appending(" The closure itself ended with: \(MigrationError.sentence($0))")
-            } ?? error
-        }
+        if let loss = await holder.end() { throw lost(loss, failure) }
         if let failure { throw await note(failure) }
-        let row = AppliedMigration(
-            version: version,
-            previousVersion: context.previousVersion,
-            appVersion: context.current,
-            finishedAt: clock.now(),
-            duration: duration.withLock { $0 } ?? .zero,
-            attempts: context.attempt
-        )
+        let row = row
         try await holder.release(
             holder.state.recording(row),
             else: "Migration \(version) ran and will run again with the next manager."
@@ -135,7 +123,8 @@ final class FleetAttempt: Sendable {
 
     func lost(_ loss: LeaseLoss, _ failure: (any Error)? = nil) -> MigrationError {
         let error = MigrationError.leaseLost(loss, context.version, holder.stored.location)
-        guard let failure else { return error }
+        // A checkpoint that met the loss threw the same.
+        guard let failure, (failure as? MigrationError)?.code != .leaseLost else { return error }
         return error.appending(" The closure itself ended with: \(MigrationError.sentence(failure))")
     }
 

@@ -106,8 +106,8 @@ extension MigrationEvent {
         /// A closure is about to run.
         public static var started: Kind { Kind(.started) }
 
-        /// A closure called `MigrationContext.reportProgress(_:note:)`; before `started` or after the closure, another part of
-        /// what `protecting:` names is copied or put back.
+        /// A closure called `MigrationContext.reportProgress(_:note:)`, or `saveCheckpoint(_:progress:)` with a progress; before
+        /// `started` or after the closure, another part of what `protecting:` names is copied or put back.
         ///
         /// For files the fraction is that of the copy alone, told at most at each percent, and the note begins with `copying` or
         /// `putting back` and names the file.

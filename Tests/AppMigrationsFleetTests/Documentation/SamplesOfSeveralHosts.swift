@@ -50,6 +50,22 @@ func migrate<Connection: AsyncSQLConnection & Sendable>(
     }
 }
 
+func migrateSchema<Connection: AsyncSQLConnection>(
+    _ migrations: FleetMigrationManager,
+    _ migrator: SQLMigrator<Connection>,
+    _ connection: Connection
+) async throws {
+    try await migrations.whenMigrating(
+        toVersion: "1.2",
+        oldestReader: "1.1"
+    ) {
+        try await migrator.migrate(connection, to: 1)
+    }
+    try await migrations.whenMigrating(toVersion: "1.3") {
+        try await migrator.migrate(connection)
+    }
+}
+
 func startTogether<Connection: AsyncSQLConnection & Sendable>(
     _ connection: Connection,
     _ database: Connection
@@ -141,12 +157,21 @@ func pod(_ store: any FleetStore) async throws {
         options: .init(isReadOnly: true)
     )
     try await migrations.untilMigrated(declare)
+    if let release = try await migrations.status.requiredVersion {
+        throw TooOld(required: release)
+    }
+}
+
+struct TooOld: Error {
+    let required: AppVersion
 }
 
 func readyz(
     _ migrations: FleetMigrationManager
 ) async throws -> Bool {
-    try await migrations.isMigrated(declare)
+    let status = try await migrations.status
+    if status.requiredVersion != nil { return false }
+    return try await migrations.isMigrated(declare)
 }
 
 private struct Batch {

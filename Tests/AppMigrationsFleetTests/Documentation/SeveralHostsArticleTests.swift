@@ -27,8 +27,36 @@ import Testing
         #expect(try await !readyz(probe))
         try await job(store)
         #expect(try await mustDrain(old))
+        #expect(try await !readyz(old))
         #expect(try await !mustDrain(server("1.1")))
         #expect(try await readyz(probe))
+    }
+
+    @Test func `numbered files run once for two hosts, and raise the floor`() async throws {
+        try await withTemporaryFolder { folder async throws in
+            let db = try AsyncSQLite(folder + "/db")
+            let migrator = try SQLMigrator<AsyncSQLite>([
+                SQLMigration(version: 1, sql: "CREATE TABLE notes(title)"),
+                SQLMigration(version: 2, sql: "ALTER TABLE notes ADD COLUMN day"),
+            ])
+            let store = InMemoryFleetStore()
+            let old = try await FleetMigrationManager(named: "Data", currentVersion: "1.0", store: store)
+            for _ in 1...2 {
+                try await migrateSchema(manager(store) { false }, migrator, db)
+            }
+            #expect(try await migrator.status(db).applied == [1, 2])
+            #expect(try await old.status.history.map(\.version.description) == ["1.2", "1.3"])
+            #expect(try await old.status.requiredVersion == AppVersion("1.1"))
+        }
+    }
+
+    @Test func `a pod doesn't start on data that are for newer releases`() async throws {
+        let store = InMemoryFleetStore()
+        try await job(store)
+        let newer = try await FleetMigrationManager(named: "Data", currentVersion: "2.0", store: store)
+        try await newer.whenMigrating(toVersion: "2.0", oldestReader: "2.0") {}
+        let error = await #expect(throws: TooOld.self) { try await pod(store) }
+        #expect(error?.required == AppVersion("2.0"))
     }
 
     @Test(arguments: [(true, "1.1"), (false, "0")])

@@ -183,4 +183,20 @@ import Testing
         #expect(failed == .leaseLost)
         #expect(fleet.log.all.contains("a is cancelled"))
     }
+
+    @Test func `a loss that a checkpoint throws on is told once`() async throws {
+        let manager = try await fleet.host()
+        let error = await #expect(throws: MigrationError.self) {
+            try await manager.whenMigrating(toVersion: "1.1") { context in
+                let text = try #require(try await fleet.store.text())
+                try await fleet.store.put(text.replacing(#""owner" : "a,"#, with: #""owner" : "b,"#))
+                try await context.saveCheckpoint(1)
+            }
+        }
+        #expect(error?.code == .leaseLost)
+        #expect(
+            error?.description.contains("The closure itself ended with") == false,
+            "\(error?.description ?? "")"
+        )
+    }
 }

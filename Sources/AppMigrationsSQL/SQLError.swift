@@ -129,6 +129,8 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
     }
 
     /// The versions that the same call had applied before the failure, and that stay applied.
+    ///
+    /// None where `migrateStaged` threw the copy away.
     public package(set) var applied: [Int64] {
         get { facts.values.applied }
         set { change { $0.applied = newValue } }

@@ -17,6 +17,15 @@ struct EarlierBackup {
 
     private static let message = "The earlier backup could not be moved"
 
+    /// Whether a process left one out of its place.
+    var isAside: Bool {
+        get throws(SQLError) {
+            try SQLError.ofFile(aside, "The earlier backup could not be looked for") {
+                () throws(SystemCallError) in try Platform.isThere(aside)
+            }
+        }
+    }
+
     /// Finishes what a process left that died, and refuses what is no backup.
     func settle() throws(SQLError) {
         let status = try SQLError.ofFile(path, "The backup can't be made") {

@@ -25,9 +25,11 @@ extension SQLiteStore {
     ///   - lockTimeout: How long to wait for other writers and for another process that does the same.
     ///   - progress: Called with every thousand pages or so and before each phase; its answer can end it all.
     ///   - body: The migration. The connection is the copy's; keep neither it nor the copy's path,
-    ///     `<resolvedPath>.migrating`.
+    ///     `<resolvedPath>.migrating`. Whatever it writes replaces the store and the backup, a `VACUUM` as well. So
+    ///     it asks the copy whether there is something to do: another process may have done it meanwhile.
     /// - Returns: Whether the store was replaced.
-    /// - Throws: `SQLError`, after which the store is the old one: `SQLError.Code.busy`,
+    /// - Throws: `SQLError`, after which the store is the old one, where there was none a file without a byte:
+    ///   `SQLError.Code.busy`,
     ///   `SQLError.Code.cancelled` when the task was cancelled, `SQLError.Code.stopped` when `progress` said so,
     ///   `SQLError.Code.migrationFailed` with the error of `body`, or that error itself where it is one of this
     ///   library, `SQLError.Code.damaged`, `SQLError.Code.constraintViolation` and
@@ -53,6 +55,32 @@ extension SQLiteStore {
             done: { $0 ? "The store was replaced" : nil }
         ) { () throws(SQLError) in
             try migration.run(progress, body)
+        }
+    }
+
+    /// Removes what a process left beside the store that died in
+    /// ``migrateStaged(backupExtension:check:lockTimeout:progress:body:)``.
+    ///
+    /// For a start that finds nothing to migrate: each call of `migrateStaged` and `setAside` does it as well,
+    /// and so does `open`. Where nothing was left, it looks for some names and no more. Where another process works on
+    /// the store right now, that process removes it.
+    ///
+    /// - Parameter backupExtension: The one that `migrateStaged` gets: an earlier backup that was moved out of the way
+    ///   goes, or comes back where the new one isn't there.
+    /// - Throws: `SQLError`: `SQLError.Code.fileFailure`, `SQLError.Code.unreachable`.
+    public func removeLeftovers(backupExtension: String? = nil) throws(SQLError) {
+        let files = try StoreFiles(of: path)
+        let earlier = try backupExtension.map { ending throws(SQLError) in
+            EarlierBackup(path: try Self.backupPath(of: files.store, ending))
+        }
+        let isNeeded = try StoreAside(files).hasLeftovers()
+        if !isNeeded, try earlier?.isAside != true { return }
+        do throws(SQLError) {
+            try StagingLock.holding(files, wait: .zero, done: { _ in nil }) { () throws(SQLError) in
+                try earlier?.settle()
+            }
+        } catch {
+            if error.code != .busy { throw error }
         }
     }
 

@@ -86,7 +86,10 @@ struct StagedMigration {
             try body(copy)
         } catch {
             let outcome = "The copy was thrown away, and the store \(files.store) is as it was"
-            throw SQLError.failure(error, of: files.store, outcome)
+            var failure = SQLError.failure(error, of: files.store, outcome)
+            // What a migrator committed was in the copy.
+            failure.applied = []
+            throw failure
         }
         if try copy.isInTransaction {
             throw refusal(.alreadyInTransaction, "The migration left a transaction open")

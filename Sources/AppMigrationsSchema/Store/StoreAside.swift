@@ -24,7 +24,8 @@ struct StoreAside {
         }
     }
 
-    private func hasLeftovers() throws(SQLError) -> Bool {
+    /// Whether a copy is there, or the lock of a process that is making one or died.
+    func hasLeftovers() throws(SQLError) -> Bool {
         try SQLError.ofFile(files.copy, "A left-over copy could not be looked for") {
             () throws(SystemCallError) in
             for path in [files.copy, files.newBackup, files.lock]

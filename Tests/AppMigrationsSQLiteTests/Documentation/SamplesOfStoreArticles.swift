@@ -4,25 +4,51 @@ import Foundation
 
 // The samples of "Replacing a store" and "When a database is damaged", as they stand there.
 
-func replacing(_ path: String, _ migrator: SQLiteMigrator) throws -> Bool {
+/// A migrator that tells when it was asked, so that a test can begin two migrations before one of them runs.
+struct AskedMigrator {
+    let migrator: SQLiteMigrator
+    let whenAsked: () -> Void
+
+    func status(_ db: SQLiteConnection) throws -> SQLMigrationStatus {
+        defer { whenAsked() }
+        return try migrator.status(db)
+    }
+
+    func migrate(_ db: SQLiteConnection) throws -> SQLMigrationReport { try migrator.migrate(db) }
+}
+
+func replacing(
+    _ path: String,
+    _ migrator: SQLiteMigrator,
+    whenAsked: @escaping () -> Void = {}
+) throws -> Bool {
+    let migrator = AskedMigrator(migrator: migrator, whenAsked: whenAsked)
     let store = SQLiteStore(path: path)
     let db = try SQLiteConnection(path: path)
     let pending = try migrator.status(db).pending
     db.close()
-    if pending.isEmpty { return false }
+    if pending.isEmpty {
+        try store.removeLeftovers(backupExtension: "bak")
+        return false
+    }
     return try store.migrateStaged(backupExtension: "bak") { copy in
-        try migrator.migrate(copy)
-        try copy.query("VACUUM")
+        let applied = try migrator.migrate(copy).applied
+        if !applied.isEmpty { try copy.query("VACUUM") }
     }
 }
 
-func planning(_ store: SQLiteStore, _ schema: String) throws -> Bool {
+func planning(_ store: SQLiteStore, _ schema: String, release: Int64 = 1) throws -> Bool {
     switch try store.status(target: schema) {
     case .same:
+        try store.removeLeftovers(backupExtension: "bak")
         return false
     case .missing, .migratable:
         return try store.migrateStaged(backupExtension: "bak") { copy in
-            try SchemaPlan(from: copy, to: schema).apply(copy)
+            if try copy.userVersion > release { throw NewerStore() }
+            let plan = try SchemaPlan(from: copy, to: schema)
+            if plan.steps.isEmpty { return }
+            try plan.apply(copy)
+            try copy.query("PRAGMA user_version = \(release)")
         }
     case .undecided(let questions):
         throw Unanswered(questions: questions)
@@ -31,6 +57,8 @@ func planning(_ store: SQLiteStore, _ schema: String) throws -> Bool {
         throw error
     }
 }
+
+struct NewerStore: Error {}
 
 struct Unanswered: Error { let questions: [SchemaPlan.Question] }
 
@@ -42,10 +70,15 @@ struct Showing {
 
     func migrate(_ store: SQLiteStore, _ migrator: SQLiteMigrator) throws {
         try store.migrateStaged { progress in
-            show(progress.completedPages, of: progress.totalPages)
+            if progress.totalPages > 0 {
+                show(progress.completedPages, of: progress.totalPages)
+            }
             return isCancelled() ? .cancel : .continue
         } body: { copy in
-            try migrator.migrate(copy)
+            try migrator.migrate(copy) { progress in
+                show(progress.completed, of: progress.total)
+                return isCancelled() ? .rollBack : .continue
+            }
         }
     }
 }

@@ -28,6 +28,74 @@ import Testing
         }
     }
 
+    @Test func `of two that find the same migrations pending one replaces the store, and its backup stays`()
+        throws
+    {
+        let migrator = try migrator()
+        try withTemporaryFolder { folder in
+            let path = folder + "/store"
+            try makeStore(path)
+            let (isAskedHere, isAskedThere, isDone) = (
+                DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+            )
+            nonisolated(unsafe) var other: Result<Bool, any Error>?
+            Thread.detachNewThread {
+                other = Result {
+                    try replacing(path, migrator) {
+                        isAskedThere.signal()
+                        isAskedHere.wait()
+                    }
+                }
+                isDone.signal()
+            }
+            let mine = Result {
+                try replacing(path, migrator) {
+                    isAskedHere.signal()
+                    isAskedThere.wait()
+                }
+            }
+            isDone.wait()
+            #expect(try [mine.get(), #require(other).get()].filter { $0 }.count == 1)
+            #expect(try SQLiteConnection(path: path).query("SELECT * FROM note") == [[1, "one", nil]])
+            #expect(try SQLiteConnection(path: path + ".bak").query("SELECT * FROM note") == [[1, "one"]])
+        }
+    }
+
+    @Test func `what a process left that died after it had replaced the store goes, as the article says`()
+        throws
+    {
+        try withTemporaryFolder { folder in
+            let path = folder + "/store"
+            try makeStore(path)
+            let store = SQLiteStore(path: path)
+            func leave() throws {
+                for ending in [".migrating", ".migrating-wal", ".migrating-lock", ".bak-earlier"] {
+                    try write("left", to: path + ending)
+                }
+            }
+            #expect(try replacing(path, migrator()))
+            try leave()
+            #expect(try !replacing(path, migrator()))
+            #expect(try StagedMigrationTests.names(beside: store) == ["store", "store.bak"])
+            try leave()
+            #expect(try !planning(store, Self.schema))
+            #expect(try StagedMigrationTests.names(beside: store) == ["store", "store.bak"])
+        }
+    }
+
+    @Test func `an older app leaves the store of a newer one, as the article says`() throws {
+        try withTemporaryFolder { folder in
+            let store = SQLiteStore(path: folder + "/store")
+            let newer = Self.schema + "; CREATE INDEX by_size ON note(size)"
+            #expect(try planning(store, newer, release: 2))
+            let before = try Wreck.bytes(store.path)
+            let error = try sqlError { _ = try planning(store, Self.schema, release: 1) }
+            #expect(error.underlyingError is NewerStore)
+            #expect(try Wreck.bytes(store.path) == before)
+            #expect(try planning(store, Self.schema, release: 3))
+        }
+    }
+
     @Test func `a new install gets its tables, and a migration of rows alone is run`() throws {
         let first = Migration(version: 1, sql: "CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT)")
         let second = Migration(version: 2, sql: "INSERT INTO note VALUES (1, 'welcome')")
@@ -72,9 +140,16 @@ import Testing
             try makeStore(store.path)
             let impatient = Showing(show: { _, _ in }, isCancelled: { true })
             #expect(try sqlError { try impatient.migrate(store, migrator) }.code == .stopped)
-            var shown = 0
-            try Showing(show: { _, _ in shown += 1 }, isCancelled: { false }).migrate(store, migrator)
-            #expect(shown > 3)
+            var isMigrated = false
+            let patient = Showing(
+                show: { done, total in
+                    #expect(total > 0)
+                    if (done, total) == (1, 1) { isMigrated = true }
+                },
+                isCancelled: { false }
+            )
+            try patient.migrate(store, migrator)
+            #expect(isMigrated)
             #expect(try SQLiteConnection(path: store.path).query("SELECT * FROM note") == [[1, "one", nil]])
         }
     }

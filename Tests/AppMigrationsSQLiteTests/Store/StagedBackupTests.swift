@@ -101,6 +101,16 @@ import Testing
         }
     }
 
+    @Test func `an earlier backup that a dead process moved aside comes back without a migration`() throws {
+        try StagedMigrationTests.withStore("delete") { store in
+            try write("earlier", to: store.path + ".bak-earlier")
+            try store.removeLeftovers()
+            #expect(try StagedMigrationTests.names(beside: store) == ["store", "store.bak-earlier"])
+            try store.removeLeftovers(backupExtension: "bak")
+            #expect(try StagedMigrationTests.names(beside: store) == ["store", "store.bak"])
+        }
+    }
+
     @Test func `an earlier backup that a dead process had replaced goes`() throws {
         try StagedMigrationTests.withStore("delete") { store in
             try write("new", to: store.path + ".bak")

@@ -140,6 +140,24 @@ import Testing
         }
     }
 
+    @Test func `what a dead process left goes without a migration, but not what another one works on`() throws
+    {
+        try Self.withStore("wal") { store in
+            for ending in ["", "-wal", "-backup", "-lock"] {
+                try write("left", to: store.path + ".migrating" + ending)
+            }
+            try store.removeLeftovers()
+            #expect(try Self.names(beside: store) == ["store"])
+            try store.removeLeftovers()
+            #expect(try Self.names(beside: store) == ["store"])
+            try store.migrateStaged { db in
+                try store.removeLeftovers()
+                try db.query("DELETE FROM note WHERE id = 1")
+            }
+            #expect(try Self.rows(of: store.path)[0][0] == 499)
+        }
+    }
+
     @Test func `what a dead process left goes with the next opening, too`() throws {
         try Self.withStore("wal") { store in
             for ending in ["", "-wal", "-lock"] { try write("left", to: store.path + ".migrating" + ending) }

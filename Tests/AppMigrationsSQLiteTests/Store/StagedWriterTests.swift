@@ -77,4 +77,18 @@ import Testing
             )
         }
     }
+
+    @Test func `what a migrator had applied to the copy is not told as kept`() throws {
+        try StagedMigrationTests.withStore("delete") { store in
+            let migrator = try Migrator([
+                Migration(version: 1, sql: "CREATE TABLE a(x)"),
+                Migration(version: 2, sql: "CREATE TABLE b(x)"),
+            ])
+            let error = try sqlError { try store.migrateStaged { try migrator.migrate($0) { _ in .stop } } }
+            #expect(error.code == .stopped)
+            #expect(error.applied == [])
+            #expect(!error.description.contains("kept"))
+            #expect(error.description.contains("The copy was thrown away"))
+        }
+    }
 }

@@ -17,6 +17,15 @@ struct EarlierBackup {
 
     private static let message = "The earlier backup could not be moved"
 
+    /// What tells the file from another one of its name; `nil` where there is none.
+    var identity: FileIdentity? {
+        get throws(SQLError) {
+            try SQLError.ofFile(path, "The backup could not be looked at") {
+                () throws(SystemCallError) in try Platform.status(ofFile: path)?.identity
+            }
+        }
+    }
+
     /// Whether a process left one out of its place.
     var isAside: Bool {
         get throws(SQLError) {

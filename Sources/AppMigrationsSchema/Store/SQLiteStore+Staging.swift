@@ -19,7 +19,8 @@ extension SQLiteStore {
     ///
     /// - Parameters:
     ///   - backupExtension: With `bak`, the old store stays as `<resolvedPath>.bak`, in place of an earlier
-    ///     one of that name, which stays unless the store is replaced. See ``resolvedPath``.
+    ///     one of that name, which stays unless the store is replaced, and where another process made it while this
+    ///     call waited for that process. See ``resolvedPath``.
     ///   - check: What the copy is checked for when `body` has returned, unless for nothing. Only what the store did
     ///     not have before is an error: damage, rows that break a constraint, rows that refer to none.
     ///   - lockTimeout: How long to wait for other writers and for another process that does the same.
@@ -48,7 +49,12 @@ extension SQLiteStore {
         let backup = try backupExtension.map { ending throws(SQLError) in
             try Self.backupPath(of: files.store, ending)
         }
-        let migration = StagedMigration(files: files, backup: backup, check: check, lockTimeout: lockTimeout)
+        let migration = try StagedMigration(
+            files: files,
+            backup: backup,
+            check: check,
+            lockTimeout: lockTimeout
+        )
         return try StagingLock.holding(
             files,
             wait: lockTimeout,

@@ -9,6 +9,8 @@ extension StagedMigration {
 
     /// Migrates a copy and writes it back into the store's file; `false` where there was nothing to do.
     func run(_ progress: Progress, _ body: Body) throws(SQLError) -> Bool {
+        // Before an earlier backup comes back, which would look like another process's.
+        let keepsBackup = try isBackupOfOther()
         if let backup { try EarlierBackup(path: backup).settle() }
         // SQLite would delete them with the first page of a new database.
         let orphan = try SQLError.ofFile(files.store, "The store could not be looked at") {
@@ -16,7 +18,7 @@ extension StagedMigration {
         }
         if let orphan { throw StoreInspection.error(.damaged, orphan, files) }
         for _ in 0..<Self.attemptLimit {
-            switch try attempt(progress, body) {
+            switch try attempt(keepsBackup: keepsBackup, progress, body) {
             case .replaced: return true
             case .unchanged: return false
             case .overtaken: try files.removeLeftovers()
@@ -28,9 +30,14 @@ extension StagedMigration {
         )
     }
 
-    private func attempt(_ progress: Progress, _ body: Body) throws(SQLError) -> Outcome {
+    private func attempt(
+        keepsBackup: Bool,
+        _ progress: Progress,
+        _ body: Body
+    ) throws(SQLError) -> Outcome {
         // A store that is only being made has nothing to keep, and takes the place of no earlier backup.
-        let backup = try StoreAside(files).isThere ? backup.map { EarlierBackup(path: $0) } : nil
+        let isKept = try keepsBackup || !StoreAside(files).isThere
+        let backup = isKept ? nil : backup.map { EarlierBackup(path: $0) }
         let live = try openStore()
         defer { live.close() }
         // Until the copy is complete no other connection can write: no row is lost, and no copy is made for nothing.

@@ -101,6 +101,33 @@ import Testing
         }
     }
 
+    @Test(arguments: [false, true])
+    func `a backup that another process made while this one waited for it stays`(hasEarlier: Bool) throws {
+        try StagedMigrationTests.withStore("delete") { store in
+            if hasEarlier { try Self.stage(store, "two") }
+            let before = try Self.body(of: store.path)
+            let waiting = try StagedMigration(
+                files: StoreFiles(of: store.path),
+                backup: store.path + ".bak",
+                check: .full,
+                lockTimeout: .seconds(5)
+            )
+            try Self.stage(store, "other")
+            #expect(try waiting.run({ _ in .continue }) { try $0.query("VACUUM") })
+            #expect(try Self.body(of: store.path + ".bak") == before)
+            #expect(try StagedMigrationTests.names(beside: store) == ["store", "store.bak"])
+        }
+    }
+
+    @Test func `an earlier backup that comes back is not taken for one of another process`() throws {
+        try StagedMigrationTests.withStore("delete") { store in
+            try write("earlier", to: store.path + ".bak-earlier")
+            let before = try Self.body(of: store.path)
+            try Self.stage(store, "two")
+            #expect(try Self.body(of: store.path + ".bak") == before)
+        }
+    }
+
     @Test func `an earlier backup that a dead process moved aside comes back without a migration`() throws {
         try StagedMigrationTests.withStore("delete") { store in
             try write("earlier", to: store.path + ".bak-earlier")

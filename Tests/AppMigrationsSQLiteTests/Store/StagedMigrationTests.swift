@@ -201,7 +201,12 @@ import Testing
             let files = try StoreFiles(of: store.path)
             let writer = try SQLiteConnection(path: store.path)
             var (bodies, gaps) = (0, 0)
-            var migration = StagedMigration(files: files, backup: nil, check: .full, lockTimeout: .seconds(5))
+            var migration = try StagedMigration(
+                files: files,
+                backup: nil,
+                check: .full,
+                lockTimeout: .seconds(5)
+            )
             migration.whenUnlocked = { () throws(SQLError) in
                 gaps += 1
                 if gaps < 3 { try writer.query("INSERT INTO note(body) VALUES ('meanwhile')") }
@@ -221,7 +226,12 @@ import Testing
         try Self.withStore("delete") { store in
             let files = try StoreFiles(of: store.path)
             let writer = try SQLiteConnection(path: store.path)
-            var migration = StagedMigration(files: files, backup: nil, check: .off, lockTimeout: .seconds(5))
+            var migration = try StagedMigration(
+                files: files,
+                backup: nil,
+                check: .off,
+                lockTimeout: .seconds(5)
+            )
             migration.whenUnlocked = { () throws(SQLError) in
                 try writer.query("INSERT INTO note(body) VALUES ('meanwhile')")
             }

@@ -56,6 +56,9 @@ extension SchemaPlan {
         /// An expression that answers it, in terms of the columns as they were.
         private let example: String?
 
+        /// Expressions that take the value of a column that goes.
+        var sources = [String]()
+
         init(
             _ kind: Kind,
             _ table: SQLName,
@@ -97,8 +100,10 @@ extension SchemaPlan.Question {
             return
                 "The column \(column) of the table \(table) becomes a generated one. If its values may go: \(drop)."
         case .missingValue:
+            let taken = sources.map { "values: [\(tableText): [\(columnText): \(Self.literal($0))]]" }
+            let choice = taken.isEmpty ? "" : " If it was another one: \(taken.joined(separator: " or "))."
             return "The new column \(column) of the table \(table) is NOT NULL and has no default."
-                + " Give it a value: \(value)."
+                + " Give it a value: \(value).\(choice)"
         case .emptyValues:
             return
                 "The column \(column) of the table \(table) becomes NOT NULL. Say what rows without a value get:"

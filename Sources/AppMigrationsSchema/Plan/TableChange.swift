@@ -49,6 +49,17 @@ struct TableChange {
         for column in old.columns where !column.isGenerated && !reads.columns.contains(column.name) {
             askWhereGone(column, hints)
         }
+        let gone = questions.filter { $0.kind == .droppedColumn }.compactMap { old[SQLName($0.column ?? "")] }
+        for index in questions.indices where questions[index].kind == .missingValue {
+            guard let column = new[SQLName(questions[index].column ?? "")] else { continue }
+            questions[index].sources = gone.map { value(of: column, from: $0) }
+        }
+    }
+
+    /// An expression that takes a new column's value from one that goes.
+    private func value(of column: TableShape.Column, from source: TableShape.Column) -> String {
+        let isComplete = source.isNotNull || source.name == old.rowIDAlias
+        return (isComplete ? nil : new.filling(column, from: source.name)) ?? source.name.written
     }
 
     /// The old column whose values a new one keeps.

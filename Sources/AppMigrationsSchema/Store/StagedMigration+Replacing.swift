@@ -36,8 +36,8 @@ extension StagedMigration {
         _ body: Body
     ) throws(SQLError) -> Outcome {
         // A store that is only being made has nothing to keep, and takes the place of no earlier backup.
-        let isKept = try keepsBackup || !StoreAside(files).isThere
-        let backup = isKept ? nil : backup.map { EarlierBackup(path: $0) }
+        let isThere = try StoreAside(files).isThere
+        let backup = keepsBackup || !isThere ? nil : backup.map { EarlierBackup(path: $0) }
         let live = try openStore()
         defer { live.close() }
         // Until the copy is complete no other connection can write: no row is lost, and no copy is made for nothing.

@@ -27,7 +27,8 @@ import Testing
                 "The column b of the table t gets a type that can change its values. Say how; SQLite's own conversion"
                     + " is values: [\"t\": [\"b\": \"b\"]].",
                 "The new column n of the table t is NOT NULL and has no default. Give it a value:"
-                    + " values: [\"t\": [\"n\": \"an expression\"]].",
+                    + " values: [\"t\": [\"n\": \"an expression\"]]. If it was another one:"
+                    + " values: [\"t\": [\"n\": \"coalesce(c, '')\"]] or values: [\"t\": [\"n\": \"coalesce(d, '')\"]].",
                 "The target's table t has no column c. If it was renamed: renamedColumns: [\"t\": [\"c\": \"n\"]] or"
                     + " renamedColumns: [\"t\": [\"c\": \"o\"]]. If it may go with what it holds: droppedColumns: [\"t\": [\"c\"]].",
                 "The target's table t has no column d. If it was renamed: renamedColumns: [\"t\": [\"d\": \"n\"]] or"
@@ -58,6 +59,36 @@ import Testing
         #expect(answered.steps.filter(\.isRebuild).map(\.description) == ["rebuild the table t"])
         try answered.apply(db)
         #expect(try db.query("SELECT a, b, n, o FROM t") == [[1, 2, 3, nil]])
+    }
+
+    @Test func `a new column without a default is offered the one that goes, which answers both questions`()
+        throws
+    {
+        let db = try database("CREATE TABLE n(headline TEXT NOT NULL); INSERT INTO n VALUES ('one')")
+        let target = "CREATE TABLE n(title TEXT NOT NULL)"
+        let plan = try SchemaPlan(from: db, to: target)
+        #expect(plan.questions.count == 2)
+        #expect(
+            plan.questions[0].description
+                == "The new column title of the table n is NOT NULL and has no default. Give it a value:"
+                + " values: [\"n\": [\"title\": \"an expression\"]]. If it was another one:"
+                + " values: [\"n\": [\"title\": \"headline\"]]."
+        )
+        try SchemaPlan(from: db, to: target, hints: .init(values: ["n": ["title": "headline"]])).apply(db)
+        #expect(try db.query("SELECT title FROM n") == [["one"]])
+    }
+
+    @Test(
+        arguments: [("coalesce(p, 0)", "high"), ("coalesce(CAST(p AS INTEGER), 0)", 0)]
+            as [(String, SQLValue)]
+    )
+    func `a value that is no number stays a text in a column of numbers`(expression: String, high: SQLValue)
+        throws
+    {
+        let db = try database("CREATE TABLE n(p TEXT); INSERT INTO n VALUES ('high'), ('007'), (NULL)")
+        let hints = SchemaPlan.Hints(values: ["n": ["p": expression]])
+        try SchemaPlan(from: db, to: "CREATE TABLE n(p INTEGER NOT NULL)", hints: hints).apply(db)
+        #expect(try db.query("SELECT p FROM n") == [[high], [7], [0]])
     }
 
     @Test func `a column that becomes NOT NULL and gets another type is asked about twice`() throws {

@@ -18,7 +18,10 @@ func versionLeft(
                 "MFMigrationManagerLastVersionKey\($0)",
                 "MFMigrationManagerInitialVersionKey\($0)",
             ]
-        } + ["MTMigration.lastMigrationVersion"]
+        } + [
+            "MTMigration.lastMigrationVersion",
+            "MTMigration.lastAppVersion",
+        ]
     let found = keys.lazy.compactMap { defaults.object(forKey: $0) }
     // Perhaps a user from before that library: see below.
     guard let left = found.first else { return .freshInstall }

@@ -29,6 +29,12 @@ struct TakeOverTests {
                 ], nil, "1.2", false
             ),
             (["MTMigration.lastMigrationVersion": "1.1"], "Library", "1.1", false),
+            (["MTMigration.lastAppVersion": "1.2"], "Library", "1.2", false),
+            (
+                ["MTMigration.lastAppVersion": "1.3", "MTMigration.lastMigrationVersion": "1.1"], "Library",
+                "1.1",
+                false
+            ),
             (["MFMigrationManagerInitialVersionKey-Library": "1.3b2"], "Library", "1.3", true),
             (["MFMigrationManagerInitialVersionKey-Library": "1.3."], "Library", "1.3", true),
             (["MFMigrationManagerInitialVersionKey-Library": "1.3..2"], "Library", "1.3", true),

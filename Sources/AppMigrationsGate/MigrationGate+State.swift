@@ -50,6 +50,7 @@ extension MigrationGate {
     /// A state that is there tells so itself, by `stateUnreadable`. Before the first start there is none: throw this before the
     /// manager is made.
     public struct NeedsUnlock: Error, CustomStringConvertible {
+        /// An error for the start to throw.
         public init() {}
 
         public var description: String {

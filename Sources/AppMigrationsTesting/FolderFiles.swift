@@ -67,8 +67,13 @@ enum FolderFiles {
         return try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
     }
 
+    /// Makes a folder that nobody else looks into or writes to, whatever the umask says.
     static func makeFolder(_ path: String) throws {
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            atPath: path,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
+        )
     }
 
     static func copy(_ path: String, to target: String) throws {

@@ -6,7 +6,12 @@ package struct TemporaryFolder {
 
     package init(in parent: String = NSTemporaryDirectory()) throws {
         let url = URL(filePath: parent).appending(path: "app-migrations-tests-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        // Nobody else writes to it, whatever the umask says: migrations protect no files where others write.
+        try FileManager.default.createDirectory(
+            at: url,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
+        )
         path = url.path(percentEncoded: false)
     }
 

@@ -37,11 +37,7 @@ extension MigrationManager {
         var ran = false
         try await whenMigrating(toVersion: toVersion, oldestReader: oldestReader) { context in
             let db = try await db()
-            let table = AppMigrationsTable(
-                session: Connection.dialect.session(nil),
-                name: ledger,
-                manager: name
-            )
+            let table = table(ledger, Connection.dialect.session(nil))
             let run = BatchRun(table, context, lockTimeout: lockTimeout)
             defer { ran = run.hasRun }
             try await run.run(awaiting: db) { try await batches(db, $0, context) }

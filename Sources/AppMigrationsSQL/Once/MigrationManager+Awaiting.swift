@@ -57,11 +57,7 @@ extension MigrationManager {
         var ran = false
         try await whenMigrating(toVersion: toVersion, oldestReader: oldestReader) { context in
             let db = try await db()
-            let table = AppMigrationsTable(
-                session: Connection.dialect.session(nil),
-                name: ledger,
-                manager: name
-            )
+            let table = table(ledger, Connection.dialect.session(nil))
             ran = try await table.runOnce(context.version, lockTimeout: lockTimeout, awaiting: db) {
                 try await run(db, context)
             }

@@ -64,11 +64,7 @@ extension MigrationManager {
         var ran = false
         try whenMigrating(toVersion: toVersion, oldestReader: oldestReader) { context in
             let db = try db()
-            let table = AppMigrationsTable(
-                session: Connection.dialect.session(db),
-                name: ledger,
-                manager: name
-            )
+            let table = table(ledger, Connection.dialect.session(db))
             let run = BatchRun(table, context, lockTimeout: lockTimeout)
             defer { ran = run.hasRun }
             try run.run(on: db) { try batches(db, $0, context) }

@@ -75,11 +75,7 @@ extension MigrationManager {
         var ran = false
         try whenMigrating(toVersion: toVersion, oldestReader: oldestReader) { context in
             let db = try db()
-            let table = AppMigrationsTable(
-                session: Connection.dialect.session(db),
-                name: ledger,
-                manager: name
-            )
+            let table = table(ledger, Connection.dialect.session(db))
             ran = try table.runOnce(context.version, lockTimeout: lockTimeout, on: db) {
                 try run(db, context)
             }
@@ -109,6 +105,11 @@ extension MigrationManager {
         try reset(to: version)
     }
 
+    /// The table in which a database records what this manager ran there.
+    func table(_ ledger: String, _ session: any SQLSession) -> AppMigrationsTable {
+        AppMigrationsTable(session: session, name: ledger, manager: name)
+    }
+
     /// What takes the rows above a version out of a database.
     func removal(
         above version: String,
@@ -120,7 +121,6 @@ extension MigrationManager {
         let limit = try AppVersion(parsing: version)
         // What reset(to:) would refuse must not have removed anything.
         if limit.exceeds(currentVersion) { return .nothing }
-        let table = AppMigrationsTable(session: session, name: ledger, manager: name)
-        return table.removeAlone(after: limit, lockTimeout: lockTimeout)
+        return table(ledger, session).removeAlone(after: limit, lockTimeout: lockTimeout)
     }
 }

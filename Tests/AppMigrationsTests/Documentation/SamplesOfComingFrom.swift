@@ -7,8 +7,8 @@ import Testing
 func versionLeft(
     in defaults: UserDefaults,
     by name: String?,
-    appVersion: AppVersion,
     oldest: AppVersion,
+    lastRelease: AppVersion,
     report: (String) -> Void
 ) -> MigrationManager.FirstRun {
     let ends = name.map { ["-\($0)"] } ?? ["", "-(null)"]
@@ -33,27 +33,32 @@ func versionLeft(
     )
     let complete = numbers.prefix { !$0.isEmpty }
     let release = AppVersion(complete.joined(separator: "."))
-    if let release, release <= appVersion, AppVersion(text) != nil {
+    if let release, release <= lastRelease, AppVersion(text) != nil {
         return .existingData(at: text)
     }
-    let version = min(release ?? oldest, appVersion)
+    let version = min(release ?? oldest, lastRelease)
     report("\"\(left)\" of the defaults is taken for \(version).")
     return .existingData(at: version.description)
 }
 
+struct DeviceIsLocked: Error {}
+
 func startAfterMFMigrationManager(
     appVersion: String,
     stateDirectory: String,
+    isUnlocked: Bool,
     report: (String) -> Void
 ) throws -> MigrationManager {
+    // On a locked device the user defaults are a new user's.
+    guard isUnlocked else { throw DeviceIsLocked() }
     let migrations = try MigrationManager(
         named: "Library",
         currentVersion: appVersion,
         firstRun: try versionLeft(
             in: .standard,
             by: "Library",
-            appVersion: AppVersion(parsing: appVersion),
             oldest: AppVersion(parsing: "1.0"),
+            lastRelease: AppVersion(parsing: "3.1"),
             report: report
         ),
         stateDirectory: stateDirectory
@@ -107,10 +112,19 @@ private func migrateCoreDataStore(at path: String, progress: (Double) -> Void) t
                         _ = try startAfterMFMigrationManager(
                             appVersion: "3.2",
                             stateDirectory: folder.path + state,
+                            isUnlocked: true,
                             report: { Issue.record("\($0)") }
                         )
                     }
                     return calls.names
+                }
+                #expect(throws: DeviceIsLocked.self) {
+                    try startAfterMFMigrationManager(
+                        appVersion: "3.2",
+                        stateDirectory: folder.path + "/old",
+                        isUnlocked: false,
+                        report: { Issue.record("\($0)") }
+                    )
                 }
                 #expect(try start("/new") == [])
                 UserDefaults.standard.register(defaults: ["MFMigrationManagerLastVersionKey-Library": "1.1"])

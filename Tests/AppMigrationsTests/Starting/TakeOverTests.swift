@@ -64,8 +64,8 @@ struct TakeOverTests {
                     firstRun: versionLeft(
                         in: defaults,
                         by: name,
-                        appVersion: version("1.4"),
                         oldest: version("1.0"),
+                        lastRelease: version("1.4"),
                         report: { reports.append($0) }
                     ),
                     stateDirectory: folder.path
@@ -82,6 +82,30 @@ struct TakeOverTests {
         }
     }
 
+    @Test func `what a beta of the next release left hides none of its migrations`() throws {
+        let suite = "TakeOverTests-\(UUID().uuidString)"
+        let defaults = try #require(UserDefaults(suiteName: suite))
+        defer { defaults.removePersistentDomain(forName: suite) }
+        defaults.set("9.0", forKey: "MFMigrationManagerLastVersionKey-Library")
+        try withTemporaryDirectory { folder throws in
+            let manager = try MigrationManager(
+                named: "Library",
+                currentVersion: "3.2",
+                firstRun: versionLeft(
+                    in: defaults,
+                    by: "Library",
+                    oldest: version("1.0"),
+                    lastRelease: version("3.1"),
+                    report: { _ in }
+                ),
+                stateDirectory: folder.path
+            )
+            var ran = false
+            try manager.whenMigrating(toVersion: "3.2") { ran = true }
+            #expect(ran)
+        }
+    }
+
     @Test func `where nothing was forgotten but the state, the keys are asked again`() throws {
         let suite = "TakeOverTests-\(UUID().uuidString)"
         let defaults = try #require(UserDefaults(suiteName: suite))
@@ -95,8 +119,8 @@ struct TakeOverTests {
                     firstRun: versionLeft(
                         in: defaults,
                         by: nil,
-                        appVersion: version("1.4"),
                         oldest: version("1.0"),
+                        lastRelease: version("1.4"),
                         report: { Issue.record("\($0)") }
                     ),
                     stateDirectory: folder.path

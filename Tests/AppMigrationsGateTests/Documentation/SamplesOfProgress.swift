@@ -133,6 +133,34 @@ nonisolated(nonsending) func showBar(
     try await gate.ready()
 }
 
+func startTool(
+    in folder: String,
+    version: String,
+    show: @escaping (String) -> Void
+) async throws {
+    let gate = MigrationGate { progress in
+        let options = progress.options(.init(attemptLimit: 3))
+        try await runUntilInterrupted {
+            let manager = { (name: String) in
+                try MigrationManager(
+                    named: name,
+                    currentVersion: version,
+                    firstRun: libraryVersion(in: folder),
+                    stateDirectory: folder,
+                    options: options
+                )
+            }
+            let settings = try manager("Settings")
+            let library = try manager("Library")
+            try progress.plan(settings, declareSettings)
+            try progress.plan(library, declareLibrary)
+            try declareSettings(settings)
+            try declareLibrary(library)
+        }
+    }
+    try await showBar(of: gate, show)
+}
+
 func addNote(_ text: String, gate: MigrationGate) async throws {
     try await gate.ready()
     try save(text)
@@ -146,6 +174,26 @@ func addNote(_ text: String, gate: MigrationGate) async throws {
 /// The sample, in a device that is unlocked.
 private func libraryGate(in folder: String, appVersion: String) -> MigrationGate {
     libraryGate(in: folder, appVersion: appVersion, isUnlocked: isUnlocked)
+}
+
+@Sendable private func declareSettings(_ migrations: MigrationManager) throws {
+    try migrations.whenMigrating(toVersion: "1.2") { context in
+        note("settings")
+        try interruption.withLock { $0 }?(context)
+    }
+}
+
+/// What a signal does while the settings are migrated.
+private let interruption = Guarded<(@Sendable (MigrationContext) throws -> Void)?>(nil)
+private let work = Guarded<Task<Void, any Error>?>(nil)
+
+/// Stands for the sample of the tools, which cancels its task at a signal.
+@Sendable private func runUntilInterrupted(
+    _ start: @escaping @Sendable () async throws -> Void
+) async throws {
+    let task = Task.detached { try await start() }
+    work.withLock { $0 = task }
+    try await task.value
 }
 
 private let folders = ["Letters", "Drafts"]
@@ -199,6 +247,35 @@ private func note(_ call: String) { calls.withLock { $0.append(call) } }
             #expect(lines.allSatisfy { $0.hasSuffix("\u{1B}[K") })
             #expect(try await shown("1.4") == [])
             try await addNote("A door", gate: libraryGate(in: folder, appVersion: "1.4"))
+        }
+    }
+
+    @Test func `a tool with two managers has one bar, and an interruption ends its start at a checkpoint`()
+        async
+    {
+        await #expect(processExitsWith: .success) {
+            try await withTemporaryFolder { folder async throws in
+                func start() async throws -> [Int] {
+                    var lines = [String]()
+                    defer { calls.withLock { $0 = [] } }
+                    try await startTool(in: folder, version: "1.4") { lines.append($0) }
+                    return lines.compactMap { Int($0.split(separator: " ").dropFirst().first ?? "") }
+                }
+                try Data("1.0".utf8).write(to: URL(filePath: folder + "/library.plist"))
+                interruption.withLock {
+                    $0 = { context in
+                        while work.withLock({ $0 == nil }) {}
+                        work.withLock { $0 }?.cancel()
+                        try context.saveCheckpoint(1)
+                    }
+                }
+                let error = await #expect(throws: MigrationError.self) { _ = try await start() }
+                #expect(error?.code == .cancelled, "\(String(describing: error))")
+                interruption.withLock { $0 = nil }
+                let percents = try await start()
+                #expect(percents == percents.sorted(), "\(percents)")
+                #expect(try await start() == [])
+            }
         }
     }
 

@@ -33,7 +33,8 @@ func versionLeft(
     )
     let complete = numbers.prefix { !$0.isEmpty }
     let release = AppVersion(complete.joined(separator: "."))
-    if let release, release <= lastRelease, AppVersion(text) != nil {
+    let isVersion = AppVersion(text) != nil
+    if isVersion, let release, release <= lastRelease {
         return .existingData(at: text)
     }
     let version = min(release ?? oldest, lastRelease)

@@ -54,8 +54,12 @@ func exitCode(
         return 0
     } catch let error as MigrationError {
         report("\(error)")
+        let cause = error.underlyingError as? SystemCallError
         switch error.code {
+        case .stateUnreadable where cause?.errorNumber == EACCES:
+            return 77
         case .lockTimeout, .stateUnreadable: return 75
+        case .cancelled: return 130
         default: return 70
         }
     } catch {
@@ -65,16 +69,16 @@ func exitCode(
 }
 
 func runUntilInterrupted(
-    _ start: @escaping @Sendable () throws -> Void
+    _ start: @escaping @Sendable () async throws -> Void
 ) async throws {
-    let sources = [SIGINT, SIGTERM].map { number in
+    let sources = [SIGINT, SIGTERM, SIGHUP].map { number in
         signal(number, SIG_IGN)
         return DispatchSource.makeSignalSource(
             signal: number,
             queue: .global()
         )
     }
-    let work = Task.detached { try start() }
+    let work = Task.detached { try await start() }
     for source in sources {
         source.setEventHandler { work.cancel() }
         source.activate()
@@ -126,7 +130,7 @@ private func addIndex(_ directory: String) throws { try Calls.note() }
         }
     }
 
-    @Test(arguments: [SIGINT, SIGTERM])
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
     func `an interrupted tool ends behind its checkpoint, and no death is counted`(number: Int32) async {
         await #expect(processExitsWith: .success) { [number = number as Int32] in
             try await withTemporaryFolder { folder async throws in
@@ -216,5 +220,18 @@ private func addIndex(_ directory: String) throws { try Calls.note() }
             #expect(code("1.0", folder + "/default.migrations.json") == 75)
             #expect(said.count == 2)
         }
+    }
+
+    @Test func `a missing right is no reason to try again, and a cancellation is none to report`() {
+        func code(_ code: MigrationError.Code, _ errno: Int32?) -> Int32 {
+            let cause = errno.map { SystemCallError(call: "open", errorNumber: $0) }
+            return exitCode {
+                throw MigrationError(code, manager: "Data", path: nil, underlying: cause, "")
+            } report: { _ in
+            }
+        }
+        #expect(code(.stateUnreadable, EACCES) == 77)
+        #expect(code(.stateUnreadable, EIO) == 75)
+        #expect(code(.cancelled, nil) == 130)
     }
 }

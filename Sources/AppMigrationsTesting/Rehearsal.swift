@@ -96,25 +96,30 @@ public struct Rehearsal: Sendable {
     ///
     /// - Parameters:
     ///   - firstRun: The app's own expression for `firstRun:`, for data in this folder.
+    ///   - adoption: The first release with this library. Users of that release and later ones have a state, so the app
+    ///     isn't asked about their starting points. With `nil` it is asked about all of them.
     ///   - declarations: What the app declares, for data in this folder.
-    /// - Returns: The report, with a row `asked firstRun` for each starting point.
-    /// - Throws: The same as the form without `firstRun`. What `firstRun` throws is a finding.
+    /// - Returns: The report, with a row `asked firstRun` for each starting point that was asked about.
+    /// - Throws: The same as the form without `firstRun`, also for an `adoption` that can't be read. What `firstRun` throws
+    ///   is a finding.
     public func run(
         firstRun: (_ folder: String) throws -> MigrationManager.FirstRun,
+        before adoption: String? = nil,
         _ declarations: (MigrationManager, String) throws -> Void
     ) throws -> RehearsalReport {
         let stage = try RehearsalStage(self)
-        try stage.ask(firstRun)
+        try stage.ask(firstRun, before: adoption)
         return try Self.run(stage, declarations)
     }
 
     /// The same for asynchronous declarations.
     nonisolated(nonsending) public func run(
         firstRun: (_ folder: String) throws -> MigrationManager.FirstRun,
+        before adoption: String? = nil,
         _ declarations: nonisolated(nonsending) (MigrationManager, String) async throws -> Void
     ) async throws -> RehearsalReport {
         let stage = try RehearsalStage(self)
-        try stage.ask(firstRun)
+        try stage.ask(firstRun, before: adoption)
         return try await Self.run(stage, declarations)
     }
 

@@ -73,4 +73,10 @@ public struct StartingPoint: Sendable {
         case .nothing: nil
         }
     }
+
+    /// Whether it was left by a release that has this library, which the release `adoption` was the first to have.
+    func hasState(since adoption: AppVersion, at version: AppVersion?) -> Bool {
+        guard case .version = kind, let version else { return false }
+        return version >= adoption
+    }
 }

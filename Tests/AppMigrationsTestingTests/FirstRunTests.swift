@@ -12,9 +12,12 @@ import Testing
 
     private static func report(
         from points: [StartingPoint] = points,
+        before adoption: String? = nil,
         _ firstRun: (String) throws -> MigrationManager.FirstRun
     ) throws -> RehearsalReport {
-        try Rehearsal(currentVersion: "3.3", from: points).run(firstRun: firstRun) { migrations, folder in
+        try Rehearsal(currentVersion: "3.3", from: points).run(firstRun: firstRun, before: adoption) {
+            migrations,
+            folder in
             for version in ["3.2", "3.3"] {
                 try migrations.whenMigrating(toVersion: version) { try addLine(version, in: folder) }
             }
@@ -45,6 +48,31 @@ import Testing
         )
         let forgotten = try Self.report { _ in .freshInstall }
         #expect(forgotten.findings.map(\.kind) == [.firstRunSkips, .firstRunSkips])
+    }
+
+    @Test func `from the first release with the library on there is a state, and the app isn't asked`()
+        async throws
+    {
+        // Such an app looks for what the old releases left, and takes all else for new.
+        func detection(_ folder: String) throws -> MigrationManager.FirstRun {
+            try exists("list.txt", in: folder) && !read("list.txt", in: folder).contains("3.2")
+                ? .existingData(at: "3.0") : .freshInstall
+        }
+        let report = try Self.report(before: "3.2", detection)
+        try report.requireClean()
+        #expect(report.runs.filter { $0.title == "asked firstRun" }.map(\.start) == ["3.0", "fresh install"])
+        #expect(try Self.report(before: "3.3", detection).findings.map(\.kind) == [.firstRunSkips])
+        let rehearsal = Rehearsal(currentVersion: "3.3", from: Self.points)
+        let awaited = try await rehearsal.run(firstRun: detection, before: "3.2") { migrations, folder in
+            await Task.yield()
+            for version in ["3.2", "3.3"] {
+                try migrations.whenMigrating(toVersion: version) { try addLine(version, in: folder) }
+            }
+        }
+        #expect(awaited.runs.map(\.title) == report.runs.map(\.title))
+        let built = try Self.report(from: [.everything], before: "3.0") { _ in .everything }
+        #expect(built.runs.first?.title == "asked firstRun")
+        #expect(throws: MigrationError.self) { try Self.report(before: "3.x", detection) }
     }
 
     @Test func `a detection that takes new data for old is run, and does no harm where migrations look`()

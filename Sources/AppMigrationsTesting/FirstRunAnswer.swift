@@ -22,6 +22,7 @@ struct FirstRunAnswer {
 
     /// The run of the question, without those that the answer leads to.
     func row(declared: [AppVersion], current: AppVersion, _ folders: RehearsalFolders) -> RehearsedRun {
+        let said: MigrationManager.FirstRun? = if case .success(let answer) = answer { answer } else { nil }
         var found = [RehearsalFinding]()
         do {
             found = try findings(declared, current)
@@ -35,7 +36,8 @@ struct FirstRunAnswer {
             appVersions: [current],
             ran: [],
             duration: .zero,
-            findings: found
+            findings: found,
+            answer: said
         )
     }
 

@@ -33,8 +33,16 @@ extension RehearsalReport: CustomStringConvertible {
     private static func cells(_ run: RehearsedRun) -> [String] {
         [
             run.start, run.title, list(run.appVersions), list(run.ran),
-            TextTable.milliseconds(run.duration), TextTable.outcome(run.findings.count),
+            TextTable.milliseconds(run.duration), outcome(run),
         ]
+    }
+
+    /// An answer stands beside its starting point, since a lower one that does no harm is no finding.
+    private static func outcome(_ run: RehearsedRun) -> String {
+        let count = run.findings.count
+        guard let answer = run.answer else { return TextTable.outcome(count) }
+        let text = FirstRunAnswer.text(of: answer)
+        return count == 0 ? text : "\(text), \(TextTable.outcome(count))"
     }
 
     private static func list(_ versions: [AppVersion]) -> String {

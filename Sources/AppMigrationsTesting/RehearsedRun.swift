@@ -21,4 +21,7 @@ public struct RehearsedRun: Sendable {
 
     /// What differs from the run that it was compared with, or how it failed.
     public let findings: [RehearsalFinding]
+
+    /// What the app's `firstRun:` answered, in a row that asked it; `nil` in the others, and where `firstRun:` threw.
+    public let answer: MigrationManager.FirstRun?
 }

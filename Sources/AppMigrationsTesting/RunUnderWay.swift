@@ -43,7 +43,8 @@ struct RunUnderWay {
             appVersions: before + scenario.launches,
             ran: ran,
             duration: duration,
-            findings: findings
+            findings: findings,
+            answer: nil
         )
     }
 

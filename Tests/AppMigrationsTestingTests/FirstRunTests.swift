@@ -36,6 +36,7 @@ import Testing
         try report.requireClean()
         let rows = report.runs.filter { $0.title == "asked firstRun" }
         #expect(rows.map(\.start) == ["3.0", "3.2", "fresh install"])
+        #expect(report.runs.filter { $0.answer != nil }.map(\.title) == rows.map(\.title))
     }
 
     @Test func `a detection that takes old data for new is found, with what would never run`() throws {
@@ -82,6 +83,22 @@ import Testing
         try report.requireClean()
         #expect(
             report.runs.filter { $0.title == "as firstRun answers" }.map(\.ran.description) == ["[3.2, 3.3]"]
+        )
+    }
+
+    @Test func `the report shows what was answered for each starting point`() throws {
+        struct Locked: Error {}
+        let report = try Self.report { folder in
+            guard exists("list.txt", in: folder) else { throw Locked() }
+            return .existingData(at: try read("list.txt", in: folder) == "3.0\n" ? "3.2" : "3.1")
+        }
+        let rows = "\(report)".split(separator: "\n").filter { $0.contains("asked firstRun  ") }
+        let cells = rows.map { $0.split(separator: /\s\s+/).map(String.init) }
+        #expect(
+            cells.map { [$0.first, $0.last] } == [
+                ["3.0", #"existingData(at: "3.2"), 1 finding"#], ["3.2", #"existingData(at: "3.1")"#],
+                ["fresh install", "1 finding"],
+            ]
         )
     }
 

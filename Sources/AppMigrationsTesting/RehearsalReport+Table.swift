@@ -1,7 +1,7 @@
 import AppMigrations
 
 extension RehearsalReport: CustomStringConvertible {
-    /// The table of runs, the first three findings of each in plain words, and what wasn't rehearsed.
+    /// The table of runs, the first three findings of each in plain words, and what wasn't rehearsed or asked.
     public var description: String {
         var lines = [
             "Rehearsal of \(name) \(currentVersion): \(TextTable.count(runs.count, "run")), "
@@ -10,6 +10,11 @@ extension RehearsalReport: CustomStringConvertible {
         lines += table
         lines += versionFindings.map { "- \($0)" }
         lines += runs.flatMap(Self.shortened)
+        if !hasFreshInstall, runs.contains(where: { !$0.ran.isEmpty }) {
+            lines.append(
+                "Not asked, for want of a freshInstall: does a migration lose something from every starting point?"
+            )
+        }
         if !unrehearsedVersions.isEmpty {
             lines.append(
                 "Not rehearsed, for want of a starting point before it: \(Self.list(unrehearsedVersions))"

@@ -10,6 +10,9 @@ public struct RehearsalReport: Sendable {
     /// The version that was rehearsed.
     public let currentVersion: AppVersion
 
+    /// Whether the upgrades were compared with a fresh install.
+    let hasFreshInstall: Bool
+
     /// The versions declared, in their order.
     public internal(set) var declaredVersions: [AppVersion] = []
 

@@ -31,7 +31,11 @@ final class RehearsalStage {
         oldest = try rehearsal.upgradesFrom.map { try AppVersion(parsing: $0) }
         folders = try RehearsalFolders(in: rehearsal.workingDirectory)
         startVersions = try rehearsal.startingPoints.map { try $0.version(current: current) }
-        report = RehearsalReport(name: rehearsal.name, currentVersion: current)
+        report = RehearsalReport(
+            name: rehearsal.name,
+            currentVersion: current,
+            hasFreshInstall: rehearsal.startingPoints.contains { $0.kind == .freshInstall }
+        )
         waiting = [Scenario(kind: .listing, point: 0, launches: [current])]
     }
 

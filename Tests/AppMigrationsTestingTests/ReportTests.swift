@@ -42,6 +42,23 @@ struct ReportTests {
         )
     }
 
+    @Test func `a report says what can't be asked without a fresh install`() throws {
+        func report(_ points: StartingPoint...) throws -> RehearsalReport {
+            try Rehearsal(currentVersion: "1.1", from: points).run { migrations, folder in
+                try migrations.whenMigrating(toVersion: "1.1") { try write("", to: "list.txt", in: folder) }
+            }
+        }
+        let line =
+            "Not asked, for want of a freshInstall: does a migration lose something from every starting point?"
+        let blind = try report(list(), list("1.0\n1.0\n"))
+        #expect(blind.isClean)
+        #expect("\(blind)".split(separator: "\n").last.map(String.init) == line)
+        let asked = try report(list(), .freshInstall { try write("1.0\n", to: "list.txt", in: $0) })
+        #expect(asked.findings.map(\.kind) == [.freshInstallDiffers])
+        #expect(!"\(asked)".contains("Not asked"))
+        #expect(try !"\(report(list(at: "1.1")))".contains("Not asked"))
+    }
+
     @Test(arguments: [[], ["1.1"]])
     func `a rehearsal in which no closure runs is no clean one`(starts: [String]) throws {
         let rehearsal = Rehearsal(currentVersion: "1.1", from: starts.map { list(at: $0) })

@@ -61,7 +61,7 @@ public struct Rehearsal: Sendable {
         self.name = name
         self.currentVersion = currentVersion
         self.upgradesFrom = upgradesFrom
-        self.startingPoints = startingPoints
+        self.startingPoints = StartingPoint.numbered(startingPoints)
         comparison = FolderComparison(rules: rules)
         recordFile = file
         self.workingDirectory = workingDirectory

@@ -2,7 +2,7 @@ public import AppMigrations
 
 /// One run of a rehearsal: one or more starts of the app on the data of one starting point.
 public struct RehearsedRun: Sendable {
-    /// The starting point: its version, `fresh install` or `everything`.
+    /// The starting point: its version, `fresh install` or `everything`, and its name where it has one.
     public let start: String
 
     /// What was done, for instance `step by step` or `killed after the closure of 1.1`.

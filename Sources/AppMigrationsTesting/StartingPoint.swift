@@ -10,6 +10,8 @@ public struct StartingPoint: Sendable {
     }
 
     let kind: Kind
+    /// What sets it apart from others of its version.
+    private(set) var label = ""
     let make: @Sendable (_ folder: String) throws -> Void
 
     /// Data as `version` left it, copied from a folder that is kept with the tests.
@@ -39,21 +41,42 @@ public struct StartingPoint: Sendable {
     /// An empty folder, of a subsystem that builds itself through its migrations: all of them run.
     public static var everything: StartingPoint { StartingPoint(kind: .nothing) { _ in } }
 
+    /// The same starting point, with a name behind its version in the report: `1.4 (iPad)`.
+    ///
+    /// It tells starting points of one version apart. Those without a name are numbered: `1.4`, `1.4 (2)`.
+    public func labeled(_ label: String) -> StartingPoint {
+        var point = self
+        point.label = " (\(label))"
+        return point
+    }
+
+    /// The points, those numbered that would have the name of one before them.
+    static func numbered(_ points: [StartingPoint]) -> [StartingPoint] {
+        var counts: [String: Int] = [:]
+        return points.map { point in
+            let number = counts[point.title, default: 0] + 1
+            counts[point.title] = number
+            var numbered = point
+            if number > 1 { numbered.label += " (\(number))" }
+            return numbered
+        }
+    }
+
     /// What the table calls it.
     var title: String {
         switch kind {
-        case .version(let version): version
-        case .freshInstall: "fresh install"
-        case .nothing: "everything"
+        case .version(let version): version + label
+        case .freshInstall: "fresh install" + label
+        case .nothing: "everything" + label
         }
     }
 
     /// The same in a sentence.
     var origin: String {
         switch kind {
-        case .version(let version): "From \(version)"
-        case .freshInstall: "With a fresh install"
-        case .nothing: "From an empty folder"
+        case .version(let version): "From \(version)\(label)"
+        case .freshInstall: "With a fresh install\(label)"
+        case .nothing: "From an empty folder\(label)"
         }
     }
 

@@ -42,6 +42,29 @@ struct ReportTests {
         )
     }
 
+    @Test func `starting points of one version are told apart, in the table and in the findings`() throws {
+        let points = [
+            list(), list().labeled("iPad"), list("1.1\n"), list().labeled("iPad"), list(at: "1.0.1"),
+            .freshInstall { try write("1.0\n", to: "list.txt", in: $0) }.labeled("iPad"),
+        ]
+        let report = try Rehearsal(currentVersion: "1.1", from: points).run(firstRun: { _ in .everything }) {
+            migrations,
+            _ in
+            try migrations.whenMigrating(toVersion: "1.1") {}
+        }
+        let asked = report.runs.filter { $0.title == "asked firstRun" }
+        #expect(
+            asked.map(\.start) == [
+                "1.0", "1.0 (iPad)", "1.0 (2)", "1.0 (iPad) (2)", "1.0.1", "fresh install (iPad)",
+            ]
+        )
+        #expect(
+            report.texts.map { String($0.prefix { $0 != "," && $0 != ":" }) } == [
+                "From 1.0 (2) to 1.1", "With a fresh install (iPad)",
+            ]
+        )
+    }
+
     @Test func `a report says what can't be asked without a fresh install`() throws {
         func report(_ points: StartingPoint...) throws -> RehearsalReport {
             try Rehearsal(currentVersion: "1.1", from: points).run { migrations, folder in

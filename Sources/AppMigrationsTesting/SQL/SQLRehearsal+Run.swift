@@ -10,6 +10,8 @@ extension SQLRehearsal {
         let release: AppVersion?
         /// The migrations that the lock has found something about.
         let found: Set<Int64>
+        /// The tables that the comparison leaves out.
+        let ignored: [SQLName]
 
         /// The schema at the end; `nil` where the run failed.
         private(set) var schema: SQLSchema?
@@ -17,11 +19,18 @@ extension SQLRehearsal {
         private var findings = [SQLRehearsalFinding]()
         private var duration = Duration.zero
 
-        init(migrator: SQLMigrator<Connection>, folder: String, release: AppVersion?, found: Set<Int64>) {
+        init(
+            migrator: SQLMigrator<Connection>,
+            folder: String,
+            release: AppVersion?,
+            found: Set<Int64>,
+            ignored: [SQLName]
+        ) {
             self.migrator = migrator
             self.folder = folder
             self.release = release
             self.found = found
+            self.ignored = ignored
         }
 
         var row: SQLRehearsedRun {
@@ -64,14 +73,19 @@ extension SQLRehearsal {
             let end = try SQLSchema(of: db)
             schema = end
             guard let new else { return }
-            let ledgers = [SQLName(migrator.ledger), SQLName("app_migrations")]
-            findings = end.differences(from: new, leavingOut: ledgers).map { difference in
-                finding(
-                    .startsDiffer,
-                    "\(origin): \(difference). A migration that ran before the release made something else then: give it back "
-                        + "the text that was released, and write the change as a new migration."
-                )
+            let left = ignored + [SQLName(migrator.ledger), SQLName("app_migrations")]
+            findings = end.differences(from: new, leavingOut: left).map { difference in
+                finding(.startsDiffer, "\(origin): \(difference.text). \(advice(difference))")
             }
+        }
+
+        private func advice(_ difference: SQLSchema.Difference) -> String {
+            let edited =
+                "A migration that ran before the release made something else then: give it back the text that was "
+                + "released, and write the change as a new migration."
+            guard let table = difference.ownTable else { return edited }
+            return edited
+                + " If no migration made it, but another library for instance, add \"\(table)\" to ignoring:."
         }
 
         /// Why migrations may run that the release had run, where its record has tables and no version.

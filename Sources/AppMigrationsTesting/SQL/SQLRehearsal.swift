@@ -23,15 +23,23 @@ public import AppMigrationsSQL
 public struct SQLRehearsal<Connection: SQLConnection>: Sendable {
     private let migrator: SQLMigrator<Connection>
     private let folder: String
+    private let ignored: [SQLName]
 
     /// Describes what is to be rehearsed; nothing is read or run yet.
     ///
     /// - Parameters:
     ///   - migrator: The migrator of the app, as it is about to be released.
     ///   - folder: The path of the folder with the records, in the sources of the tests and not in their bundle.
-    public init(of migrator: SQLMigrator<Connection>, releasesIn folder: String) {
+    ///   - tables: Tables that no migration made, for instance those of another library. The comparison leaves them out, with
+    ///     their indexes and triggers.
+    public init(
+        of migrator: SQLMigrator<Connection>,
+        releasesIn folder: String,
+        ignoring tables: [String] = []
+    ) {
         self.migrator = migrator
         self.folder = folder
+        ignored = tables.map { SQLName($0) }
     }
 
     private var lock: SQLMigrationLock { SQLMigrationLock(file: folder + "/migrations.lock") }
@@ -126,7 +134,13 @@ extension SQLRehearsal {
             var run: Run?
             try lend { db in
                 try requireEmpty(db)
-                run = Run(migrator: migrator, folder: folder, release: release, found: found)
+                run = Run(
+                    migrator: migrator,
+                    folder: folder,
+                    release: release,
+                    found: found,
+                    ignored: ignored
+                )
                 try run?.rehearse(db, prepare, comparedWith: new)
             }
             guard let run else { throw Self.notLent }

@@ -40,7 +40,8 @@ public struct SQLRehearsalFinding: Error, Sendable, CustomStringConvertible {
         /// A migration failed on the schema of a release or in a new database, or the recorded schema could not be made.
         public static var failed: Kind { Kind(.failed) }
 
-        /// The schema of a release doesn't become that of a new database.
+        /// The schema of a release doesn't become that of a new database: a migration was changed, or the release has a table
+        /// that no migration made.
         public static var startsDiffer: Kind { Kind(.startsDiffer) }
 
         /// A released migration has another text than when it was released.

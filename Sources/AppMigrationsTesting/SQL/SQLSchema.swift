@@ -5,9 +5,19 @@ struct SQLSchema {
     struct Object {
         let kind: String
         let name: SQLName
+        /// The table that an index or a trigger belongs to; the name of anything else.
+        let table: SQLName
         let sql: String
 
         var title: String { "\(kind) \(name)" }
+    }
+
+    /// A difference from the schema of a new database.
+    struct Difference {
+        /// A sentence that goes on from the name of a release.
+        let text: String
+        /// The table concerned, where a new database has nothing of the kind.
+        let ownTable: SQLName?
     }
 
     /// In the order in which they were made, which is one in which they can be.
@@ -17,7 +27,7 @@ struct SQLSchema {
     init(of db: some SQLConnection) throws {
         var objects = [Object]()
         let rows = try db.query(
-            "SELECT type, name, sql FROM main.sqlite_master WHERE sql NOT NULL ORDER BY rowid"
+            "SELECT type, name, tbl_name, sql FROM main.sqlite_master WHERE sql NOT NULL ORDER BY rowid"
         )
         for row in rows {
             let name = SQLName(try row[1].value(as: String.self))
@@ -26,7 +36,8 @@ struct SQLSchema {
                 Object(
                     kind: try row[0].value(as: String.self),
                     name: name,
-                    sql: try row[2].value(as: String.self)
+                    table: SQLName(try row[2].value(as: String.self)),
+                    sql: try row[3].value(as: String.self)
                 )
             )
         }
@@ -40,25 +51,28 @@ struct SQLSchema {
         self.objects = objects
     }
 
-    /// What is different from the schema of a new database, as sentences that go on from the name of a release.
-    func differences(from new: SQLSchema, leavingOut ledgers: [SQLName]) -> [String] {
-        var differences = [String]()
-        for wanted in new.objects where !ledgers.contains(wanted.name) {
+    /// What is different from the schema of a new database, without these tables and what belongs to them.
+    func differences(from new: SQLSchema, leavingOut tables: [SQLName]) -> [Difference] {
+        var differences = [Difference]()
+        func add(_ text: String, of table: SQLName? = nil) {
+            differences.append(Difference(text: text, ownTable: table))
+        }
+        for wanted in new.objects where !tables.contains(wanted.table) {
             guard let mine = objects.first(where: { $0.kind == wanted.kind && $0.name == wanted.name }) else {
-                differences.append("there is no \(wanted.title), which a new database has")
+                add("there is no \(wanted.title), which a new database has")
                 continue
             }
             let (words, expected) = (mine.words, wanted.words)
             if words.elementsEqual(expected, by: { $0.isSame(as: $1) }) { continue }
             let same = zip(words, expected).prefix { $0.isSame(as: $1) }.count
-            differences.append(
+            add(
                 "the \(wanted.title) is \(Object.shown(words, from: same)) and in a new database "
                     + Object.shown(expected, from: same)
             )
         }
-        for mine in objects where !ledgers.contains(mine.name) {
+        for mine in objects where !tables.contains(mine.table) {
             if new.objects.contains(where: { $0.kind == mine.kind && $0.name == mine.name }) { continue }
-            differences.append("the \(mine.title) is there, which a new database has not")
+            add("the \(mine.title) is there, which a new database has not", of: mine.table)
         }
         return differences
     }

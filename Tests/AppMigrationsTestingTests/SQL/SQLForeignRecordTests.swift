@@ -43,11 +43,16 @@ struct SQLForeignRecordTests {
 
     private func report(
         _ folder: String,
+        ignoring tables: [String] = [],
         preparing prepare: (SQLiteConnection, SQLiteMigrator) throws -> Void = { _, _ in }
     ) throws -> SQLRehearsalReport {
         let migrator = try SQLiteMigrator(SQLiteMigration.numbered(scripts))
         try SQLMigrationLock(file: folder + "/Releases/migrations.lock").record(migrator)
-        return try SQLRehearsal(of: migrator, releasesIn: folder + "/Releases").run(
+        return try SQLRehearsal(
+            of: migrator,
+            releasesIn: folder + "/Releases",
+            ignoring: tables
+        ).run(
             opening: { try SQLiteConnection(path: ":memory:") },
             preparing: { try prepare($0, migrator) }
         )
@@ -76,6 +81,44 @@ struct SQLForeignRecordTests {
             let report = try report(folder) { db, migrator in try migrator.baseline(db, at: db.userVersion) }
             try report.requireClean()
             #expect(report.runs.map(\.ran) == [[1, 2, 3], [3]])
+        }
+    }
+
+    @Test func `another library's table is left out with what belongs to it, and the finding says how`()
+        throws
+    {
+        try withTemporaryFolder { folder throws in
+            let tracker = """
+                CREATE TABLE _sModel_DBDefTracker(file TEXT);
+                CREATE INDEX tracked ON _sModel_DBDefTracker(file);
+                CREATE TRIGGER tracking AFTER INSERT ON _sModel_DBDefTracker BEGIN SELECT 1; END;
+                """
+            try makeLibrary(folder, ledger: "\(tracker) PRAGMA user_version = 2")
+            try shell(
+                """
+                sqlite3 library.sqlite ".schema --nosys" > 1.0.sql
+                echo "PRAGMA user_version = 2;" >> 1.0.sql
+                """,
+                in: folder
+            )
+            func report(ignoring tables: [String]) throws -> SQLRehearsalReport {
+                try self.report(folder, ignoring: tables) { try $1.baseline($0, at: $0.userVersion) }
+            }
+            let found = try report(ignoring: []).findings
+            #expect(found.map(\.kind) == [.startsDiffer, .startsDiffer, .startsDiffer])
+            #expect(
+                found.first?.description
+                    == "From 1.0: the table _sModel_DBDefTracker is there, which a new database has not. A migration that "
+                    + "ran before the release made something else then: give it back the text that was released, and write the "
+                    + "change as a new migration. If no migration made it, but another library for "
+                    + #"instance, add "_sModel_DBDefTracker" to ignoring:."#
+            )
+            let advice = #"add "_sModel_DBDefTracker" to ignoring:."#
+            #expect(found.allSatisfy { $0.description.hasSuffix(advice) })
+            try report(ignoring: ["_SMODEL_DBDefTracker"]).requireClean()
+            try append("DROP TABLE tag;", to: "Releases/1.0.sql", in: folder)
+            #expect(try report(ignoring: ["_sModel_DBDefTracker"]).findings.count == 1)
+            try report(ignoring: ["_sModel_DBDefTracker", "tag"]).requireClean()
         }
     }
 

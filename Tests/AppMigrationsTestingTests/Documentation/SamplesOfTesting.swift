@@ -51,7 +51,10 @@ func libraryVersion(
 }
 
 func rehearsed(_ rehearsal: Rehearsal) throws -> RehearsalReport {
-    try rehearsal.run(firstRun: libraryVersion) { manager, folder in
+    try rehearsal.run(
+        firstRun: libraryVersion,
+        before: "1.4"
+    ) { manager, folder in
         try Library(folder: folder).declare(manager)
     }
 }

@@ -9,7 +9,8 @@ extension MigrationStatus {
 
         /// How many processes of ``appVersion`` died in it, since the last checkpoint that changed.
         ///
-        /// The process that was in it last is one of them, unless the closure threw or is under way.
+        /// The process that was in it last is one of them, unless the closure threw, is under way, or is a host's of a fleet whose
+        /// lease stands. It is the number that `attemptLimit` is compared with.
         public let deaths: Int
 
         /// The version of the app that began it last.
@@ -37,6 +38,9 @@ extension MigrationStatus {
 
         /// Whether protected files wait to be put back, which the next start that may write does.
         public let awaitsRestore: Bool
+
+        /// The lease of the host of a fleet that may be at work; JSON doesn't have it.
+        let lease: Lease?
     }
 }
 
@@ -44,7 +48,9 @@ extension MigrationStatus.Attempt {
     init(_ known: AttemptedMigration, _ interruption: Interruption? = nil, isUnderWay: Bool? = false) {
         version = known.version
         attempts = known.attempts
-        deaths = isUnderWay == true ? interruption?.deaths ?? known.deaths : known.deaths
+        lease = isUnderWay == nil ? interruption?.lease : nil
+        let mayBeAlive = isUnderWay == true || lease != nil
+        deaths = mayBeAlive ? interruption?.deaths ?? known.deaths : known.deaths
         appVersion = known.appVersion
         startedAt = interruption?.startedAt
         failure = interruption?.failure

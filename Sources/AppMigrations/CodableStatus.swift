@@ -54,6 +54,7 @@ extension MigrationStatus.Attempt: Codable {
         progress = try members.readIfThere("progress")
         isUnderWay = try members.readIfThere("isUnderWay")
         awaitsRestore = try members.read("awaitsRestore")
+        lease = nil
     }
 
     /// Writes `version`, `attempts`, `deaths`, `appVersion`, `awaitsRestore`, and where they are known `startedAt` as text,

@@ -61,11 +61,16 @@ extension MigrationStatus.Attempt {
         let subject: Message =
             switch (isUnderWay, failure) {
             case (true, _): "Under way"
+            case _ where lease != nil: "Under way"
             case (_, .some): "Failed"
             case (false, _): "Interrupted by a death"
             case (nil, _): "Interrupted or under way"
             }
         var lines: [Message] = ["\(subject): \(version), \(counts)"] + checkpointLines
+        if let lease {
+            let length = MigrationState.seconds(lease.length)
+            lines.append("  Host: \(lease.owner). Its lease runs out where it isn't renewed for \(length) s.")
+        }
         if let failure { lines.append("  Error: \(failure)") }
         if awaitsRestore { lines.append("  Protected files wait to be put back.") }
         return lines

@@ -45,6 +45,8 @@ public final class FleetMigrationManager: Sendable {
         var waiting: [CheckedContinuation<Void, Never>] = []
         /// The lease's owner, once a call has needed it.
         var owner: String?
+        /// What the looks at the state have seen of another host's lease.
+        var watch = LeaseWatch()
     }
 
     var location: StateLocation { stored.location }

@@ -109,7 +109,7 @@ extension StateMarks {
     }
 
     /// The newest version of what ran, was launched and is asked for here: the release, where that lies above `current`.
-    func newest(above current: AppVersion) -> AppVersion {
+    package func newest(above current: AppVersion) -> AppVersion {
         let release = max(lastRun.release, launched, oldestReader.release)
         return release > current ? release : max(lastRun, oldestReader)
     }

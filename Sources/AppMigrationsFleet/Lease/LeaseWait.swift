@@ -14,6 +14,7 @@ struct LeaseWait {
     private var told: Duration?
     private var pause = Duration.milliseconds(20)
     private var holder = ""
+    private var end: MigrationError?
     private var asked = Duration.zero
     /// Since when the store can't be read.
     private var failing: Duration?
@@ -43,15 +44,16 @@ struct LeaseWait {
     ) async throws(MigrationError) -> (found: StoredState.Found, isHeld: Bool) {
         if Task.isCancelled { throw .cancelledWaiting(location, version, holder: nil) }
         let found = try await read(stored)
-        guard let lease = found.lease else { return (found, false) }
-        if RunToken.isInside(holder: lease.owner, of: location) { throw .nested(location, version) }
-        let hasRunOut = watch.hasRunOut(
-            lease,
-            at: found.revision,
-            asked: asked,
-            answered: clock.awake()
-        )
-        return (found, !hasRunOut)
+        if let lease = found.lease, RunToken.isInside(holder: lease.owner, of: location) {
+            throw .nested(location, version)
+        }
+        return (found, isHeld(found))
+    }
+
+    /// Whether a lease stands in what was read last.
+    mutating func isHeld(_ found: StoredState.Found) -> Bool {
+        guard let lease = found.lease else { return false }
+        return !watch.hasRunOut(lease, at: found.revision, asked: asked, answered: clock.awake())
     }
 
     /// Reads the state; a wait that has begun outlasts a store that can't be reached for a while, as when its server restarts.
@@ -70,16 +72,21 @@ struct LeaseWait {
                 // A server that comes up again may have forgotten a renewal, so the lease is watched for its whole length anew.
                 watch = LeaseWatch()
             }
-            try await pause(for: holder)
+            try await pause(for: holder, orEndWith: end)
         }
     }
 
-    /// Lets some time pass; `holder` is for people to read.
-    mutating func pause(for holder: String) async throws(MigrationError) {
+    /// Lets some time pass; `holder` is for people to read, and `end` is the error of a time-out where nobody has the lease.
+    mutating func pause(
+        for holder: String,
+        orEndWith end: MigrationError? = nil
+    ) async throws(MigrationError) {
         let now = clock.awake()
         let began = began ?? now
-        (self.began, self.holder) = (began, holder)
-        if let timeout, now - began >= timeout { throw .timedOut(timeout, holder, location, version) }
+        (self.began, self.holder, self.end) = (began, holder, end)
+        if let timeout, now - began >= timeout {
+            throw end ?? .timedOut(timeout, holder, location, version)
+        }
         if told.map({ now - $0 >= Self.timeBetweenEvents }) ?? true {
             told = now
             onWait(MigrationEvent(.waiting, location.name, version: version, note: holder))

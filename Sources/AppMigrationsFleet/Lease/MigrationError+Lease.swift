@@ -67,6 +67,46 @@ extension MigrationError {
         )
     }
 
+    /// The end of a wait for migrations at which no host is at work; `version` is the first of them, where there is a state.
+    static func notMigrated(
+        _ timeout: Duration,
+        _ version: AppVersion?,
+        _ found: StoredState.Found,
+        current: AppVersion,
+        _ location: StateLocation
+    ) -> MigrationError {
+        let marks = found.state?.marks
+        let reason: Message =
+            if let last = marks?.interrupted {
+                last.failure.map {
+                    "the last attempt at migration \(last.version), number \(last.attempts), failed with \($0.quoted)"
+                }
+                    ?? "the host of the last attempt at migration \(last.version), number \(last.attempts), died"
+            } else if let version {
+                "migration \(version) was not begun"
+            } else {
+                "there is no state yet"
+            }
+        let advice: Message =
+            if let marks, marks.isDowngrade(to: current) {
+                """
+                Version \(marks.newest(above: current)) of the app was started on the data: let it finish, or call reset(to:) in \
+                this version (\(current)) if it is rolled back.
+                """
+            } else {
+                "Let the host that migrates start again, and then this one."
+            }
+        return MigrationError(
+            .lockTimeout,
+            manager: location.name,
+            version: version,
+            """
+            Manager \(location.name.quoted) waited \(timeout.description) for the migrations that it declares. No host is at work \
+            on them in \(location.state): \(reason). Nothing was run by this call. \(advice)
+            """
+        )
+    }
+
     static func cancelledWaiting(
         _ location: StateLocation,
         _ version: AppVersion?,

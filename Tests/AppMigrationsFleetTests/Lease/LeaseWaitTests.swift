@@ -5,18 +5,8 @@ import Testing
 @Suite struct LeaseWaitTests {
     let fleet = Fleet()
 
-    /// Puts the document there that a host leaves which died in 1.1.
-    private func leaveLease(of host: String = "a", _ leaseDuration: Duration = .seconds(30)) async throws {
-        let manager = try await fleet.host(host) { $0.leaseDuration = leaseDuration }
-        let document = Log()
-        try await manager.whenMigrating(toVersion: "1.1") {
-            document.add(try #require(try await fleet.store.text()))
-        }
-        try await fleet.store.put(try #require(document.all.first))
-    }
-
     @Test func `a bounded wait ends with the name of the holder`() async throws {
-        try await leaveLease()
+        try await fleet.leaveLease()
         let waiting = try await fleet.host("b") { $0.lockTimeout = .seconds(5) }
         let task = Task { () async -> (any Error)? in
             do {
@@ -37,7 +27,7 @@ import Testing
     }
 
     @Test func `a wait ends when its task is cancelled`() async throws {
-        try await leaveLease()
+        try await fleet.leaveLease()
         let waiting = try await fleet.host("b")
         let task = Task { await code { try await waiting.whenMigrating(toVersion: "1.1") {} } }
         await fleet.clock.sleepers(1)
@@ -62,7 +52,7 @@ import Testing
     }
 
     @Test func `the length that counts is the one that the holder has written`() async throws {
-        try await leaveLease(.seconds(60))
+        try await fleet.leaveLease(.seconds(60))
         let impatient = try await fleet.host("b") { $0.leaseDuration = .seconds(2) }
         let task = Task { try await impatient.whenMigrating(toVersion: "1.1") {} }
         let began = fleet.clock.now
@@ -76,12 +66,12 @@ import Testing
     }
 
     @Test func `a lease is a second long at least`() async throws {
-        try await leaveLease(.zero)
+        try await fleet.leaveLease(.zero)
         #expect(try #require(try await fleet.store.text()).contains(#""lease" : 1 }"#))
     }
 
     @Test func `what needs no lease doesn't wait for one`() async throws {
-        try await leaveLease()
+        try await fleet.leaveLease()
         let second = try await fleet.host("b")
         let text = try #require(try await fleet.store.text())
         try await fleet.store.put(

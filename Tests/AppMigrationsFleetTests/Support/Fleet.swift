@@ -1,5 +1,6 @@
 import AppMigrations
 import AppMigrationsFleet
+import Testing
 
 /// A store and a clock, and managers on them as several hosts have them.
 struct Fleet: Sendable {
@@ -55,6 +56,40 @@ extension Fleet {
         await clock.sleepers(2)
         while !log.all.contains(where: { $0.hasPrefix("\(host) runs") }) { await Task.yield() }
         return (task, door)
+    }
+}
+
+extension Fleet {
+    /// Puts the document there that a host leaves which died in 1.1.
+    func leaveLease(of host: String = "a", _ leaseDuration: Duration = .seconds(30)) async throws {
+        let manager = try await self.host(host) { $0.leaseDuration = leaseDuration }
+        let document = Log()
+        try await manager.whenMigrating(toVersion: "1.1") {
+            document.add(try #require(try await store.text()))
+        }
+        try await store.put(try #require(document.all.first))
+    }
+
+    /// The error with which a call ends, while time passes in its pauses alone; `nil` where it doesn't throw.
+    func error(of call: @escaping @Sendable () async throws -> Void) async -> MigrationError? {
+        let isDone = Log()
+        let task = Task { () async -> MigrationError? in
+            defer { isDone.add("done") }
+            do {
+                try await call()
+                return nil
+            } catch {
+                return error as? MigrationError
+            }
+        }
+        let end = clock.now + .seconds(500)
+        while isDone.all.isEmpty {
+            // A call without end is an error of its own.
+            if clock.now >= end { task.cancel() }
+            if clock.asleep > 0 { clock.advance(by: .milliseconds(500)) }
+            await Task.yield()
+        }
+        return await task.value
     }
 }
 

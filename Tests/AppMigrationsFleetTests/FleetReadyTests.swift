@@ -1,0 +1,162 @@
+import AppMigrations
+import AppMigrationsFleet
+import Testing
+
+/// Which hosts are ready, where a migration failed, a host died, or a newer release was started.
+@Suite struct FleetReadyTests {
+    let fleet = Fleet()
+
+    @Sendable private func declare(_ migrations: FleetMigrationManager) async throws {
+        try await migrations.whenMigrating(toVersion: "1.1") {}
+    }
+
+    private func pod(
+        at version: String = "1.4",
+        _ change: (inout FleetMigrationManager.Options) -> Void = { _ in }
+    ) async throws -> FleetMigrationManager {
+        try await fleet.host("pod", at: version) {
+            $0.isReadOnly = true
+            change(&$0)
+        }
+    }
+
+    /// Leaves a migration that threw.
+    private func fail(_ version: String, at current: String = "1.4", oldestReader: String? = nil) async throws
+    {
+        let host = try await fleet.host("job", at: current)
+        #expect(
+            await code {
+                try await host.whenMigrating(toVersion: version, oldestReader: oldestReader) {
+                    throw TestStore.Failure()
+                }
+            } == .migrationFailed
+        )
+    }
+
+    @Test func `where a newer release only began, an older one is not ready until the mark is set`()
+        async throws
+    {
+        try await fail("1.1", at: "2.0")
+        let old = try await fleet.host("old")
+        #expect(try await !old.whenMigrating(toVersion: "1.1") { Issue.record("It ran.") })
+        let pod = try await pod()
+        #expect(try await !pod.isMigrated(declare))
+        let error = await fleet.error { try await pod.untilMigrated(timeout: .seconds(3), declare) }
+        #expect(error?.code == .lockTimeout)
+        #expect(
+            error?.description == """
+                Manager "Data" waited 3.0 seconds for the migrations that it declares. No host is at work on them in \
+                document "Data" in the fleet's store: the last attempt at migration 1.1, number 1, failed with "the network is \
+                gone". Nothing was run by this call. Version 2.0 of the app was started on the data: let it finish, or call \
+                reset(to:) in this version (1.4) if it is rolled back.
+                """
+        )
+        try await old.reset(to: old.lastRunVersion.description)
+        let next = try await fleet.host("next")
+        #expect(try await next.whenMigrating(toVersion: "1.1") {})
+        #expect(try await pod.isMigrated(declare))
+    }
+
+    @Test func `where a newer release failed in a migration of its own, an older one stays ready`()
+        async throws
+    {
+        try await declare(fleet.host())
+        try await fail("2.0", at: "2.0", oldestReader: "2.0")
+        let pod = try await pod()
+        #expect(try await pod.isMigrated(declare))
+        try await pod.untilMigrated(timeout: .zero, declare)
+        #expect(pod.requiredVersion == AppVersion("2.0"))
+    }
+
+    @Test func `versions that a fresh install took into its baseline have not to run`() async throws {
+        try await fleet.host(at: "2.0", firstRun: .freshInstall).whenMigrating(toVersion: "2.0-1") {
+            Issue.record("It ran.")
+        }
+        for (version, declared) in [("2.0", "2.0-1"), ("1.4", "1.4-1")] {
+            let pod = try await pod(at: version)
+            #expect(try await pod.isMigrated { try await $0.whenMigrating(toVersion: declared) {} })
+        }
+        let newer = try await pod(at: "2.0")
+        #expect(try await !newer.isMigrated { try await $0.whenMigrating(toVersion: "2.0-2") {} })
+    }
+
+    enum End: String, CaseIterable {
+        case noState, notBegun, failed, died, atWork
+
+        var text: String {
+            switch self {
+            case .noState: "store: there is no state yet. "
+            case .notBegun: "store: migration 1.1 was not begun. "
+            case .failed:
+                "store: the last attempt at migration 1.1, number 1, failed with \"the network is gone\". "
+            case .died: "store: the host of the last attempt at migration 1.1, number 1, died. "
+            case .atWork: "for a, process "
+            }
+        }
+    }
+
+    @Test(arguments: End.allCases)
+    func `a wait that ends says who is at work, or why nobody is`(_ end: End) async throws {
+        switch end {
+        case .noState: break
+        case .notBegun: _ = try await fleet.host()
+        case .failed: try await fail("1.1")
+        case .died, .atWork: try await fleet.leaveLease()
+        }
+        let pod = try await pod()
+        let timeout = Duration.seconds(end == .died ? 60 : 20)
+        let error = await fleet.error { try await pod.untilMigrated(timeout: timeout, declare) }
+        #expect(error?.code == .lockTimeout)
+        #expect(error?.description.contains(end.text) == true)
+        #expect(
+            error?.description.hasSuffix("Let the host that migrates start again, and then this one.")
+                == (end != .atWork)
+        )
+        #expect(fleet.log.all.contains("pod waiting a") == (end == .died || end == .atWork))
+    }
+
+    @Test func `a wait goes on after a migration that failed, and ends when it has run`() async throws {
+        try await fail("1.1")
+        let pod = try await pod { $0.attemptLimit = 1 }
+        let waiting = Task { try await pod.untilMigrated(declare) }
+        await fleet.clock.sleepers(1)
+        try await declare(fleet.host())
+        fleet.clock.advance(by: .seconds(1))
+        try await waiting.value
+    }
+
+    @Test func `a wait without bound ends where the limit of attempts lets no host go on`() async throws {
+        try await fleet.leaveLease()
+        let pod = try await pod { $0.attemptLimit = 1 }
+        let began = fleet.clock.now
+        let error = await fleet.error { try await pod.untilMigrated(declare) }
+        #expect(error?.code == .attemptLimitReached)
+        #expect(fleet.clock.now - began >= .seconds(30))
+    }
+
+    @Test func `a probe sees a death once the lease has run out, and no death before`() async throws {
+        try await fleet.leaveLease()
+        let pod = try await pod { $0.attemptLimit = 1 }
+        for pause in [0, 20, 9] {
+            fleet.clock.advance(by: .seconds(pause))
+            let status = try await pod.status
+            #expect(status.interruption?.isUnderWay == nil)
+            #expect(status.interruption?.deaths == 0)
+            #expect(
+                status.description.contains(
+                    "\nUnder way: 1.1, attempts: 1, deaths: 0, last by app version 1.4, begun 2026-11-18T11:06:40Z\n  Host: a, process "
+                )
+            )
+            #expect(status.description.contains(". Its lease runs out where it isn't renewed for 30 s.\n"))
+            #expect(try await !pod.isMigrated(declare))
+        }
+        fleet.clock.advance(by: .seconds(1))
+        let status = try await pod.status
+        #expect(status.interruption?.isUnderWay == false)
+        #expect(status.interruption?.deaths == 1)
+        #expect(status.description.contains("\nInterrupted by a death: 1.1, attempts: 1, deaths: 1, "))
+        #expect(!status.description.contains("Host: "))
+        #expect(await code { _ = try await pod.isMigrated(declare) } == .attemptLimitReached)
+        #expect(try await pod.plan(declare).map(\.description) == ["1.1 refused"])
+    }
+}

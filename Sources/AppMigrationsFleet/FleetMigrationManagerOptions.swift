@@ -18,6 +18,8 @@ extension FleetMigrationManager {
 
         /// How many hosts with one app version may die in one migration before the next start throws `attemptLimitReached`
         /// instead of running it; `nil` is no limit, and less than 1 counts as 1.
+        ///
+        /// Give the hosts that only wait the same limit: ``FleetMigrationManager/untilMigrated(timeout:_:)`` ends there.
         public var attemptLimit: Int?
 
         /// The oldest version from which this app upgrades; `nil` upgrades from every version.

@@ -4,6 +4,10 @@
 /// *Asynchronous connections* shows them.
 ///
 /// The method throws whatever its library throws: an error must never come back as an empty result.
+///
+/// A client may connect again while the connection is idle, and **never inside of a transaction**. What came before in the
+/// transaction is gone then, and a statement that the client repeats on the new connection is committed alone. Of two inserts,
+/// `1` and `2`, the next attempt leaves the rows `2`, `1` and `2`.
 public protocol AsyncSQLConnection {
     /// Runs one statement and returns its rows, each with the values of its columns in order.
     ///

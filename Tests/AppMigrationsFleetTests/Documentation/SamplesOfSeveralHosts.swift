@@ -50,6 +50,29 @@ func migrate<Connection: AsyncSQLConnection & Sendable>(
     }
 }
 
+func startService(
+    _ store: any FleetStore,
+    pause: () async throws -> Void
+) async throws {
+    for _ in 1...5 {
+        do {
+            return try await job(store)
+        } catch let error as MigrationError where mayPass(error) {
+            try await pause()
+        }
+    }
+    try await job(store)
+}
+
+func mayPass(_ error: MigrationError) -> Bool {
+    switch error.code {
+    case .stateUnreadable, .stateNotSaved, .leaseLost, .lockTimeout:
+        true
+    case .migrationFailed: error.underlyingError is ConnectionLost
+    default: false
+    }
+}
+
 func migrateSchema<Connection: AsyncSQLConnection>(
     _ migrations: FleetMigrationManager,
     _ migrator: SQLMigrator<Connection>,
@@ -144,7 +167,8 @@ func job(_ store: any FleetStore) async throws {
             named: "Data",
             currentVersion: "1.3",
             firstRun: .everything,
-            store: store
+            store: store,
+            options: .init(attemptLimit: 3)
         )
     )
 }
@@ -154,7 +178,7 @@ func pod(_ store: any FleetStore) async throws {
         named: "Data",
         currentVersion: "1.3",
         store: store,
-        options: .init(isReadOnly: true)
+        options: .init(attemptLimit: 3, isReadOnly: true)
     )
     try await migrations.untilMigrated(declare)
     if let release = try await migrations.status.requiredVersion {
@@ -168,11 +192,20 @@ struct TooOld: Error {
 
 func readyz(
     _ migrations: FleetMigrationManager
-) async throws -> Bool {
+) async throws -> (isReady: Bool, text: String) {
     let status = try await migrations.status
-    if status.requiredVersion != nil { return false }
-    return try await migrations.isMigrated(declare)
+    if let release = status.requiredVersion {
+        return (false, "This needs release \(release).")
+    }
+    if try await migrations.isMigrated(declare) {
+        return (true, "The data is migrated.")
+    }
+    let failure = status.interruption?.failure
+    return (false, failure ?? "The data isn't migrated yet.")
 }
+
+/// What the client of the samples throws.
+typealias ConnectionLost = TestStore.Failure
 
 private struct Batch {
     let last: Int

@@ -10,7 +10,7 @@ import Testing
         try await job(store)
         try await pod(store)
         let migrations = try await manager(store) { false }
-        #expect(try await readyz(migrations))
+        #expect(try await readyz(migrations).isReady)
         #expect(try await !mustDrain(migrations))
     }
 
@@ -24,12 +24,92 @@ import Testing
         let old = try await server("1.0")
         #expect(try await !mustDrain(old))
         let probe = try await server("1.3")
-        #expect(try await !readyz(probe))
+        #expect(try await readyz(probe).text == "The data isn't migrated yet.")
         try await job(store)
         #expect(try await mustDrain(old))
-        #expect(try await !readyz(old))
+        #expect(try await readyz(old).text == "This needs release 1.1.")
         #expect(try await !mustDrain(server("1.1")))
-        #expect(try await readyz(probe))
+        #expect(try await readyz(probe).isReady)
+    }
+
+    @Test func `a start tries again after what may pass, and after nothing else`() async throws {
+        let store = TestStore()
+        store.onRead { _ in .fails }
+        var pauses = 0
+        try await startService(store) {
+            pauses += 1
+            store.works()
+        }
+        #expect(pauses == 1)
+        let lost = await code {
+            try await Uploads(failing: 2)
+                .during {
+                    try await startService(InMemoryFleetStore()) { pauses += 1 }
+                }
+        }
+        #expect(lost == .migrationFailed)
+        #expect(pauses == 6)
+        let door = Door()
+        let cancelled = Task {
+            await door.pass()
+            return await code {
+                try await startService(InMemoryFleetStore()) { Issue.record("It tried again.") }
+            }
+        }
+        cancelled.cancel()
+        door.open()
+        #expect(await cancelled.value == .cancelled)
+    }
+
+    @Test func `a probe says why the migration failed`() async throws {
+        let store = InMemoryFleetStore()
+        #expect(
+            await code { try await Uploads(failing: 2).during { try await job(store) } } == .migrationFailed
+        )
+        let answer = try await readyz(manager(store) { false })
+        #expect(!answer.isReady)
+        #expect(answer.text == "the network is gone")
+    }
+
+    @Test func `a release that is rolled back before it migrated leaves the old one its work`() async throws {
+        let store = InMemoryFleetStore()
+        let newer = try await FleetMigrationManager(
+            named: "Data",
+            currentVersion: "2.0",
+            firstRun: .everything,
+            store: store
+        )
+        #expect(
+            await code {
+                try await newer.whenMigrating(toVersion: "1.2") { throw TestStore.Failure() }
+            } == .migrationFailed
+        )
+        try await job(store)
+        let old = try await manager(store) { false }
+        #expect(try await !readyz(old).isReady)
+        try await old.reset(to: old.lastRunVersion.description)
+        try await declare(old)
+        #expect(try await readyz(old).isReady)
+    }
+
+    @Test func `an old database with numbered files begins behind its baseline`() async throws {
+        try await withTemporaryFolder { folder async throws in
+            let db = try AsyncSQLite(folder + "/db")
+            let migrator = try SQLMigrator<AsyncSQLite>([
+                SQLMigration(version: 1, sql: "CREATE TABLE notes(title)"),
+                SQLMigration(version: 2, sql: "ALTER TABLE notes ADD COLUMN day"),
+            ])
+            try await db.query("CREATE TABLE notes(title)")
+            let store = InMemoryFleetStore()
+            for _ in 1...2 {
+                let migrations = try await manager(store) {
+                    try await migrator.baseline(db, at: 1)
+                    return true
+                }
+                try await migrateSchema(migrations, migrator, db)
+            }
+            #expect(try await migrator.status(db).applied == [1, 2])
+        }
     }
 
     @Test func `numbered files run once for two hosts, and raise the floor`() async throws {

@@ -62,4 +62,16 @@ extension SQLiteConnection {
         if result != SQLITE_OK { throw error(result) }
         return version
     }
+    /// Whether the database has a table beside those in which this library records its work.
+    func hasTables() throws(SQLError) -> Bool {
+        let rows = try query(
+            """
+            SELECT 1 FROM sqlite_master
+            WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+                AND lower(name) NOT IN ('schema_migrations', 'app_migrations')
+            LIMIT 1
+            """
+        )
+        return !rows.isEmpty
+    }
 }

@@ -19,8 +19,8 @@ extension SQLiteStore {
     ///
     /// - Parameters:
     ///   - backupExtension: With `bak`, the old store stays as `<resolvedPath>.bak`, in place of an earlier
-    ///     one of that name, which stays unless the store is replaced, and where another process made it while this
-    ///     call waited for that process. See ``resolvedPath``.
+    ///     one of that name. That one stays where the store is not replaced, where it had no table of the app, and
+    ///     where another process made the backup while this call waited for that process. See ``resolvedPath``.
     ///   - check: What the copy is checked for when `body` has returned, unless for nothing. Only what the store did
     ///     not have before is an error: damage, rows that break a constraint, rows that refer to none.
     ///   - lockTimeout: How long to wait for other writers and for another process that does the same.

@@ -35,13 +35,14 @@ extension StagedMigration {
         _ progress: Progress,
         _ body: Body
     ) throws(SQLError) -> Outcome {
-        // A store that is only being made has nothing to keep, and takes the place of no earlier backup.
         let isThere = try StoreAside(files).isThere
-        let backup = keepsBackup || !isThere ? nil : backup.map { EarlierBackup(path: $0) }
         let live = try openStore()
         defer { live.close() }
         // Until the copy is complete no other connection can write: no row is lost, and no copy is made for nothing.
         try live.query("BEGIN IMMEDIATE")
+        // A store that is only being made has nothing to keep, and takes the place of no earlier backup.
+        let hasTables = isThere ? try live.hasTables() : false
+        let backup = keepsBackup || !hasTables ? nil : backup.map { EarlierBackup(path: $0) }
         let copy = try copyStore(to: files.copy, .copying, progress)
         defer { copy.close() }
         guard try migrate(copy, progress, body) else { return .unchanged }

@@ -170,6 +170,41 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        "PRAGMA user_version = 3",
+        "CREATE TABLE Schema_Migrations(version); CREATE TABLE app_migrations(a PRIMARY KEY)",
+        "CREATE TABLE once(id INTEGER PRIMARY KEY AUTOINCREMENT); DROP TABLE once",
+    ])
+    func `a store that never had a table of the app takes the place of no backup`(script: String) throws {
+        try withTemporaryFolder { folder in
+            let store = SQLiteStore(path: folder + "/store")
+            let db = try SQLiteConnection(path: store.path)
+            for statement in script.split(separator: ";") { try db.query(String(statement)) }
+            db.close()
+            try write("the last that is left", to: store.path + ".bak")
+            for text in ["one", "two"] {
+                let isReplaced = try store.migrateStaged(backupExtension: "bak") {
+                    try $0.query("CREATE TABLE IF NOT EXISTS sqliteLike(body)")
+                    try $0.query("INSERT INTO sqliteLike VALUES (?)", [.text(text)])
+                }
+                #expect(isReplaced)
+                let isLeft = try Wreck.bytes(store.path + ".bak") == Data("the last that is left".utf8)
+                #expect(isLeft == (text == "one"))
+            }
+        }
+    }
+
+    @Test func `what takes the place of a damaged store leaves its backup`() throws {
+        try StagedMigrationTests.withStore("delete") { store in
+            try Self.stage(store, "two")
+            let backup = try Wreck.bytes(store.path + ".bak")
+            try write("damage", to: store.path)
+            try store.open { _ in }.close()
+            try store.migrateStaged(backupExtension: "bak") { try $0.execute(script: Wreck.target) }
+            #expect(try Wreck.bytes(store.path + ".bak") == backup)
+        }
+    }
+
     @Test func `what is no backup stays, and nothing is run`() throws {
         try StagedMigrationTests.withStore("delete") { store in
             let backup = store.path + ".bak"

@@ -30,9 +30,10 @@ extension MigrationManager {
     /// The work belongs into the connection's main database, where the cursor is: in WAL mode SQLite commits each attached file
     /// for itself.
     ///
-    /// The cursor in the database is the one that counts, for a restored backup too. The state file gets it as a checkpoint
-    /// after the first batch of each attempt and after each tenth of the progress, so that `attemptLimit` counts deaths
-    /// from there, and a plan knows how far the work is. The closure saves no checkpoints of its own. What
+    /// The state file is asked first. Once it has the version, nobody looks at the database and its cursor, also where a
+    /// backup of an earlier version was put in its place: call `reset(to:)` after restoring. Before that the cursor in the
+    /// database is the one that counts. The state file gets it as a checkpoint after the first batch of each attempt and
+    /// after each tenth of the progress, so that `attemptLimit` counts deaths from there, and a plan knows how far the work is. The closure saves no checkpoints of its own. What
     /// `whenMigrating(toVersion:in:run:)` says of the state file, of renamed
     /// managers and of `reset(to:)` holds here as well.
     ///

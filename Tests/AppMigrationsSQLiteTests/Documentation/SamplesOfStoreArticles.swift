@@ -1,3 +1,4 @@
+import AppMigrations
 import AppMigrationsSQLite
 import AppMigrationsSchema
 import Foundation
@@ -83,11 +84,16 @@ struct Showing {
     }
 }
 
-func opening(_ path: String, report: (SQLError?, String) -> Void) throws -> SQLiteConnection {
+func opening(
+    _ path: String,
+    _ migrations: MigrationManager,
+    report: (SQLError?, String) -> Void
+) throws -> SQLiteConnection {
     let db = try SQLiteStore(path: path).open { aside in
         report(aside.error, aside.path)
         let backup = aside.storePath + ".bak"
         if FileManager.default.fileExists(atPath: backup) {
+            try migrations.reset(to: "1.0")
             try FileManager.default.copyItem(
                 atPath: backup,
                 toPath: aside.storePath

@@ -1,3 +1,4 @@
+import AppMigrations
 import AppMigrationsSQLite
 import AppMigrationsSchema
 import Foundation
@@ -189,13 +190,48 @@ import Testing
         }
     }
 
+    @Test func `a backup is brought up where the state is ahead of it, as the article says`() throws {
+        try withTemporaryFolder { folder in
+            let path = folder + "/store"
+            func start() throws -> [[SQLValue]] {
+                let migrations = try MigrationManager(
+                    currentVersion: "2.0",
+                    firstRun: .everything,
+                    stateDirectory: folder + "/state"
+                )
+                let db = try opening(path, migrations) { _, _ in }
+                defer { db.close() }
+                for version in ["1.5", "2.0"] {
+                    try migrations.whenMigrating(toVersion: version, in: db) { db, batch, _ in
+                        if batch.cursor != nil { return .done }
+                        try db.query("UPDATE note SET body = body || ?", [.text(" " + version)])
+                        return .continue(at: "1")
+                    }
+                    if version == "1.5", !FileManager.default.fileExists(atPath: path + ".bak") {
+                        try FileManager.default.copyItem(atPath: path, toPath: path + ".bak")
+                    }
+                }
+                return try db.query("SELECT body FROM note")
+            }
+            try makeStore(path)
+            #expect(try start() == [["one 1.5 2.0"]])
+            try write("damage", to: path)
+            #expect(try start() == [["one 1.5 2.0"]])
+        }
+    }
+
     @Test func `a damaged store gives way to its backup, as the article says`() throws {
         try withTemporaryFolder { folder in
             let path = folder + "/store"
             try makeStore(path + ".bak")
             try write("damage", to: path)
             var aside = [String]()
-            let db = try opening(path) { error, path in
+            let migrations = try MigrationManager(
+                currentVersion: "2.0",
+                firstRun: .everything,
+                stateDirectory: folder + "/state"
+            )
+            let db = try opening(path, migrations) { error, path in
                 #expect(error?.code == .damaged)
                 aside.append(path)
             }

@@ -33,12 +33,23 @@ extension MigrationGate {
     }
 
     /// Thrown where the data needs a newer release of the app than this one.
+    ///
+    /// A gate throws it where a manager's state says so. A start throws it for data that tells its version elsewhere, such as a
+    /// database with a number of its own; then ``MigrationGate/states`` show ``State-enum/needsVersion(_:)``. Throw it outside
+    /// of the closures of migrations and of `migrateStaged`: these wrap what they throw, and the gate takes that for
+    /// ``State-enum/failed(_:)``.
     public struct NeedsVersion: Error, CustomStringConvertible {
         /// The oldest version that may use the data.
         public let version: AppVersion
 
         /// The manager whose data it is.
         public let managerName: String
+
+        /// An error for the start to throw.
+        public init(version: AppVersion, managerName: String) {
+            self.version = version
+            self.managerName = managerName
+        }
 
         public var description: String {
             "The data of manager \"\(managerName)\" needs version \(version) of the app or a newer one. Nothing was run. Update the app."

@@ -233,4 +233,20 @@ private struct Refused: Error {}
             #expect(version.description == "2.5")
         }
     }
+
+    @Test func `a start that finds newer data by itself says so, which is no failure`() async throws {
+        let starts = Pauses()
+        let gate = MigrationGate(sleep: starts.sleep) { _ in
+            guard let version = AppVersion("2.1") else { throw Refused() }
+            throw MigrationGate.NeedsVersion(version: version, managerName: "Notes")
+        }
+        for _ in 0..<2 {
+            let error = await #expect(throws: MigrationGate.NeedsVersion.self) { try await gate.ready() }
+            #expect(error?.managerName == "Notes")
+            guard case .needsVersion(let version) = gate.state else { throw Refused() }
+            #expect(version.description == "2.1")
+            gate.retry()
+        }
+        #expect(await starts.all.isEmpty)
+    }
 }

@@ -39,13 +39,24 @@ func replacing(
 }
 
 func planning(_ store: SQLiteStore, _ schema: String, release: Int64 = 1) throws -> Bool {
-    switch try store.status(target: schema) {
+    func refuseNewer(_ db: SQLiteConnection) throws {
+        if try db.userVersion > release { throw NewerStore() }
+    }
+    let status = try store.status(target: schema)
+    switch status {
+    case .same, .migratable, .undecided:
+        let db = try SQLiteConnection(path: store.path)
+        defer { db.close() }
+        try refuseNewer(db)
+    default: break
+    }
+    switch status {
     case .same:
         try store.removeLeftovers(backupExtension: "bak")
         return false
     case .missing, .migratable:
         return try store.migrateStaged(backupExtension: "bak") { copy in
-            if try copy.userVersion > release { throw NewerStore() }
+            try refuseNewer(copy)
             let plan = try SchemaPlan(from: copy, to: schema)
             if plan.steps.isEmpty { return }
             try plan.apply(copy)

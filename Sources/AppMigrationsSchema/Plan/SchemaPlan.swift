@@ -14,7 +14,7 @@ public struct SchemaPlan: Sendable {
     /// What will be done, in order; empty when the database has the target's schema, or questions are open.
     public let steps: [Step]
 
-    /// What only a person can decide; empty when ``apply(_:)`` can run.
+    /// What only a person can decide; empty when ``apply(_:progress:)`` can run.
     public let questions: [Question]
 
     /// The schema that the plan was made for.
@@ -71,15 +71,20 @@ public struct SchemaPlan: Sendable {
     /// As with ``TableRebuild``, foreign keys are turned off before and on again afterwards, and must be off
     /// already inside a transaction. A plan without steps does nothing.
     ///
-    /// - Parameter db: The connection that the plan was made from, or another one to the same database.
+    /// - Parameters:
+    ///   - db: The connection that the plan was made from, or another one to the same database.
+    ///   - progress: Called before each step. A rebuild is the one that takes long. Cancel the task to end the plan.
     /// - Throws: `SQLError`, after which nothing was changed: `SQLError.Code.openQuestions`;
     ///   `SQLError.Code.refusedSchemaChange` when the schema is another one by now, or would not become
     ///   the target's; and the errors of ``TableRebuild/run(_:)``.
-    public func apply(_ db: some SQLConnection) throws(SQLError) {
-        do throws(SQLError) { try change(db) } catch { throw db.naming(error) }
+    public func apply(
+        _ db: some SQLConnection,
+        progress: (Progress) -> Void = { _ in }
+    ) throws(SQLError) {
+        do throws(SQLError) { try change(db, progress) } catch { throw db.naming(error) }
     }
 
-    private func change(_ db: some SQLConnection) throws(SQLError) {
+    private func change(_ db: some SQLConnection, _ progress: (Progress) -> Void) throws(SQLError) {
         if !questions.isEmpty {
             throw SQLError(.openQuestions, questions.map(\.description).joined(separator: " "))
         }
@@ -92,7 +97,10 @@ public struct SchemaPlan: Sendable {
                 )
             }
             let before = try SchemaHealth(of: db, gone: gone)
-            for step in steps { try step.run(db) }
+            for (number, step) in steps.enumerated() {
+                progress(Progress(step: step, completed: number, total: steps.count))
+                try step.run(db)
+            }
             try checkResult(in: db)
             let after = try SchemaHealth(of: db, gone: gone)
             try after.check(against: before, dropping: "Correct it in the target")

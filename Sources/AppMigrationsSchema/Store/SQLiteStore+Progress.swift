@@ -3,18 +3,31 @@ internal import AppMigrationsSQLite
 extension SQLiteStore {
     /// How far a staged migration is.
     public struct Progress: Sendable, Hashable {
-        /// What is being done.
+        /// What is being done, in the order of the cases.
+        ///
+        /// The part of the whole that each of them has in ``fraction`` is a guess: SQLite copies pages about as fast in each
+        /// phase, and nobody knows how long a migration takes.
         public enum Phase: Sendable, Hashable {
-            /// The store is copied.
+            /// The store is copied: 0 to 0.2 of the whole.
             case copying
-            /// `body` is about to run on the copy.
+            /// `body` is about to run on the copy: 0.2 to 0.5.
             case migrating
-            /// The copy is about to be checked.
+            /// The copy is about to be checked: 0.5 to 0.7.
             case checking
-            /// The backup is made.
+            /// The backup is made: 0.7 to 0.8.
             case backingUp
-            /// The copy takes the place of the store.
+            /// The copy takes the place of the store: 0.8 to 1.
             case replacing
+
+            fileprivate var part: (start: Double, length: Double) {
+                switch self {
+                case .copying: (0, 0.2)
+                case .migrating: (0.2, 0.3)
+                case .checking: (0.5, 0.2)
+                case .backingUp: (0.7, 0.1)
+                case .replacing: (0.8, 0.2)
+                }
+            }
         }
 
         /// What is being done.
@@ -26,10 +39,26 @@ extension SQLiteStore {
         /// The pages of this phase, 0 where it has none or does not know yet.
         public let totalPages: Int
 
+        /// How much of all phases is done, from 0 to 1.
+        ///
+        /// It never falls in one call of `migrateStaged`, also where another process wrote and the copy is made again. A phase
+        /// that is left out is passed over. The last step of ``Phase/replacing`` is told by the return of the call.
+        public internal(set) var fraction: Double
+
         init(_ phase: Phase, _ completedPages: Int = 0, of totalPages: Int = 0) {
             self.phase = phase
             self.completedPages = completedPages
             self.totalPages = totalPages
+            let done = totalPages > 0 ? Double(completedPages) / Double(totalPages) : 0
+            fraction = phase.part.start + phase.part.length * done
+        }
+
+        /// How much of all phases is done while `body` runs and has done this part of its own work, from 0 to 1.
+        ///
+        /// A screen with one bar shows it from inside of `body`, which knows its own progress alone.
+        public static func fraction(ofBody done: Double) -> Double {
+            let part = Phase.migrating.part
+            return part.start + part.length * (done.isFinite ? min(max(done, 0), 1) : 0)
         }
     }
 

@@ -17,8 +17,19 @@ extension StagedMigration {
             () throws(SystemCallError) in try files.orphan()
         }
         if let orphan { throw StoreInspection.error(.damaged, orphan, files) }
+        var highest = 0.0
         for _ in 0..<Self.attemptLimit {
-            switch try attempt(keepsBackup: keepsBackup, progress, body) {
+            let outcome = try attempt(
+                keepsBackup: keepsBackup,
+                { told in
+                    var told = told
+                    highest = max(highest, told.fraction)
+                    told.fraction = highest
+                    return progress(told)
+                },
+                body
+            )
+            switch outcome {
             case .replaced: return true
             case .unchanged: return false
             case .overtaken: try files.removeLeftovers()

@@ -75,20 +75,17 @@ struct NewerStore: Error {}
 struct Unanswered: Error { let questions: [SchemaPlan.Question] }
 
 struct Showing {
-    let show: (Int, Int) -> Void
+    let show: (Double) -> Void
     let isCancelled: () -> Bool
-
-    private func show(_ done: Int, of total: Int) { show(done, total) }
 
     func migrate(_ store: SQLiteStore, _ migrator: SQLiteMigrator) throws {
         try store.migrateStaged { progress in
-            if progress.totalPages > 0 {
-                show(progress.completedPages, of: progress.totalPages)
-            }
+            show(progress.fraction)
             return isCancelled() ? .cancel : .continue
         } body: { copy in
-            try migrator.migrate(copy) { progress in
-                show(progress.completed, of: progress.total)
+            try migrator.migrate(copy) { step in
+                let done = Double(step.completed) / Double(step.total)
+                show(SQLiteStore.Progress.fraction(ofBody: done))
                 return isCancelled() ? .rollBack : .continue
             }
         }

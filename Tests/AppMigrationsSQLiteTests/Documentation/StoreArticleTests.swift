@@ -140,18 +140,13 @@ import Testing
         try withTemporaryFolder { folder in
             let store = SQLiteStore(path: folder + "/store")
             try makeStore(store.path)
-            let impatient = Showing(show: { _, _ in }, isCancelled: { true })
+            let impatient = Showing(show: { _ in }, isCancelled: { true })
             #expect(try sqlError { try impatient.migrate(store, migrator) }.code == .stopped)
-            var isMigrated = false
-            let patient = Showing(
-                show: { done, total in
-                    #expect(total > 0)
-                    if (done, total) == (1, 1) { isMigrated = true }
-                },
-                isCancelled: { false }
-            )
+            var shown = [Double]()
+            let patient = Showing(show: { shown.append($0) }, isCancelled: { false })
             try patient.migrate(store, migrator)
-            #expect(isMigrated)
+            #expect(shown == shown.sorted())
+            #expect(shown.first == 0 && shown.contains(0.5) && shown.last == 0.8, "\(shown)")
             #expect(try SQLiteConnection(path: store.path).query("SELECT * FROM note") == [[1, "one", nil]])
         }
     }

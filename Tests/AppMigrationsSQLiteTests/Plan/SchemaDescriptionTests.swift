@@ -62,8 +62,11 @@ import Testing
             let question = try SchemaPlan(from: db, to: "CREATE TABLE a(x)")
             let stale = try SchemaPlan(from: db, to: target)
             try db.query("CREATE TABLE c(x)")
-            for body in [rebuild.run, question.apply, stale.apply] as [(SQLiteConnection) throws -> Void] {
-                let error = try sqlError { try body(db) }
+            let changes: [() throws -> Void] = [
+                { try rebuild.run(db) }, { try question.apply(db) }, { try stale.apply(db) },
+            ]
+            for change in changes {
+                let error = try sqlError { try change() }
                 #expect(error.path == folder + "/db")
                 #expect(error.description.hasPrefix(folder + "/db: "))
             }

@@ -14,7 +14,11 @@ import Testing
         let plan = try SchemaPlan(from: db, to: pair.to, hints: pair.hints)
         #expect(plan.questions == [])
         #expect(plan.steps.map(\.description) == pair.steps)
-        try plan.apply(db)
+        var told = [String]()
+        try plan.apply(db) { told.append("\($0.completed) of \($0.total): \($0.step)") }
+        #expect(
+            told == pair.steps.enumerated().map { "\($0.offset) of \(pair.steps.count): \($0.element)" }
+        )
         #expect(try db.query(pair.query) == pair.rows)
         let second = try SchemaPlan(from: db, to: pair.to, hints: pair.hints)
         #expect(second.steps.map(\.description) == [])

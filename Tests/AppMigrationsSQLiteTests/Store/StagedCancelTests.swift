@@ -43,7 +43,16 @@ import Testing
             let total = told.filter { $0.phase == .copying }.map(\.totalPages)
             #expect(Set(total.dropFirst()).count == 1)
             #expect(told.allSatisfy { $0.completedPages <= $0.totalPages })
+            let fractions = told.map(\.fraction)
+            #expect(fractions == fractions.sorted())
+            #expect(Set(fractions).isSuperset(of: [0, 0.2, 0.5, 0.7, 0.8]))
+            #expect(fractions.contains { $0 > 0 && $0 < 0.2 } && fractions.allSatisfy { $0 < 1 })
         }
+    }
+
+    @Test(arguments: [(-1, 0.2), (0, 0.2), (0.5, 0.35), (1, 0.5), (7, 0.5), (Double.nan, 0.2)])
+    func `what the body has done is its part of the whole`(done: Double, whole: Double) {
+        #expect(SQLiteStore.Progress.fraction(ofBody: done) == whole)
     }
 
     @Test(arguments: StagedMigrationTests.journals)

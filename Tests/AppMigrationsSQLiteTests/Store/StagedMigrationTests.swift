@@ -211,12 +211,17 @@ import Testing
                 gaps += 1
                 if gaps < 3 { try writer.query("INSERT INTO note(body) VALUES ('meanwhile')") }
             }
-            let isReplaced = try migration.run({ _ in .continue }) { db in
+            var fractions = [Double]()
+            let isReplaced = try migration.run({
+                fractions.append($0.fraction)
+                return .continue
+            }) { db in
                 bodies += 1
                 try db.query("ALTER TABLE note ADD COLUMN size")
             }
             #expect(isReplaced)
             #expect((bodies, gaps) == (3, 3))
+            #expect(fractions == fractions.sorted(), "\(fractions)")
             #expect(try writer.query("SELECT count(*) FROM note WHERE body = 'meanwhile'") == [[2]])
             #expect(try writer.query("SELECT count(size), count(*) FROM note") == [[0, 502]])
         }

@@ -79,6 +79,10 @@ extension MigrationGate {
         }
 
         /// Tells the gate of steps that no manager tells of, such as the pending files of an SQL migrator.
+        ///
+        /// Call it as soon as the number is known, best before anything runs: then the bar is shared evenly among all steps. A
+        /// later call doesn't move the bar back. What is left of it is shared anew among the steps that aren't done. Call it
+        /// between two steps: one that is under way would begin its share anew.
         public func expect(steps: Int) {
             gate.contents.withLock { $0.expect(max(0, steps)) }
         }

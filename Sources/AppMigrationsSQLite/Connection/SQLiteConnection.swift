@@ -34,9 +34,15 @@ public final class SQLiteConnection: SQLConnection, Sendable {
     ///
     /// SQLite reads the file with the first statement, so that one which is no database throws there.
     ///
+    /// A process that died in a transaction leaves a hot journal, which the next connection has to roll back. One that is read
+    /// only can't: "a hot journal exists and needs to be rolled back, but cannot because the database is opened read-only"
+    /// ([SQLITE_READONLY_ROLLBACK](https://sqlite.org/rescode.html#readonly_rollback), 776). So open such a database for
+    /// writing once, and read from it.
+    ///
     /// - Parameters:
     ///   - path: The path of the file, or `:memory:`. It is never read as a URI.
-    ///   - readOnly: Whether every change is refused. A file that is not there is an error then.
+    ///   - readOnly: Whether every change is refused. A file that is not there is an error then, and a hot journal with the
+    ///     first statement.
     ///   - busyTimeout: How long a statement waits for a lock of another connection. A migrator has its own
     ///     wait.
     /// - Throws: `SQLError` with the code `SQLError.Code.cannotOpen`.

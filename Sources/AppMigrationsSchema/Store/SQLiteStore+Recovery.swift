@@ -29,7 +29,7 @@ extension SQLiteStore {
     ///   - check: Whether every page is read. Without it damage counts only where the schema is.
     ///   - lockTimeout: How long to wait for others.
     /// - Returns: The new path, `<path>-corrupt-20261121T035428Z`, and the damage.
-    /// - Throws: `SQLError`: `SQLError.Code.notDamaged`, also where there is no store;
+    /// - Throws: `SQLError`: `SQLError.Code.notDamaged`, also where there is no store, or one without a byte;
     ///   `SQLError.Code.newerSchema`, `SQLError.Code.busy` and `SQLError.Code.unreachable` when it is that;
     ///   `SQLError.Code.fileFailure`; and `SQLError.Code.cleanupFailed` after it was set aside.
     @discardableResult

@@ -47,6 +47,9 @@ import Testing
         try withTemporaryFolder { folder in
             let store = SQLiteStore(path: folder + "/store")
             #expect(try sqlError { try store.setAside(onlyIfDamaged: false) }.code == .notDamaged)
+            try write("", to: store.path)
+            #expect(try sqlError { try store.setAside(onlyIfDamaged: false) }.code == .notDamaged)
+            #expect(try contents(of: folder).count == 1)
             try Wreck.makeStore(store.path, journal: journal)
             let other = try SQLiteConnection(path: store.path)
             try other.query("BEGIN")

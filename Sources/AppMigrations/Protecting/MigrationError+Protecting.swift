@@ -51,6 +51,14 @@ extension MigrationError {
                     call it again.
                     """
                 )
+            case .keeping:
+                (
+                    "Copies of files that \(migration) protected, which no state lists, could not be put aside",
+                    """
+                    They are kept, in \(location.snapshot) or beside it. No state was written and nothing was run. Mend that and \
+                    make a new manager.
+                    """
+                )
             case .noting:
                 (
                     "The files that \(migration) protects were put back, but that could not be noted",
@@ -80,6 +88,20 @@ extension MigrationError {
             path: failure.path,
             underlying: failure.cause,
             "\(subject) by manager \(location.name.quoted): \(failure.reason). \(end)"
+        )
+    }
+
+    /// What an event tells of copies whose state was lost.
+    static func unlisted(_ kept: String, _ location: StateLocation) -> MigrationError {
+        MigrationError(
+            .protectionFailed,
+            manager: location.name,
+            path: kept,
+            """
+            Copies of files that a migration of manager \(location.name.quoted) protected were in \(location.snapshot) \
+            without a state. They are kept in \(kept), and this library puts nothing of them back and removes nothing. Compare \
+            them with the data, then remove the folder.
+            """
         )
     }
 

@@ -4,7 +4,7 @@
 /// every function that it passes.
 final class ProtectionFailure: Error {
     /// What was being done when it failed.
-    enum Stage { case taking, restoring, missing, noting, withdrawing, abandoning, clearing }
+    enum Stage { case taking, restoring, missing, noting, withdrawing, abandoning, keeping, clearing }
 
     let stage: Stage
     let path: String

@@ -12,6 +12,20 @@ extension LockedState {
         }
     }
 
+    /// Moves copies aside that stand there before the first state, which was lost with the list of them.
+    ///
+    /// They may be the only good ones, and beside a state that doesn't list them they would be removed.
+    func keepUnlisted() throws(MigrationError) {
+        let kept: String?
+        do throws(ProtectionFailure) {
+            kept = try FileSnapshot(location, lock).keepUnlisted()
+        } catch {
+            throw .protection(error, location, nil)
+        }
+        guard let kept else { return }
+        send(MigrationEvent(.leftoverNotRemoved, location.name, error: .unlisted(kept, location)))
+    }
+
     /// Puts files back, if the lock is the one at its path.
     func restore(_ interrupted: Interruption) throws(MigrationError) {
         try confirm(or: .restoring, for: interrupted.version)

@@ -128,9 +128,11 @@ extension MigrationEvent {
         /// declaration tries again.
         public static var launchNotSaved: Kind { Kind(.launchNotSaved) }
 
-        /// A snapshot that is no longer needed could not be removed.
+        /// Copies of protected files are still there: they could not be removed, or were put aside.
         ///
-        /// The next holder of the lock tries again.
+        /// Where they are no longer needed, the next holder of the lock tries again to remove them. Where a first run finds them,
+        /// the state that listed them was lost: it moves them to a folder beside the state, which
+        /// ``MigrationError/path`` names. The library puts nothing of them back and removes nothing.
         public static var leftoverNotRemoved: Kind { Kind(.leftoverNotRemoved) }
     }
 }

@@ -35,7 +35,7 @@ extension MigrationError {
             The state of manager \(location.name.quoted), \(location.state), is not a regular file of at most 1 MiB. Nothing \
             was run, and what stands there was left as it is. Put the state's file itself at this path: a link isn't \
             followed, since a save would replace it. Where the state is lost, move away what stands there: the next \
-            manager is a first run then.
+            manager is a first run then.\(copies(location))
             """
         )
     }
@@ -71,8 +71,17 @@ extension MigrationError {
             """
             The state of manager \(location.name.quoted), \(location.state), is damaged, or not a state of this manager: \
             \(reason). Nothing was run, and every byte of it was left as it is. Repair the file, restore it from a \
-            backup, or move it away: the next manager is a first run then.
+            backup, or move it away: the next manager is a first run then.\(copies(location))
             """
         )
+    }
+
+    /// What becomes of the copies of protected files where a state is lost or repaired.
+    private static func copies(_ location: StateLocation) -> Message {
+        if location.path == nil { return "" }
+        return """
+             A first run puts copies of protected files, \(location.snapshot), aside. In a repair keep \
+            \("interrupted".quoted), or put that folder aside before: copies that no state lists are removed.
+            """
     }
 }

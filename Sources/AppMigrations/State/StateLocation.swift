@@ -25,9 +25,9 @@ package final class StateLocation: Sendable {
     var lock: String { file(".migrations.lock") }
     var snapshot: String { file(Self.snapshotSuffix) }
 
-    /// Where copies stay that a user has given up putting back; numbered where one second has several.
-    func kept(_ startedAt: Int64, _ number: Int) -> String {
-        let time = Timestamp.text(startedAt).filter { $0 != "-" && $0 != ":" }
+    /// Where copies stay that are not put back, by a user's choice or since the state was lost; numbered where one second has several.
+    func kept(_ time: Int64, _ number: Int) -> String {
+        let time = Timestamp.text(time).filter { $0 != "-" && $0 != ":" }
         return file(".migrations.kept-\(time)" + (number == 1 ? "" : "-\(number)"))
     }
 

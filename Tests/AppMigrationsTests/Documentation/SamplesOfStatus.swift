@@ -66,7 +66,7 @@ private func declareAll(_ migrations: MigrationManager) throws {
             try tryAgain(closed, open)
             #expect(try closed.status.lastRunVersion?.description == "1.1")
             try folder.write("{")
-            #expect(supportMail(closed, about: error).hasSuffix("the next manager is a first run then."))
+            #expect(supportMail(closed, about: error).contains("the next manager is a first run then."))
         }
     }
 

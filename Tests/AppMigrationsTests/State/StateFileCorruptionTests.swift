@@ -38,6 +38,8 @@ struct StateFileCorruptionTests {
                     == "The state of manager \"Library\", \(folder.stateFile), is damaged, or not a state of this manager: "
                     + "\(reason). Nothing was run, and every byte of it was left as it is. Repair the file, restore it "
                     + "from a backup, or move it away: the next manager is a first run then."
+                    + " A first run puts copies of protected files, \(folder.path)/Library.migrations.snapshot, aside. In a repair keep "
+                    + "\"interrupted\", or put that folder aside before: copies that no state lists are removed."
             )
             #expect(try folder.stateText() == text)
             #expect(try folder.names() == ["Library.migrations.json"])

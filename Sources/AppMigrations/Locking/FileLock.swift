@@ -27,7 +27,9 @@ final class FileLock: Sendable {
     private static func openFile(
         _ location: StateLocation
     ) throws(SystemCallError) -> (LockDescriptor, FileStatus.Kind) {
-        let open = { () throws(SystemCallError) in try Platform.openLock(location.lock) }
+        let open = { () throws(SystemCallError) in
+            try Platform.openLock(location.lock, beside: location.state, in: location.directory)
+        }
         do throws(SystemCallError) {
             return try LockDescriptor.opening(open)
         } catch {

@@ -13,6 +13,65 @@ extension Platform {
     /// Whether a call failed for want of rights, or is one that a sandbox refuses.
     static func forbids(_ error: SystemCallError) -> Bool { [EACCES, EPERM].contains(error.errorNumber) }
 
+    /// Gives a new file the owner and the group of the file at `path` that it is to replace.
+    ///
+    /// A save by root would lock the user out whose file it was; only root can give a file away. Where the system doesn't let
+    /// root either, the file stays root's: to have it matters more than whose it is.
+    static func keepOwner(_ new: Int32, of path: String) throws(SystemCallError) {
+        guard geteuid() == 0, let old = try status(of: path), old.kind == .file else { return }
+        let made = try FileStatus(new)
+        if (made.owner, made.group) != (old.owner, old.group) { try give(new, to: old) }
+    }
+
+    /// Opens the file of a lock, and makes it where there is none, for the user whose state stands beside it.
+    ///
+    /// Where there is no state, the folder's owner is that user. Root gives away only a file that this call has made: what stood
+    /// at the path before could be anybody's.
+    static func openLock(_ path: String, beside state: String, in folder: String) throws(SystemCallError)
+        -> Int32
+    {
+        if geteuid() != 0 { return try openLock(path) }
+        while true {
+            do throws(SystemCallError) {
+                return try openLock(path, making: 0)
+            } catch {
+                if error.errorNumber != ENOENT { throw error }
+            }
+            do throws(SystemCallError) {
+                let made = try openLock(path, making: O_CREAT | O_EXCL)
+                do throws(SystemCallError) {
+                    var model = try status(of: state)
+                    if model?.kind != .file { model = try FileStatus(following: folder) }
+                    if let model, model.owner != 0 { try give(made, to: model) }
+                    return made
+                } catch {
+                    closeAfterReading(made)
+                    throw error
+                }
+            } catch {
+                // Another process has made it meanwhile.
+                if error.errorNumber != EEXIST { throw error }
+            }
+        }
+    }
+
+    private static func give(_ file: Int32, to model: FileStatus) throws(SystemCallError) {
+        do throws(SystemCallError) {
+            _ = try retrying("fchown") { fchown(file, model.owner, model.group) }
+        } catch {
+            if !error.isUnsettable { throw error }
+        }
+    }
+
+    private static func status(of path: String) throws(SystemCallError) -> FileStatus? {
+        do throws(SystemCallError) {
+            return try FileStatus(ofEntry: path)
+        } catch {
+            if error.errorNumber == ENOENT { return nil }
+            throw error
+        }
+    }
+
     /// Whether this user may write to what stands at `path`.
     static func mayWrite(_ path: String) throws(SystemCallError) -> Bool {
         do throws(SystemCallError) {

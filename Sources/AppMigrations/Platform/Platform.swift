@@ -106,9 +106,9 @@ package enum Platform {
         try opening { open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600) }
     }
 
-    package static func openLock(_ path: String) throws(SystemCallError) -> Int32 {
+    package static func openLock(_ path: String, making: Int32 = O_CREAT) throws(SystemCallError) -> Int32 {
         try opening {
-            open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0o600)
+            open(path, O_RDWR | making | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0o600)
         }
     }
 

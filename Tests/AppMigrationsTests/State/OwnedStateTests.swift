@@ -1,0 +1,123 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import AppMigrations
+
+// `dlsym` and capabilities differ on Apple's systems, where no test runs as root.
+#if os(Linux)
+/// Whose the state is after root has saved it.
+///
+/// Only the root user may become another.
+@Suite(.enabled(if: geteuid() == 0))
+struct OwnedStateTests {
+    private static let user: uid_t = 65_534
+
+    /// A folder of the user, in which the user has made a state.
+    private static func with(_ body: (Scratch) async throws -> Void) async throws {
+        try await Scratch.with { scratch async throws in
+            try scratch.makeFolder("state")
+            for path in [scratch.path, scratch.state] { try #require(chown(path, user, user) == 0) }
+            await asUser(scratch, "1.0")
+            try await body(scratch)
+        }
+    }
+
+    /// Starts as the user, with one migration.
+    private static func asUser(_ scratch: Scratch, _ current: String) async {
+        await #expect(processExitsWith: .success) {
+            [path = scratch.state as String, current = current as String] in
+            try #require(setgid(OwnedStateTests.user) == 0 && setuid(OwnedStateTests.user) == 0)
+            let manager = try MigrationManager(
+                named: "Library",
+                currentVersion: current,
+                firstRun: .everything,
+                stateDirectory: path
+            )
+            try manager.whenMigrating(toVersion: current) {}
+        }
+    }
+
+    private static func status(_ path: String) throws -> FileStatus { try FileStatus(ofEntry: path) }
+
+    @Test(arguments: [true, false])
+    func `a start as root leaves the state its owner's, who goes on with it`(isPending: Bool) async throws {
+        try await Self.with { scratch async throws in
+            try #require(chown(scratch.stateFile, Self.user, 1_234) == 0)
+            let manager = try scratch.manager("1.1")
+            if isPending { try manager.whenMigrating(toVersion: "1.1") {} }
+            let found = try Self.status(scratch.stateFile)
+            #expect((found.owner, found.group) == (Self.user, 1_234))
+            #expect(found.permissions == 0o600)
+            await Self.asUser(scratch, "1.2")
+            #expect(try scratch.manager("1.2").lastRunVersion == version("1.2"))
+        }
+    }
+
+    @Test func `a lock that root makes is the state's owner's, or the folder's`() async throws {
+        try await Self.with { scratch async throws in
+            try scratch.delete("state/Library.migrations.lock")
+            try #require(chown(scratch.stateFile, 65_533, 1_234) == 0)
+            _ = try scratch.manager("1.1")
+            let found = try Self.status(scratch.lock)
+            #expect((found.owner, found.group) == (65_533, 1_234))
+            #expect(found.permissions == 0o600)
+
+            for name in try scratch.names() { try scratch.delete("state/" + name) }
+            #expect(throws: MigrationError.self) {
+                try scratch.manager("1.1", firstRun: .existingData(at: "2.0"))
+            }
+            #expect(try Self.status(scratch.lock).owner == Self.user)
+            await Self.asUser(scratch, "1.0")
+        }
+    }
+
+    @Test func `what root finds where the lock is stays whose it is`() async throws {
+        try await Self.with { scratch async throws in
+            try scratch.delete("state/Library.migrations.lock")
+            try scratch.write("", to: "state/Library.migrations.lock")
+            _ = try scratch.manager("1.1")
+            #expect(try Self.status(scratch.lock).owner == 0)
+        }
+    }
+
+    @Test func `the first state that root makes is root's`() throws {
+        try Scratch.with { scratch throws in
+            try scratch.makeFolder("state")
+            try #require(chown(scratch.state, Self.user, Self.user) == 0)
+            _ = try scratch.manager("1.1")
+            #expect(try Self.status(scratch.stateFile).owner == 0)
+        }
+    }
+
+    @Test func `root without the right to give files away saves all the same`() async throws {
+        try await Self.with { scratch async throws in
+            try #require(chmod(scratch.path, 0o755) == 0)
+            await #expect(processExitsWith: .success) { [path = scratch.state as String] in
+                try OwnedStateTests.dropRightToGiveAway()
+                let manager = try MigrationManager(
+                    named: "Library",
+                    currentVersion: "1.1",
+                    stateDirectory: path
+                )
+                try manager.whenMigrating(toVersion: "1.1") {}
+            }
+            #expect(try Self.status(scratch.stateFile).owner == 0)
+            #expect(try scratch.manager("1.1").lastRunVersion == version("1.1"))
+        }
+    }
+
+    /// capabilities(7): takes CAP_CHOWN, the first of them.
+    private static func dropRightToGiveAway() throws {
+        typealias Call = @convention(c) (UnsafeMutablePointer<UInt32>, UnsafeMutablePointer<UInt32>) -> Int32
+        func call(_ name: String) throws -> Call {
+            unsafeBitCast(try #require(dlsym(dlopen(nil, RTLD_NOW), name)), to: Call.self)
+        }
+        var header: [UInt32] = [0x2008_0522, 0]
+        var sets = [UInt32](repeating: 0, count: 6)
+        try #require(call("capget")(&header, &sets) == 0)
+        sets[0] &= ~1
+        try #require(call("capset")(&header, &sets) == 0)
+    }
+}
+#endif

@@ -31,8 +31,11 @@ public struct MigrationEvent: Sendable {
     /// What went wrong; with ``Kind/failed``, ``Kind/launchNotSaved`` and ``Kind/leftoverNotRemoved``.
     public let error: MigrationError?
 
-    /// Whether the library itself copies files or puts them back: `note` names a place in the app's data then.
-    package let isOfFiles: Bool
+    /// Whether ``Kind/progressed`` comes from the library itself, which copies what `protecting:` names or puts it back.
+    ///
+    /// The fraction is that of the copy alone then, and ``note`` names a file of the app: show neither as what the migration says
+    /// of itself. An event that was read from JSON doesn't tell.
+    public let isOfFiles: Bool
 
     @inline(never)
     package init(

@@ -1,6 +1,6 @@
 extension MigrationManager {
     /// What data there is when a subsystem has no state yet.
-    public enum FirstRun: Sendable {
+    public enum FirstRun: Sendable, Equatable {
         /// None: the current version is recorded as the baseline, and nothing runs. Sub-migrations of the current
         /// version that are declared through the manager that made the state belong to the baseline too.
         case freshInstall

@@ -26,7 +26,7 @@ import Testing
             let note = try #require(event.note)
             #expect(note.hasPrefix("\(verb) \(folder)"), "\(note)")
             #expect(event.version == AppVersion("1.1") && event.attempt == 1)
-            #expect(event.previousVersion == AppVersion("1.0"))
+            #expect(event.previousVersion == AppVersion("1.0") && event.isOfFiles)
         }
         #expect(events.contains { $0.note == "\(verb) \(folder)/large" })
     }

@@ -76,6 +76,15 @@ struct MigrationManagerStartTests {
         }
     }
 
+    @Test func `an app can test its answer`() {
+        func ask(isOld: Bool) -> MigrationManager.FirstRun {
+            isOld ? .existingData(at: "1.0") : .freshInstall
+        }
+        #expect(ask(isOld: true) == .existingData(at: "1.0"))
+        #expect(ask(isOld: true) != .existingData(at: "1.1"))
+        #expect(ask(isOld: false) == .freshInstall)
+    }
+
     @Test func `a question that throws makes no state and is asked again`() throws {
         try withTemporaryDirectory { folder in
             func ask() throws -> MigrationManager.FirstRun { throw Failure() }

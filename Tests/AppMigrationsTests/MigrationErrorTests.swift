@@ -157,8 +157,35 @@ struct MigrationErrorTests {
             .cancelled,
             "cancelled",
             .failed(version("1.2"), attempt: 1, CancellationError(), location, consequence: ""),
-            "Migration 1.2 of manager \"Library\" was cancelled in attempt 1: CancellationError(). It is not recorded in "
+            "Migration 1.2 of manager \"Library\" was cancelled in attempt 1. It is not recorded in "
                 + "/d/Library.migrations.json and runs again with the next manager."
+        ),
+        Row(
+            .cancelled,
+            "cancelled",
+            .failed(
+                version("1.2"),
+                attempt: 1,
+                MigrationError.cancelledAtCheckpoint(version("1.2"), location),
+                location,
+                consequence: ""
+            ),
+            "Migration 1.2 of manager \"Library\" was cancelled in attempt 1. Its checkpoint is saved, and the next attempt "
+                + "goes on there. It is not recorded in /d/Library.migrations.json and runs again with the next manager."
+        ),
+        Row(
+            .cancelled,
+            "cancelled",
+            .failed(
+                version("1.2"),
+                attempt: 1,
+                MigrationError.lock(.cancelled, location, version("1.2")),
+                location,
+                consequence: ""
+            ),
+            "Migration 1.2 of manager \"Library\" ended in attempt 1: The task was cancelled while manager \"Library\" waited "
+                + "for the lock /d/Library.migrations.lock. Nothing was run. Make a new manager to try again. It is not recorded "
+                + "in /d/Library.migrations.json and runs again with the next manager."
         ),
         Row(
             .cancelled,

@@ -72,6 +72,35 @@ extension Platform {
         }
     }
 
+    /// Whose the file is that this user may not read, and what to do; `nil` where its permissions are not the reason.
+    ///
+    /// On Apple's systems a locked device and a sandbox forbid files too, whatever their permissions are.
+    static func whoMayRead(_ path: String) -> String? {
+        #if canImport(Darwin)
+        return nil
+        #else
+        let user = geteuid()
+        let end = "start as the user whose it is, or give this one the files and their folder (chown)."
+        let file: FileStatus
+        do throws(SystemCallError) {
+            file = try FileStatus(ofEntry: path)
+        } catch {
+            if error.errorNumber != EACCES { return nil }
+            return
+                "This process runs as user \(user), who may not look into the folder: \(end)"
+        }
+        if file.owner == user, file.permissions & 0o400 == 0 {
+            return "The file belongs to this user, without the right to read it: give it back (chmod u+rw)."
+        }
+        if file.owner == user || file.permissions & 0o004 != 0 { return nil }
+        let readers =
+            file.permissions & 0o040 == 0
+            ? "who alone may read it" : "who may read it as group \(file.group) may"
+        return
+            "The file belongs to user \(file.owner), \(readers), and this process runs as user \(user): \(end)"
+        #endif
+    }
+
     /// Whether this user may write to what stands at `path`.
     static func mayWrite(_ path: String) throws(SystemCallError) -> Bool {
         do throws(SystemCallError) {

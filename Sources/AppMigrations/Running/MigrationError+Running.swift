@@ -7,7 +7,10 @@ extension MigrationError {
         consequence: Message
     ) -> MigrationError {
         let isCancelled = cause is CancellationError || (cause as? MigrationError)?.code == .cancelled
-        let verb: Message = isCancelled ? "was cancelled" : "failed"
+        let end: Message =
+            isCancelled
+            ? cancellation(of: version, attempt: attempt, cause, location)
+            : "failed in attempt \(attempt): \(sentence(cause))"
         return MigrationError(
             isCancelled ? .cancelled : .migrationFailed,
             manager: location.name,
@@ -15,10 +18,27 @@ extension MigrationError {
             path: location.path,
             underlying: cause,
             """
-            Migration \(version) of manager \(location.name.quoted) \(verb) in attempt \(attempt): \
-            \(sentence(cause)) It is not recorded in \(location.state) and runs again with the next manager.\(consequence)
+            Migration \(version) of manager \(location.name.quoted) \(end) \
+            It is not recorded in \(location.state) and runs again with the next manager.\(consequence)
             """
         )
+    }
+
+    /// How a migration ended whose task was cancelled.
+    private static func cancellation(
+        of version: AppVersion,
+        attempt: Int,
+        _ cause: any Error,
+        _ location: StateLocation
+    ) -> Message {
+        guard let error = cause as? MigrationError else { return "was cancelled in attempt \(attempt)." }
+        // One of another migration says itself what was cancelled.
+        guard error.version == version, error.managerName == location.name, error.underlyingError == nil
+        else {
+            return "ended in attempt \(attempt): \(sentence(error))"
+        }
+        return
+            "was cancelled in attempt \(attempt). Its checkpoint is saved, and the next attempt goes on there."
     }
 
     /// Somebody else's text for an error, with one mark at its end.

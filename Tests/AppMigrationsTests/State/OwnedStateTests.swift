@@ -119,5 +119,45 @@ struct OwnedStateTests {
         sets[0] &= ~1
         try #require(call("capset")(&header, &sets) == 0)
     }
+
+    @Test func `who may not read the state is told whose it is`() async throws {
+        try await Self.with { scratch async throws in
+            let rows: [(UInt32, uid_t, String)] = [
+                (
+                    0o600, 0,
+                    "The file belongs to user 0, who alone may read it, and this process runs as user 65534: "
+                ),
+                (
+                    0o640, 0,
+                    "The file belongs to user 0, who may read it as group 0 may, and this process runs as user 65534: "
+                ),
+                (
+                    0o200, Self.user,
+                    "The file belongs to this user, without the right to read it: give it back (chmod u+rw)."
+                ),
+            ]
+            for (mode, owner, text) in rows {
+                try #require(chown(scratch.stateFile, owner, 0) == 0 && chmod(scratch.stateFile, mode) == 0)
+                await Self.expectUnreadable(scratch, "Nothing was run or written. " + text)
+            }
+            try #require(chown(scratch.state, 0, 0) == 0 && chmod(scratch.state, 0o700) == 0)
+            await Self.expectUnreadable(
+                scratch,
+                "Nothing was run or written. This process runs as user 65534, who may not look into the folder: "
+            )
+        }
+    }
+
+    private static func expectUnreadable(_ scratch: Scratch, _ text: String) async {
+        await #expect(processExitsWith: .success) {
+            [path = scratch.state as String, text = text as String] in
+            try #require(setgid(OwnedStateTests.user) == 0 && setuid(OwnedStateTests.user) == 0)
+            let error = try #require(throws: MigrationError.self) {
+                try MigrationManager(named: "Library", currentVersion: "1.1", stateDirectory: path)
+            }
+            #expect(error.code == .stateUnreadable)
+            #expect(error.description.contains(text), "\(error)")
+        }
+    }
 }
 #endif

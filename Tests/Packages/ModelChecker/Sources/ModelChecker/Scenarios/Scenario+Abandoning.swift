@@ -24,6 +24,38 @@ extension Scenario {
         }
     )
 
+    /// The state is lost after a process died in its closure, and with the state the list of the copies.
+    static let losing = Scenario(
+        name: "a lost state beside copies",
+        versions: ["1.1"],
+        setUp: { ghost in
+            started("1.0")(ghost)
+            Files.make(Files.notes, old)
+        },
+        programs: [app("1.1", [rewriting]), Program(name: "a removal of the state", run: lose)],
+        restart: lost,
+        last: lost,
+        isLarge: true,
+        atEnd: { ghost in
+            recorded(["1.1"], keeping: kept)(ghost)
+            if Files.text(Files.notes) != new { ghost.fail("What is recorded is done.") }
+        }
+    )
+
+    private static func lose(_ ghost: Ghost) -> String {
+        if !mark("the state is to be removed") { return "" }
+        // Once, and not under a process that is at work.
+        if ghost.isAnyAtWork || ghost.knowledge.isLowered || ghost.facts?.interrupted == nil { return "done" }
+        ghost.knowledge.isLowered = true
+        Machine.atOnce { _ = unlink(Ghost.stateFile) }
+        return "done"
+    }
+
+    private static let lost = Program(name: "a removal of the state, then app 1.1") { ghost in
+        let ending = lose(ghost)
+        return ending == "done" ? app("1.1", [rewriting]).run(ghost) : ending
+    }
+
     private static let rewriting = Declaration(version: "1.1", protecting: [Files.notes]) { ghost, _ in
         if !Machine.isAlive { return }
         let found = Files.text(Files.notes) ?? "gone"

@@ -37,5 +37,5 @@ extension Scenario {
 }
 
 extension Scenario {
-    static let all = starting + looking + refusing + protecting + [abandoning] + interfering
+    static let all = starting + looking + refusing + protecting + [abandoning, losing] + interfering
 }

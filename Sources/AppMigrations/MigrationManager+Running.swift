@@ -78,6 +78,7 @@ extension MigrationManager {
         know(locked)
         switch decision {
         case .run(let attempt, let deaths):
+            if Task.isCancelled { throw .cancelledBefore(version, file.location) }
             let run = try MigrationAttempt(
                 version,
                 attempt,

@@ -35,8 +35,8 @@ extension MigrationGate {
     /// Thrown where the data needs a newer release of the app than this one.
     ///
     /// A gate throws it where a manager's state says so. A start throws it for data that tells its version elsewhere, such as a
-    /// database with a number of its own; then ``MigrationGate/states`` show ``State-enum/needsVersion(_:)``. Throw it outside
-    /// of the closures of migrations and of `migrateStaged`: these wrap what they throw, and the gate takes that for
+    /// database with a number of its own; then ``MigrationGate/states`` show ``State-enum/needsVersion(_:)``. A manager's `firstRun:`
+    /// can throw it too. The closures of migrations and of `migrateStaged` wrap what they throw, and the gate takes that for
     /// ``State-enum/failed(_:)``.
     public struct NeedsVersion: Error, CustomStringConvertible {
         /// The oldest version that may use the data.
@@ -59,7 +59,7 @@ extension MigrationGate {
     /// What a start throws on a device that is still locked, so that the gate waits, and tries again by itself.
     ///
     /// A state that is there tells so itself, by `stateUnreadable`. Before the first start there is none: throw this before the
-    /// manager is made.
+    /// manager is made, or from its `firstRun:`. The gate tries again after 0.25 s, and after each time twice as long, up to 4 s.
     public struct NeedsUnlock: Error, CustomStringConvertible {
         /// An error for the start to throw.
         public init() {}

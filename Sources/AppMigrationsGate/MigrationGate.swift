@@ -97,16 +97,25 @@ public final class MigrationGate: Sendable {
             do {
                 try await start(Progress(self, isRetry: contents.withLock { $0.isRetry }))
                 return contents.withLock { $0.end(.ready, nil) }()
-            } catch let error as MigrationError where error.code == .stateUnreadable {
-                await wait(&pause, for: error)
-            } catch let error as NeedsUnlock {
-                await wait(&pause, for: error)
-            } catch let error as NeedsVersion {
-                return contents.withLock { $0.end(.needsVersion(error.version), error) }()
             } catch {
-                return contents.withLock { $0.end(.failed(error), error) }()
+                switch Self.reason(of: error) {
+                case let reason as MigrationError where reason.code == .stateUnreadable:
+                    await wait(&pause, for: reason)
+                case let reason as NeedsUnlock:
+                    await wait(&pause, for: reason)
+                case let reason as NeedsVersion:
+                    return contents.withLock { $0.end(.needsVersion(reason.version), reason) }()
+                default:
+                    return contents.withLock { $0.end(.failed(error), error) }()
+                }
             }
         }
+    }
+
+    /// What the app's `firstRun:` threw, which looks at the data before any manager is there; else the error itself.
+    private static func reason(of error: any Error) -> any Error {
+        guard let error = error as? MigrationError, error.code == .firstRunFailed else { return error }
+        return error.underlyingError ?? error
     }
 
     /// Lets time pass until the next try, or until ``retry()``, which cancels the task that sleeps.

@@ -249,4 +249,39 @@ private struct Refused: Error {}
         }
         #expect(await starts.all.isEmpty)
     }
+
+    @Test func `what the look at old data says of the device and the data counts as the start's own`()
+        async throws
+    {
+        try await withTemporaryFolder { folder async throws in
+            let pauses = Pauses()
+            let starts = Guarded(0)
+            defer { starts.destroy() }
+            let gate = MigrationGate(sleep: pauses.sleep) { _ in
+                let start = starts.withLock { count in
+                    count += 1
+                    return count
+                }
+                func look() throws -> MigrationManager.FirstRun {
+                    guard let version = AppVersion("2.1"), start < 4 else { throw Refused() }
+                    if start == 1 { throw MigrationGate.NeedsUnlock() }
+                    throw MigrationGate.NeedsVersion(version: version, managerName: "Notes")
+                }
+                _ = try MigrationManager(
+                    currentVersion: "1.0",
+                    firstRun: look(),
+                    stateDirectory: folder + "/state"
+                )
+            }
+            let asking = Task { try await gate.ready() }
+            await pauses.wake(times: 1)
+            let error = await #expect(throws: MigrationGate.NeedsVersion.self) { try await asking.value }
+            #expect(error?.version.description == "2.1")
+            guard case .needsVersion = gate.state else { throw Refused() }
+            starts.withLock { $0 = 3 }
+            gate.retry()
+            let failure = await #expect(throws: MigrationError.self) { try await gate.ready() }
+            #expect(failure?.code == .firstRunFailed)
+        }
+    }
 }

@@ -82,6 +82,36 @@ struct MigrationManagerAsyncTests {
         }
     }
 
+    @Test(arguments: [false, true])
+    func `a cancelled task begins no further migration, and the next start goes on there`(isAsync: Bool)
+        async throws
+    {
+        try await withTemporaryDirectory { folder in
+            try folder.writeState(lastRun: "1.1")
+            let task = Task.detached {
+                let manager = try folder.manager("1.4")
+                let cancel = { withUnsafeCurrentTask { $0?.cancel() } }
+                if isAsync {
+                    try await manager.whenMigrating(toVersion: "1.2") { () async in cancel() }
+                    try await manager.whenMigrating(toVersion: "1.3") { () async in Issue.record("It began.")
+                    }
+                } else {
+                    func declare() throws {
+                        try manager.whenMigrating(toVersion: "1.2") { cancel() }
+                        try manager.whenMigrating(toVersion: "1.3") { Issue.record("It began.") }
+                    }
+                    try declare()
+                }
+            }
+            let error = await #expect(throws: MigrationError.self) { try await task.value }
+            #expect(error?.code == .cancelled && error?.version == version("1.3"))
+            #expect(error?.description.contains("before migration 1.3") == true)
+            let status = try folder.manager("1.4").status
+            #expect(status.lastRunVersion == version("1.2") && status.interruption == nil)
+            #expect(try folder.manager("1.4").declare("1.3", "1.4") == ["1.3", "1.4"])
+        }
+    }
+
     @Test func `what has run is skipped without a suspension`() async throws {
         try await withTemporaryDirectory { folder in
             try folder.writeState(lastRun: "1.4")

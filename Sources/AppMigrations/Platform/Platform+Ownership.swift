@@ -13,14 +13,30 @@ extension Platform {
     /// Whether a call failed for want of rights, or is one that a sandbox refuses.
     static func forbids(_ error: SystemCallError) -> Bool { [EACCES, EPERM].contains(error.errorNumber) }
 
-    /// Gives a new file the owner and the group of the file at `path` that it is to replace.
+    /// Gives a new file the owner and the group of the file at `path` that it is to replace, and what the group may.
     ///
-    /// A save by root would lock the user out whose file it was; only root can give a file away. Where the system doesn't let
-    /// root either, the file stays root's: to have it matters more than whose it is.
-    static func keepOwner(_ new: Int32, of path: String) throws(SystemCallError) {
-        guard geteuid() == 0, let old = try status(of: path), old.kind == .file else { return }
-        let made = try FileStatus(new)
-        if (made.owner, made.group) != (old.owner, old.group) { try give(new, to: old) }
+    /// A save by root would lock the user out whose file it was; only root can give a file away. A save by one user of a group
+    /// would lock the others out to whom the file was opened. Where the system doesn't let this process, the file stays as it
+    /// is: to have it matters more than whose it is.
+    static func keepRights(_ new: Int32, of path: String) throws(SystemCallError) {
+        guard let old = try status(of: path), old.kind == .file else { return }
+        let rights = old.permissions & 0o060
+        if geteuid() != 0, rights == 0 { return }
+        var made = try FileStatus(new)
+        if geteuid() == 0, (made.owner, made.group) != (old.owner, old.group) {
+            try give(new, to: old)
+            made = try FileStatus(new)
+        }
+        // In a folder without the set-group-ID bit the new file has another group, which was not let in.
+        if rights != 0, made.group == old.group { try letGroup(rights, into: new) }
+    }
+
+    private static func letGroup(_ rights: UInt32, into file: Int32) throws(SystemCallError) {
+        do throws(SystemCallError) {
+            _ = try retrying("fchmod") { fchmod(file, mode_t(0o600 | rights)) }
+        } catch {
+            if !error.isUnsettable { throw error }
+        }
     }
 
     /// Opens the file of a lock, and makes it where there is none, for the user whose state stands beside it.

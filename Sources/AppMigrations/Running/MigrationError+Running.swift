@@ -24,6 +24,20 @@ extension MigrationError {
         )
     }
 
+    static func cancelledBefore(_ version: AppVersion, _ location: StateLocation) -> MigrationError {
+        MigrationError(
+            .cancelled,
+            manager: location.name,
+            version: version,
+            path: location.path,
+            underlying: CancellationError(),
+            """
+            The task was cancelled before migration \(version) of manager \(location.name.quoted) began. Nothing of it was \
+            run. Make a new manager to try again.
+            """
+        )
+    }
+
     /// How a migration ended whose task was cancelled.
     private static func cancellation(
         of version: AppVersion,

@@ -135,7 +135,7 @@ struct StateFile: Sendable {
             let descriptor = try createTemporary()
             do throws(SystemCallError) {
                 try Platform.writeAll(descriptor, document)
-                try Platform.keepOwner(descriptor, of: location.state)
+                try Platform.keepRights(descriptor, of: location.state)
                 try Platform.synchronize(descriptor)
             } catch {
                 Platform.closeAfterReading(descriptor)

@@ -6,19 +6,18 @@ import Testing
 // The samples of "Testing your migrations" about an app that asks UserDefaults, as they stand there; the test runs.
 
 func defaults(in folder: String) throws -> UserDefaults {
-    let suite = "Rehearsal"
+    // Tests run at the same time, each with a suite of its own.
+    let suite = "Rehearsal-\(UUID().uuidString)"
     let defaults = try #require(UserDefaults(suiteName: suite))
-    defaults.removePersistentDomain(forName: suite)
     let file = folder + "/defaults.plist"
     if let data = FileManager.default.contents(atPath: file) {
         let keys = try PropertyListSerialization.propertyList(
             from: data,
             format: nil
         )
-        defaults.setPersistentDomain(
-            try #require(keys as? [String: Any]),
-            forName: suite
-        )
+        for (key, value) in try #require(keys as? [String: Any]) {
+            defaults.register(defaults: [key: value])
+        }
     }
     return defaults
 }
@@ -63,6 +62,5 @@ private func versionLeft(in defaults: UserDefaults) -> MigrationManager.FirstRun
         let asked = report.runs.filter { $0.title == "asked firstRun" }
         #expect(asked.map(\.start) == ["1.0", "1.1", "fresh install"])
         #expect("\(report)".contains(#"existingData(at: "1.1")"#))
-        UserDefaults.standard.removePersistentDomain(forName: "Rehearsal")
     }
 }

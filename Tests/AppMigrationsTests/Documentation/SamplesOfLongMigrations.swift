@@ -135,11 +135,8 @@ private func convert(_ folder: String, appVersion: String) throws {
     {
         try await withTemporaryDirectory { folder async throws in
             _ = try MigrationManager(named: "Photos", currentVersion: "1.0", stateDirectory: folder.path)
-            let first = Calls()
-            let work = Task {
-                withUnsafeCurrentTask { $0?.cancel() }
-                try first.during { try convert(folder.path, appVersion: "2.4") }
-            }
+            let first = Calls(cancelling: "0001")
+            let work = Task { try first.during { try convert(folder.path, appVersion: "2.4") } }
             let error = await #expect(throws: MigrationError.self) { try await work.value }
             #expect(error?.code == .cancelled)
             #expect(first.names == names(1...500))

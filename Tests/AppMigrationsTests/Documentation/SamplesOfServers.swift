@@ -56,8 +56,7 @@ func exitCode(
         report("\(error)")
         let cause = error.underlyingError as? SystemCallError
         switch error.code {
-        case .stateUnreadable where cause?.errorNumber == EACCES:
-            return 77
+        case _ where cause?.errorNumber == EACCES: return 77
         case .lockTimeout, .stateUnreadable: return 75
         case .cancelled: return 130
         default: return 70
@@ -231,6 +230,7 @@ private func addIndex(_ directory: String) throws { try Calls.note() }
             }
         }
         #expect(code(.stateUnreadable, EACCES) == 77)
+        #expect(code(.stateNotSaved, EACCES) == 77)
         #expect(code(.stateUnreadable, EIO) == 75)
         #expect(code(.cancelled, nil) == 130)
     }

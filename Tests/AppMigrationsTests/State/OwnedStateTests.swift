@@ -54,6 +54,30 @@ struct OwnedStateTests {
         }
     }
 
+    @Test(arguments: [0o640, 0o660, 0o606])
+    func `a state stays open to the group to which it was opened, and to nobody else`(mode: mode_t)
+        async throws
+    {
+        try await Self.with { scratch async throws in
+            try #require(chown(scratch.state, Self.user, 1_234) == 0)
+            // New files in the folder have its group.
+            try #require(chmod(scratch.state, 0o2770) == 0)
+            try #require(chown(scratch.stateFile, Self.user, 1_234) == 0)
+            try #require(chmod(scratch.stateFile, mode) == 0)
+            await Self.asUser(scratch, "1.1")
+            #expect(try Self.status(scratch.stateFile).permissions == 0o600 | UInt32(mode & 0o060))
+            #expect(try Self.status(scratch.stateFile).group == 1_234)
+            try scratch.manager("1.2").whenMigrating(toVersion: "1.2") {}
+            let found = try Self.status(scratch.stateFile)
+            #expect(found.permissions == 0o600 | UInt32(mode & 0o060))
+            #expect((found.owner, found.group) == (Self.user, 1_234))
+            // Without that bit the new file has the user's own group, which was not let in.
+            try #require(chmod(scratch.state, 0o770) == 0)
+            await Self.asUser(scratch, "1.3")
+            #expect(try Self.status(scratch.stateFile).permissions == 0o600)
+        }
+    }
+
     @Test func `a lock that root makes is the state's owner's, or the folder's`() async throws {
         try await Self.with { scratch async throws in
             try scratch.delete("state/Library.migrations.lock")

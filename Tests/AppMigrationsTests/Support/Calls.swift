@@ -4,8 +4,13 @@ final class Calls: Sendable {
 
     private let log = Log()
     private let failing: String?
+    private let cancelling: String?
 
-    init(failing: String? = nil) { self.failing = failing }
+    /// `cancelling` names the call in which the task is cancelled that makes it.
+    init(failing: String? = nil, cancelling: String? = nil) {
+        self.failing = failing
+        self.cancelling = cancelling
+    }
 
     var names: [String] { log.lines }
 
@@ -19,5 +24,6 @@ final class Calls: Sendable {
         let name = String(name.prefix { $0 != "(" })
         current.log.add(name)
         if name == current.failing { throw Failure() }
+        if name == current.cancelling { withUnsafeCurrentTask { $0?.cancel() } }
     }
 }

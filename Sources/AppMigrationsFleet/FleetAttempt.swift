@@ -148,12 +148,18 @@ final class FleetAttempt: Sendable {
     }
 
     func failed(_ failure: any Error, _ consequence: Message = "") -> MigrationError {
-        .failed(
+        let rollback = failure as? RollbackFailure
+        let end: Message =
+            rollback.map {
+                " The connection could not be rolled back either: \(MigrationError.sentence($0.failure))"
+            } ?? ""
+        // The app looks for its own error behind this one.
+        return .failed(
             context.version,
             attempt: context.attempt,
-            failure,
+            rollback?.cause ?? failure,
             holder.stored.location,
-            consequence: consequence
+            consequence: "\(end)\(consequence)"
         )
     }
 

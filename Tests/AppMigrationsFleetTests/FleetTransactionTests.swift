@@ -36,13 +36,14 @@ import Testing
                 failures.add(sql)
                 return .fails
             }
-            let failed = await code {
+            let failed = await #expect(throws: MigrationError.self) {
                 try await manager(db).whenMigrating(toVersion: "1.1", in: db) { db in
                     try await db.query("INSERT INTO notes VALUES ('one')")
                     throw TestStore.Failure()
                 }
             }
-            #expect(failed == .migrationFailed)
+            #expect(failed?.code == .migrationFailed && failed?.underlyingError is TestStore.Failure)
+            #expect(failed?.description.contains("could not be rolled back either") == true)
             // Another connection sees the note, which was committed.
             let noted = "SELECT document LIKE '%could not be rolled back either%' FROM app_migration_state"
             #expect(try other.query(noted) == [[1]])

@@ -121,7 +121,8 @@ struct MigrationErrorTests {
             .overtaken(version("1.4"), by: version("1.5"), current: version("1.4"), location),
             "Migration 1.4 was not run: version 1.5 of the app was started on the data of manager \"Library\", "
                 + "/d/Library.migrations.json, after this manager of version 1.4 was made. Nothing was changed by this "
-                + "call. Write nothing to the data, and start version 1.5 or a later one."
+                + "call. Write nothing to the data before a new manager says whether this version may use it: where its "
+                + "requiredVersion is nil, it may; else start version 1.5 or a later one."
         ),
         Row(
             .blocked,

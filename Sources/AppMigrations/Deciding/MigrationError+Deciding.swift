@@ -97,7 +97,8 @@ extension MigrationError {
             """
             Migration \(version) was not run: version \(newer) of the app was started on the data of manager \
             \(location.name.quoted), \(location.state), after this manager of version \(current) was made. Nothing was \
-            changed by this call. Write nothing to the data, and start version \(newer) or a later one.
+            changed by this call. Write nothing to the data before a new manager says whether this version may use it: where its \
+            requiredVersion is nil, it may; else start version \(newer) or a later one.
             """
         )
     }

@@ -68,6 +68,7 @@ func mayPass(_ error: MigrationError) -> Bool {
     switch error.code {
     case .stateUnreadable, .stateNotSaved, .leaseLost, .lockTimeout:
         true
+    case .overtaken: true
     case .migrationFailed: error.underlyingError is ConnectionLost
     default: false
     }

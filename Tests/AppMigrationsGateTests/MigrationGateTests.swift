@@ -274,7 +274,8 @@ private struct Refused: Error {}
                 )
             }
             let asking = Task { try await gate.ready() }
-            await pauses.wake(times: 1)
+            await pauses.wake(times: 0)
+            gate.retry()
             let error = await #expect(throws: MigrationGate.NeedsVersion.self) { try await asking.value }
             #expect(error?.version.description == "2.1")
             guard case .needsVersion = gate.state else { throw Refused() }

@@ -55,8 +55,8 @@ extension MigrationError {
                 (
                     "Copies of files that \(migration) protected, which no state lists, could not be put aside",
                     """
-                    They are kept, in \(location.snapshot) or beside it. No state was written and nothing was run. Mend that and \
-                    make a new manager.
+                    They are kept, in \(location.snapshot) or beside it. Nothing was run and nothing changed. Mend that and make a \
+                    new manager.
                     """
                 )
             case .noting:

@@ -32,7 +32,9 @@ import Testing
             named: "Data",
             currentVersion: "1.4",
             firstRun: .everything,
-            store: StrictStore(store: fleet.store)
+            store: StrictStore(store: fleet.store),
+            // Tests that keep all threads busy may hold a renewal up.
+            options: FleetMigrationManager.Options(leaseDuration: .seconds(600))
         )
         let (began, door) = (Door(), Door())
         let task = Task {
@@ -76,7 +78,9 @@ import Testing
         let manager = try await FleetMigrationManager(
             named: "Data",
             currentVersion: "1.4",
-            store: StrictStore(store: fleet.store)
+            store: StrictStore(store: fleet.store),
+            // Tests that keep all threads busy may hold a renewal up.
+            options: FleetMigrationManager.Options(leaseDuration: .seconds(600))
         )
         let door = Door()
         let task = Task { () async -> MigrationError? in

@@ -5,21 +5,26 @@ import Testing
 
 // The samples of "Testing your migrations" about an app that asks UserDefaults, as they stand there; the test runs.
 
-func defaults(in folder: String) throws -> UserDefaults {
+func withDefaults<Result>(
+    in folder: String,
+    _ body: (UserDefaults) throws -> Result
+) throws -> Result {
     // Tests run at the same time, each with a suite of its own.
     let suite = "Rehearsal-\(UUID().uuidString)"
     let defaults = try #require(UserDefaults(suiteName: suite))
+    defer { defaults.removePersistentDomain(forName: suite) }
     let file = folder + "/defaults.plist"
     if let data = FileManager.default.contents(atPath: file) {
         let keys = try PropertyListSerialization.propertyList(
             from: data,
             format: nil
         )
-        for (key, value) in try #require(keys as? [String: Any]) {
-            defaults.register(defaults: [key: value])
-        }
+        defaults.setPersistentDomain(
+            try #require(keys as? [String: Any]),
+            forName: suite
+        )
     }
-    return defaults
+    return try body(defaults)
 }
 
 private func versionLeft(in defaults: UserDefaults) -> MigrationManager.FirstRun {
@@ -53,7 +58,7 @@ private func versionLeft(in defaults: UserDefaults) -> MigrationManager.FirstRun
             comparing: [.ignoring("defaults.plist")]
         )
         let report = try rehearsal.run(
-            firstRun: { try versionLeft(in: defaults(in: $0)) },
+            firstRun: { try withDefaults(in: $0, versionLeft(in:)) },
             before: "1.4"
         ) { migrations, folder in
             try Library(folder: folder).declare(migrations)

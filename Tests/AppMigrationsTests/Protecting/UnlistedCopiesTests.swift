@@ -108,7 +108,7 @@ import Testing
                 error.description
                     == "Copies of files that a migration protected, which no state lists, could not be put aside by manager "
                     + "\"Library\": \(scratch.snapshot): Permission denied (rename, errno 13). They are kept, in "
-                    + "\(scratch.snapshot) or beside it. No state was written and nothing was run. Mend that and make a new "
+                    + "\(scratch.snapshot) or beside it. Nothing was run and nothing changed. Mend that and make a new "
                     + "manager."
             )
             #expect(try scratch.names() == ["Library.migrations.lock", "Library.migrations.snapshot"])

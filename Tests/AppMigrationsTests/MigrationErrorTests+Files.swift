@@ -97,8 +97,8 @@ extension MigrationErrorTests {
         Row(
             .stateUnreadable,
             "stateUnreadable",
-            .unreadable(SystemCallError(call: "open", errorNumber: 13), location),
-            "\(state) could not be read: Permission denied (open, errno 13). Nothing was run or written. Try again when "
+            .unreadable(SystemCallError(call: "open", errorNumber: 5), location),
+            "\(state) could not be read: Input/output error (open, errno 5). Nothing was run or written. Try again when "
                 + "the file can be read, for instance after the device's first unlock; where that is no matter of time, "
                 + "change its rights or its path."
         ),

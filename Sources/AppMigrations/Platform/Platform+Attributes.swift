@@ -122,7 +122,8 @@ extension Platform {
         found = try FileStatus(copy)
     }
 
-    private static func setting(_ body: () throws(SystemCallError) -> Void) throws(SystemCallError) {
+    /// Makes a call whose refusal by the file system, or for want of rights, is no error.
+    static func setting(_ body: () throws(SystemCallError) -> Void) throws(SystemCallError) {
         do throws(SystemCallError) {
             try body()
         } catch {

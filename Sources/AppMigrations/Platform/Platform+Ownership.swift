@@ -28,14 +28,9 @@ extension Platform {
             made = try FileStatus(new)
         }
         // In a folder without the set-group-ID bit the new file has another group, which was not let in.
-        if rights != 0, made.group == old.group { try letGroup(rights, into: new) }
-    }
-
-    private static func letGroup(_ rights: UInt32, into file: Int32) throws(SystemCallError) {
-        do throws(SystemCallError) {
-            _ = try retrying("fchmod") { fchmod(file, mode_t(0o600 | rights)) }
-        } catch {
-            if !error.isUnsettable { throw error }
+        if rights == 0 || made.group != old.group { return }
+        try setting { () throws(SystemCallError) in
+            _ = try retrying("fchmod") { fchmod(new, mode_t(0o600 | rights)) }
         }
     }
 
@@ -72,10 +67,8 @@ extension Platform {
     }
 
     private static func give(_ file: Int32, to model: FileStatus) throws(SystemCallError) {
-        do throws(SystemCallError) {
+        try setting { () throws(SystemCallError) in
             _ = try retrying("fchown") { fchown(file, model.owner, model.group) }
-        } catch {
-            if !error.isUnsettable { throw error }
         }
     }
 
@@ -135,21 +128,14 @@ extension Platform {
     /// The group of a user's own, which has the user's number, is that user alone (pam_umask(8), `usergroups`). In a sticky
     /// folder each user changes only files of their own (chmod(2)).
     static func foreignWriter(of path: String) throws(SystemCallError) -> String? {
-        var status = stat()
-        do throws(SystemCallError) {
-            _ = try retrying("lstat") { lstat(path, &status) }
-        } catch {
-            if error.errorNumber == ENOENT { return nil }
-            throw error
-        }
-        let user = geteuid()
-        if status.st_uid != user, status.st_uid != 0 { return "belongs to user \(status.st_uid)" }
+        guard let found = try status(of: path) else { return nil }
+        if found.owner != geteuid(), found.owner != 0 { return "belongs to user \(found.owner)" }
         // A link's mode says nothing.
-        let kind = status.st_mode & S_IFMT
-        if kind == S_IFLNK || (kind == S_IFDIR && status.st_mode & 0o1000 != 0) { return nil }
-        if status.st_mode & 0o002 != 0 { return "can be written to by every user" }
-        let isOwnGroup = status.st_gid == status.st_uid
-        if status.st_mode & 0o020 != 0, !isOwnGroup { return "can be written to by group \(status.st_gid)" }
+        let isSticky = found.kind == .directory && found.permissions & 0o1000 != 0
+        if found.kind == .link || isSticky { return nil }
+        if found.permissions & 0o002 != 0 { return "can be written to by every user" }
+        let isOwnGroup = found.group == found.owner
+        if found.permissions & 0o020 != 0, !isOwnGroup { return "can be written to by group \(found.group)" }
         return nil
     }
 }

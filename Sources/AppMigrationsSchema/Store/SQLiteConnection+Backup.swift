@@ -62,6 +62,7 @@ extension SQLiteConnection {
         if result != SQLITE_OK { throw error(result) }
         return version
     }
+
     /// Whether the database has a table beside those in which this library records its work.
     func hasTables() throws(SQLError) -> Bool {
         let rows = try query(

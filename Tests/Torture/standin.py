@@ -30,6 +30,18 @@ def clean():
     shutil.rmtree(scratch, ignore_errors=True)
 
 
+def chosen(scenarios):
+    """Those whose labels are among the arguments; all of them where there are none."""
+    names = set(sys.argv[1:])
+    tried = set()
+    for scenario in scenarios:
+        if not names or scenario.label in names:
+            tried.add(scenario.label)
+            yield scenario
+    if names - tried:
+        sys.exit(f"{sys.argv[0]}: there is no scenario {' '.join(sorted(names - tried))}")
+
+
 class Lost(Exception):
     """A promise that was not kept."""
 

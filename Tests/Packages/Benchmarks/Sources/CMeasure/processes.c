@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -15,7 +16,8 @@
 extern char **environ;
 
 measure_run measure_spawn(const char *const arguments[]) {
-    measure_run run = { -1, 0, -1 };
+    measure_run run = { -1, 0, -1, 0 };
+    struct rusage usage = { 0 };
     int ends[2];
     if (pipe(ends) != 0) return run;
     posix_spawn_file_actions_t actions;
@@ -29,7 +31,8 @@ measure_run measure_spawn(const char *const arguments[]) {
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
     if (error == 0) {
-        while (waitpid(child, &run.status, 0) < 0 && errno == EINTR) {}
+        while (wait4(child, &run.status, 0, &usage) < 0 && errno == EINTR) {}
+        run.faults = usage.ru_minflt;
         run.nanoseconds = measure_now() - began;
         char text[64];
         ssize_t count = read(ends[0], text, sizeof text - 1);

@@ -17,6 +17,11 @@ public struct Report {
         line(name, rounded(value), "≥ \(limit)", value >= (isCI ? limit / 1.5 : limit))
     }
 
+    /// A ratio of times in which the disk of the machine has its part: in CI it is told and gates nothing.
+    public mutating func shaky(_ name: String, _ value: Double, atMost limit: Double) {
+        line(name, rounded(value), "≤ \(limit)", isCI || value <= limit)
+    }
+
     public mutating func time(_ name: String, _ value: Double, atMost limit: Double) {
         line(name, rounded(value), "≤ \(limit)", isCI || value <= limit)
     }

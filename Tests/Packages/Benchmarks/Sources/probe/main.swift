@@ -59,6 +59,17 @@ case "migrate":
         stateDirectory: directory
     )
     print(try timed { try migrations.whenMigrating(toVersion: current) {} })
+case "take":
+    let migrations = try MigrationManager(
+        named: "Library",
+        currentVersion: current,
+        stateDirectory: directory
+    )
+    print(
+        try timed {
+            try migrations.whenMigrating(toVersion: current, protecting: [directory + "/../data"]) {}
+        }
+    )
 case "asynchronous":
     let migrations = try MigrationManager(
         named: "Library",

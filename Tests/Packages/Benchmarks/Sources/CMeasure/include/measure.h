@@ -19,6 +19,7 @@ typedef struct {
     int status;             // as waitpid gives it
     uint64_t nanoseconds;   // from before the spawn to the end
     int64_t output;         // the number that the program printed, or -1
+    int64_t faults;         // its page faults that needed no disk
 } measure_run;
 
 measure_run measure_spawn(const char *const arguments[]);

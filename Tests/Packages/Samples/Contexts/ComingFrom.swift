@@ -125,7 +125,7 @@ import Testing
                     stateDirectory: folder
                 )
                 #expect(manager.launch == launch)
-                #expect(manager.lastRunVersion == version(from ?? "1.4"))
+                #expect(try manager.lastRunVersion == version(from ?? "1.4"))
             }
             let texts = left.values.compactMap { $0 as? String }
             #expect(reports.count == (isReported ? 1 : 0))

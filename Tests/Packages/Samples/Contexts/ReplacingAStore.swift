@@ -73,7 +73,9 @@ import Testing
         async throws
     {
         try await withStore { path in
-            let isReplaced = try replacing(path, migrator) { #expect(try replacing(path, migrator)) }
+            let isReplaced = try replacing(path, migrator) { () throws in
+                #expect(try replacing(path, migrator))
+            }
             #expect(!isReplaced)
             #expect(try rows(path) == [[1, "one", nil]])
             #expect(try rows(path + ".bak") == [[1, "one"]])

@@ -140,11 +140,12 @@ import Testing
                     try await migrator.baseline(db, at: 1)
                     return true
                 }
-                #expect(migrations.lastRunVersion == AppVersion("1.1"))
                 try await migrateSchema(migrations, migrator, db)
             }
             #expect(try await migrator.status(db).applied == [1, 2])
-            #expect(try await manager(store) { false }.status.requiredVersion == AppVersion("1.1"))
+            let old = try await FleetMigrationManager(named: "Data", currentVersion: "1.0", store: store)
+            #expect(try await old.status.history.map(\.version.description) == ["1.2", "1.3"])
+            #expect(try await old.status.requiredVersion == AppVersion("1.1"))
         }
     }
 

@@ -135,10 +135,10 @@ import UIKit
                 let error = await #expect(throws: MigrationError.self) { try await gate(folder).ready() }
                 #expect(error?.code == .attemptLimitReached, "\(String(describing: error))")
             }
-            let gate = self.gate(folder)
-            await #expect(throws: MigrationError.self) { try await gate.ready() }
-            gate.retry()
-            try await gate.ready()
+            let retried = gate(folder)
+            await #expect(throws: MigrationError.self) { try await retried.ready() }
+            retried.retry()
+            try await retried.ready()
             #expect(calls.take() == ["rename", "rename", "deleteCaches", "makeTables"])
         }
     }

@@ -5,8 +5,8 @@ import AppMigrationsTesting
 import Foundation
 import Testing
 
-/// The folder in the sources, in which records are written; `run` starts in the root.
-private let folderOfTheTests = FileManager.default.currentDirectoryPath + "/Tests/Packages/Samples/Fixtures"
+/// The folder in the sources, in which records are written; tests run in their package's folder.
+private let folderOfTheTests = FileManager.default.currentDirectoryPath + "/Fixtures"
 
 /// The samples of "Testing your migrations" about SQL, and those of its types' doc comments.
 @Suite struct TestingSQLMigrations {

@@ -12,8 +12,6 @@ import XCTest
 
     // Sample 2 of TestingYourMigrations.md
 
-    // Sample 3 of TestingYourMigrations.md
-
     // Sample 4 of TestingYourMigrations.md
 
     // Sample 5 of TestingYourMigrations.md
@@ -71,7 +69,7 @@ import XCTest
     }
 
     @Test func `the folder of the tests is the one of their source`() {
-        #expect(exists(fileOfTheTests() + "/TestingYourMigrations.md"))
+        #expect(fileOfTheTests().hasSuffix("/Sources/AppMigrationsTesting/AppMigrationsTesting.docc/"))
     }
 
     @Test func `the detection takes the data of each release for what it is`() throws {
@@ -152,6 +150,10 @@ import XCTest
         }
     }
 }
+
+private typealias Library = TestingYourMigrations.Library
+
+// Sample 3 of TestingYourMigrations.md
 
 extension TestingYourMigrations.Library {
     // Sample 7 of TestingYourMigrations.md

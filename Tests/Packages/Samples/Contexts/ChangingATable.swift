@@ -16,13 +16,6 @@ import Testing
         // Sample 3 of ChangingATable.md
     }
 
-    private func database(_ script: String) throws -> SQLiteConnection {
-        let db = try SQLiteConnection(path: ":memory:")
-        try db.execute(script: script)
-        try db.query("PRAGMA foreign_keys = ON")
-        return db
-    }
-
     @Test func `a table of users gains a last name`() throws {
         let db = try database(
             """
@@ -34,6 +27,7 @@ import Testing
             INSERT INTO t_Order VALUES (70, 1), (71, 5); DELETE FROM t_AppUser WHERE u_id = 9;
             """
         )
+        try db.query("PRAGMA foreign_keys = ON")
         try SQLiteMigrator([addingALastName()]).migrate(db)
         try db.query("INSERT INTO t_AppUser(u_name, u_last_name) VALUES ('Émilie', 'du Châtelet')")
         #expect(

@@ -47,8 +47,7 @@ import Testing
             INSERT INTO "_sModel_DBDefTracker" VALUES ('', 2, 0, ''), ('songs', 7, 0, '')
             """
         for (left, songs) in [(older, Int64(0)), (newer, 7), ("", 0)] {
-            let db = try SQLiteConnection(path: ":memory:")
-            try db.execute(script: left)
+            let db = try database(left)
             #expect(try numberOfSModel(in: db, namespace: "songs") == songs)
             #expect(try numberOfSModel(in: db, namespace: "others") == 0)
             for _ in 1...2 { try takingOver(migrator, db) }

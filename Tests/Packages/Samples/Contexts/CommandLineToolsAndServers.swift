@@ -48,8 +48,10 @@ import Testing
                     options: .init(lockTimeout: .zero)
                 )
             }
-            let floor = { () throws in _ = try manager("2.0").whenMigrating(toVersion: "2.0", oldestReader: "1.9") {} }
-            #expect(code(floor) == 0 && said == [])
+            let newer = code {
+                try manager("2.0").whenMigrating(toVersion: "2.0", oldestReader: "1.9") {}
+            }
+            #expect(newer == 0 && said == [])
             #expect(code { try startServer(dataDirectory: folder, version: "1.3") { _ in } } == 70)
             #expect(said.first?.contains("1.9") == true, "\(said)")
             #expect(code { _ = try manager("no") } == 70)
@@ -59,6 +61,23 @@ import Testing
             #expect(code { try manager("2.1").whenMigrating(toVersion: "2.1") {} } == 75)
             #expect(code { _ = try manager("1.0", "/migrations/Data.migrations.json") } == 75)
             #expect(said.count == 4)
+        }
+    }
+
+    @Test func `a missing right is no reason to try again`() async throws {
+        try await withFolder { folder async throws in
+            let closed = folder + "/closed"
+            try FileManager.default.createDirectory(atPath: closed, withIntermediateDirectories: false)
+            try #require(chmod(closed, 0) == 0)
+            await #expect(processExitsWith: .success) { [closed = closed as String] in
+                // No folder is closed to root.
+                if getuid() == 0 { try #require(setuid(65_534) == 0) }
+                let code = CommandLineToolsAndServers().exitCode {
+                    _ = try MigrationManager(currentVersion: "1.0", stateDirectory: closed)
+                } report: { _ in
+                }
+                #expect(code == 77)
+            }
         }
     }
 

@@ -34,12 +34,6 @@ import Testing
         // Sample 1 of SQLMigrator+Target.swift
     }
 
-    private func database(_ script: String) throws -> SQLiteConnection {
-        let db = try SQLiteConnection(path: ":memory:")
-        try db.execute(script: script)
-        return db
-    }
-
     @Test func `a schema is inferred`() throws {
         let db = try database(
             """
@@ -56,8 +50,8 @@ import Testing
         )
         #expect(try db.query("SELECT id, folder, title, created FROM note") == [[1, nil, "First", 5.5]])
         #expect(try inferring(db).steps.isEmpty)
-        let more = "\(try db.query("SELECT group_concat(sql, '; ') FROM sqlite_master")[0][0].value(as: String.self))"
-        try SQLiteMigrator([inAMigration("\(more); CREATE TABLE more(a)")]).migrate(db)
+        let tables = try db.fetch(String.self, "SELECT group_concat(sql, '; ') FROM sqlite_master")[0]
+        try SQLiteMigrator([inAMigration("\(tables); CREATE TABLE more(a)")]).migrate(db)
         #expect(try db.query("SELECT * FROM more") == [])
     }
 

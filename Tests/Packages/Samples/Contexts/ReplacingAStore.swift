@@ -53,9 +53,7 @@ import Testing
     private func withStore(_ body: (String) throws -> Void) async throws {
         try await withFolder { folder async throws in
             let path = folder + "/store"
-            try SQLiteConnection(path: path).execute(
-                script: "CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT); INSERT INTO note VALUES (1, 'one')"
-            )
+            try makeStore(path)
             try body(path)
         }
     }

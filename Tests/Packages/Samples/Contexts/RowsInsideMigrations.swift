@@ -41,12 +41,6 @@ import Testing
         // Sample 1 of SQLValue+Encoding.swift
     }
 
-    private func database(_ script: String) throws -> SQLiteConnection {
-        let db = try SQLiteConnection(path: ":memory:")
-        try db.execute(script: script)
-        return db
-    }
-
     @Test func `names are split`() throws {
         let db = try database(
             """

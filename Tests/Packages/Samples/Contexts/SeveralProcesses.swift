@@ -30,19 +30,4 @@ import Testing
             #expect(calls.take() == [])
         }
     }
-
-    @Test func `a worker says that it waits, and goes on when the other one has finished`() async throws {
-        try await withFolder { folder async throws in
-            let state = folder + "/migrations"
-            _ = try MigrationManager(named: "Data", currentVersion: "1.0", stateDirectory: state)
-            let lock = open(state + "/Data.migrations.lock", O_RDWR | O_CLOEXEC)
-            defer { close(lock) }
-            try #require(lock >= 0 && flock(lock, LOCK_EX) == 0)
-            let isReady = try startWorker(dataDirectory: folder, version: "1.3") { line in
-                calls.add(line)
-                flock(lock, LOCK_UN)
-            }
-            #expect(isReady && calls.take() == ["Another worker migrates the data.", "addIndexes"])
-        }
-    }
 }

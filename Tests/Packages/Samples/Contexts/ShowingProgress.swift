@@ -36,14 +36,18 @@ import UIKit
     @Sendable func declareSettings(_ migrations: MigrationManager) throws {
         try migrations.whenMigrating(toVersion: "1.2") { context in
             try calls.note()
+            if isInterrupted.value.withLock({ $0 }) { withUnsafeCurrentTask { $0?.cancel() } }
             try context.saveCheckpoint(1)
         }
     }
 
-    /// Stands for the sample of the tools: what the settings' migration calls is its signal.
+    /// Stands for the sample of the tools, which cancels its task at a signal: here the settings' migration does.
     func runUntilInterrupted(_ start: @escaping @Sendable () async throws -> Void) async throws {
-        try await start()
+        try await Task.detached { try await start() }.value
     }
+
+    let isInterrupted = Flag()
+    final class Flag: Sendable { let value = Mutex(false) }
 
     private func gate(_ folder: String) -> MigrationGate {
         libraryGate(in: folder, appVersion: "1.4", isUnlocked: isUnlocked)
@@ -70,7 +74,9 @@ import UIKit
         }
     }
 
-    @Test func `a tool with two managers has one bar`() async throws {
+    @Test func `a tool with two managers has one bar, and an interruption ends its start at a checkpoint`()
+        async throws
+    {
         try await withFolder { folder async throws in
             func shown() async throws -> [Int] {
                 let lines = Calls()
@@ -78,6 +84,11 @@ import UIKit
                 return lines.take().compactMap { Int($0.split(separator: " ").dropFirst().first ?? "") }
             }
             try write("1.0", to: folder + "/library.plist")
+            isInterrupted.value.withLock { $0 = true }
+            let error = await #expect(throws: MigrationError.self) { _ = try await shown() }
+            #expect(error?.code == .cancelled)
+            #expect(calls.take() == ["declareSettings"])
+            isInterrupted.value.withLock { $0 = false }
             let percents = try await shown()
             #expect(percents == percents.sorted(), "\(percents)")
             #expect(calls.take() == ["declareSettings", "rename", "rename", "deleteCaches"])
@@ -118,8 +129,6 @@ import UIKit
             #expect(exists(state))
         }
     }
-
-    private final class Flag: Sendable { let value = Mutex(false) }
 
     @Test func `"Try again" lets a migration run that too many processes died in, and nothing else does`()
         async throws

@@ -1,3 +1,4 @@
+import AppMigrationsSQLite
 import Foundation
 import Synchronization
 
@@ -39,7 +40,13 @@ nonisolated(nonsending) func withFolder(
         withIntermediateDirectories: true,
         attributes: [.posixPermissions: 0o700]
     )
-    defer { try? FileManager.default.removeItem(at: url) }
+    defer {
+        do {
+            try FileManager.default.removeItem(at: url)
+        } catch {
+            print("The folder \(url) stays: \(error)")
+        }
+    }
     try await body(url.path(percentEncoded: false))
 }
 
@@ -48,3 +55,17 @@ func write(_ text: String, to path: String) throws { try Data(text.utf8).write(t
 func read(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
 
 func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
+
+/// A database in memory.
+func database(_ script: String) throws -> SQLiteConnection {
+    let db = try SQLiteConnection(path: ":memory:")
+    try db.execute(script: script)
+    return db
+}
+
+/// A database with a note.
+func makeStore(_ path: String) throws {
+    let db = try SQLiteConnection(path: path)
+    try db.query("CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT)")
+    try db.query("INSERT INTO note VALUES (1, 'one')")
+}

@@ -40,19 +40,4 @@ private let folderOfTheTests = FileManager.default.currentDirectoryPath + "/Fixt
     init() throws {
         migrator = try SQLiteMigrator(SQLiteMigration.files(in: folderOfTheTests + "/Migrations"))
     }
-
-    @Test func `a rehearsal of files begins with a recorded schema`() throws {
-        for point in [startingPoint(), startingPoint(folderOfTheTests + "/Releases")] {
-            let report = try Rehearsal(
-                currentVersion: "2.2",
-                from: [point],
-                comparing: [.comparing("library.sqlite", by: SQLiteComparison().difference)]
-            ).run { migrations, folder in
-                try migrations.whenMigrating(toVersion: "2.2") {
-                    try migrator.migrate(SQLiteConnection(path: folder + "/library.sqlite"))
-                }
-            }
-            try report.requireClean()
-        }
-    }
 }

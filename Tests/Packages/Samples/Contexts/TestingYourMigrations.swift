@@ -108,21 +108,6 @@ import XCTest
         #expect("\(report)".contains(#"existingData(at: "1.1")"#))
     }
 
-    @Test func `a start below the floor asks for the update`() async throws {
-        try await withFolder { folder async throws in
-            let newer = try MigrationManager(
-                currentVersion: "1.5",
-                firstRun: .everything,
-                stateDirectory: folder
-            )
-            try newer.whenMigrating(toVersion: "1.5", oldestReader: "1.5") {}
-            let older = try MigrationManager(currentVersion: "1.4", stateDirectory: folder)
-            let library = Library(folder: folder)
-            let error = try #require(throws: UpdateTheApp.self) { try library.start(older) }
-            #expect(error.version == AppVersion("1.5"))
-        }
-    }
-
     @Test func `the rules keep what differs by nature out of the comparison`() throws {
         func data(_ number: Int) -> @Sendable (String) throws -> Void {
             { folder in
@@ -140,14 +125,6 @@ import XCTest
         )
         try rehearsal.run { migrations, _ in try migrations.whenMigrating(toVersion: "1.1") {} }
             .requireClean()
-    }
-
-    @Test func `the record is made by the first rehearsal`() async throws {
-        try await withFolder { folder async throws in
-            let old = StartingPoint.version("1.0") { try write("Milk\n", to: $0 + "/notes.txt") }
-            try recording(folder, [old]).run { try Library(folder: $1).declare($0) }.requireClean()
-            #expect(try read(folder + "/versions.txt") == "1.1\n1.4\n")
-        }
     }
 }
 

@@ -28,12 +28,6 @@ import Testing
         // Sample 4 of WhenADatabaseIsDamaged.md
     }
 
-    private func makeStore(_ path: String) throws {
-        try SQLiteConnection(path: path).execute(
-            script: "CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT); INSERT INTO note VALUES (1, 'one')"
-        )
-    }
-
     /// A store whose schema is whole, and whose table is broken.
     private func makeDamagedInside(_ path: String) throws {
         let db = try SQLiteConnection(path: path)
@@ -48,7 +42,9 @@ import Testing
         db.close()
         var data = try Data(contentsOf: URL(filePath: path))
         // The leaves of a table have this kind (Database File Format, section 1.6).
-        for page in stride(from: 1_024, to: data.count, by: 1_024) where data[page] == 13 { data[page] = 0xFF }
+        for page in stride(from: 1_024, to: data.count, by: 1_024) where data[page] == 13 {
+            data[page] = 0xFF
+        }
         try data.write(to: URL(filePath: path))
     }
 

@@ -48,19 +48,6 @@ import Testing
         // Sample 4 of WritingSQLMigrations.md
     }
 
-    @Test func `files, texts and closures are one list`() async throws {
-        try await withFolder { folder async throws in
-            let script =
-                "CREATE TABLE note(id, title, date, folded); INSERT INTO note(id, title) VALUES (1, 'ÄB'), (2, NULL)"
-            try write(script, to: folder + "/1_notes.sql")
-            let db = try SQLiteConnection(path: folder + "/db")
-            let migrator = try textsAndClosures(folder)
-            try migrator.migrate(db)
-            #expect(try migrator.status(db).applied == [1, 40, 41])
-            #expect(try db.query("SELECT folded FROM note ORDER BY id") == [["äb"], [nil]])
-        }
-    }
-
     @Test func `long work goes on behind the batch that was committed`() async throws {
         try await withFolder { folder async throws in
             let db = try SQLiteConnection(path: folder + "/db")
@@ -92,15 +79,16 @@ import Testing
         }
     }
 
-    @Test func `a numbering in user_version becomes a ledger once, and a newer one asks for the update`() throws {
-        let migrator = try SQLiteMigrator(SQLiteMigration.numbered(["CREATE TABLE a(x)", "CREATE TABLE b(x)"]))
-        let db = try SQLiteConnection(path: ":memory:")
-        try db.execute(script: "CREATE TABLE a(x); PRAGMA user_version = 1")
+    @Test func `a numbering in user_version becomes a ledger once, and a newer one asks for the update`()
+        throws
+    {
+        let scripts = ["CREATE TABLE a(x)", "CREATE TABLE b(x)"]
+        let migrator = try SQLiteMigrator(SQLiteMigration.numbered(scripts))
+        let db = try database("CREATE TABLE a(x); PRAGMA user_version = 1")
         for _ in 1...2 { try anotherLibrary(migrator, db) }
         #expect(try migrator.status(db).applied == [1, 2])
         #expect(calls.take() == [])
-        let newer = try SQLiteConnection(path: ":memory:")
-        try newer.execute(script: "CREATE TABLE a(x); PRAGMA user_version = 3")
+        let newer = try database("CREATE TABLE a(x); PRAGMA user_version = 3")
         try anotherLibrary(migrator, newer)
         #expect(try newer.query("SELECT name FROM sqlite_master") == [["a"]])
         #expect(calls.take() == ["update the app"])

@@ -196,8 +196,15 @@ private struct FirstPage {
 // Sample 3 of ShowingProgress.md
 
 #if canImport(ObjectiveC)
-private let isUnlocked = ShowingProgress().isUnlocked
-private let libraryGate = ShowingProgress().libraryGate
+@Sendable private func isUnlocked() async -> Bool { await ShowingProgress().isUnlocked() }
+
+private func libraryGate(
+    in folder: String,
+    appVersion: String,
+    isUnlocked: @escaping @Sendable () async -> Bool
+) -> MigrationGate {
+    ShowingProgress().libraryGate(in: folder, appVersion: appVersion, isUnlocked: isUnlocked)
+}
 #endif
 
 // Sample 7 of ShowingProgress.md

@@ -26,6 +26,7 @@ let package = Package(
                 .enableUpcomingFeature("ExistentialAny"),
                 .enableUpcomingFeature("InternalImportsByDefault"),
                 .enableUpcomingFeature("MemberImportVisibility"),
+                .treatAllWarnings(as: .error),
             ]
         )
     ],

@@ -113,7 +113,6 @@ let package = Package(
                 "AppMigrations", "AppMigrationsSQL", "AppMigrationsSQLite", "AppMigrationsSchema",
                 "AppMigrationsTesting", "TestSupport",
             ],
-            resources: [.copy("Fixtures")],
             swiftSettings: settings
         ),
         .testTarget(

@@ -6,7 +6,7 @@ public import AppMigrationsSQLite
 /// a new one. A rehearsal of `AppMigrationsTesting` takes it as a rule for the paths of databases:
 ///
 /// ```swift
-/// .comparing(
+/// let rule = ComparisonRule.comparing(
 ///     "**.sqlite",
 ///     by: SQLiteComparison(ignoring: ["notes.changed_at"]).difference
 /// )

@@ -134,4 +134,21 @@ import Testing
             #expect(try library.db.query("SELECT manager, version FROM ours").isEmpty)
         }
     }
+
+    @Test func `a module that is new beside the ledger of FMDBMigrationManager has its own`() throws {
+        let left = """
+            CREATE TABLE old(x);
+            CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL);
+            INSERT INTO schema_migrations VALUES (1), (2)
+            """
+        let scripts = Migration.numbered(["CREATE TABLE a(x)", "CREATE TABLE b(x)"])
+        let db = try memory()
+        try db.execute(script: left)
+        #expect(try Migrator(scripts).migrate(db).description == "Nothing was pending.")
+        #expect(try tables(in: db) == ["old"])
+        #expect(try Migrator(scripts, ledger: "module").migrate(db).applied == [1, 2])
+        let edited = Migration.numbered(["CREATE TABLE old(x)", "CREATE TABLE b(y)", "CREATE TABLE c(x)"])
+        #expect(try Migrator(edited).migrate(db).applied == [3])
+        #expect(try Migrator(edited).status(db).changed == [])
+    }
 }

@@ -18,10 +18,15 @@ let package = Package(
                 .product(name: "AppMigrationsTesting", package: "swift-app-migrations"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
+            path: ".",
+            exclude: ["Contexts", "run"],
+            // The samples of the documentation are in Generated, where ../Samples/extract writes them.
+            sources: ["Generated", "Tests"],
             swiftSettings: [
                 .enableUpcomingFeature("ExistentialAny"),
                 .enableUpcomingFeature("InternalImportsByDefault"),
                 .enableUpcomingFeature("MemberImportVisibility"),
+                .treatAllWarnings(as: .error),
             ]
         )
     ],

@@ -172,7 +172,7 @@ import Testing
 
     @Test func `GRDB's observers and statements work after a script`() throws {
         let queue = try DatabaseQueue()
-        try queue.writeWithoutTransaction { try SQLMigrator([first]).migrate($0) }
+        _ = try queue.writeWithoutTransaction { try SQLMigrator([first]).migrate($0) }
         let observed = Counter()
         let observation = DatabaseRegionObservation(tracking: Artist.all())
         let cancellable = observation.start(

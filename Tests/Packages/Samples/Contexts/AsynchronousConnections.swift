@@ -1,0 +1,90 @@
+import AppMigrations
+import AppMigrationsSQL
+import AppMigrationsSQLite
+import Testing
+
+#if canImport(PostgresNIO)
+import Logging
+import NIOCore
+import PostgresNIO
+#endif
+#if canImport(SQLiteNIO)
+import NIOCore
+import SQLiteNIO
+#endif
+
+@Suite struct AsynchronousConnections {
+    func migrate(_ connection: AwaitedConnection, _ folder: String) async throws {
+        // Sample 1 of AsynchronousConnections.md
+    }
+
+    func once(_ migrations: MigrationManager, _ connection: AwaitedConnection) async throws {
+        // Sample 2 of AsynchronousConnections.md
+    }
+
+    func inBatches(_ migrations: MigrationManager, _ connection: AwaitedConnection) async throws {
+        // Sample 3 of AsynchronousConnections.md
+    }
+
+    final class AwaitedConnection: AsyncSQLConnection {
+        let db: AppMigrationsSQLite.SQLiteConnection
+
+        init(_ db: AppMigrationsSQLite.SQLiteConnection) { self.db = db }
+
+        @discardableResult
+        nonisolated(nonsending) func query(
+            _ sql: String,
+            _ arguments: [SQLValue]
+        ) async throws -> [[SQLValue]] {
+            try db.query(sql, arguments)
+        }
+    }
+
+    @Test func `files and closures are applied once, and batches go on for another host`() async throws {
+        try await withFolder { folder async throws in
+            let script = """
+                CREATE TABLE note(id INTEGER PRIMARY KEY, title, folded, shared DEFAULT 1);
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
+                INSERT INTO note(id, title) SELECT i, 'Ä' || i FROM n;
+                """
+            try write(script, to: folder + "/1_notes.sql")
+            let db = try SQLiteConnection(path: folder + "/db")
+            for _ in 1...2 { try await migrate(AwaitedConnection(db), folder) }
+            #expect(try db.query("SELECT count(*) FROM note WHERE folded = 'ä' || id") == [[1_200]])
+            let fails = "CREATE TRIGGER fails BEFORE UPDATE OF folded ON note WHEN new.id = 700 "
+            try db.execute(script: fails + "BEGIN SELECT RAISE(ABORT, 'full'); END")
+            func start(_ host: String) async throws {
+                let migrations = try MigrationManager(
+                    currentVersion: "2.1",
+                    firstRun: .existingData(at: "1.0"),
+                    stateDirectory: folder + host
+                )
+                try await once(migrations, AwaitedConnection(db))
+                try await inBatches(migrations, AwaitedConnection(db))
+            }
+            await #expect(throws: MigrationError.self) { try await start("/host1") }
+            // SQLite's lower() leaves what is no ASCII, so that the rows of these batches are told apart.
+            let progress = { try db.query("SELECT count(*) FROM note WHERE folded = title") }
+            #expect(try progress() == [[500]])
+            try db.query("DROP TRIGGER fails")
+            try db.query("UPDATE note SET shared = 1")
+            for host in ["/host2", "/host1"] { try await start(host) }
+            #expect(try progress() == [[1_200]])
+            #expect(try db.query("SELECT DISTINCT shared FROM note") == [[1]])
+        }
+    }
+}
+
+// The packages of these two aren't fetched here. Where they are, each sample has a file of its own.
+
+#if canImport(PostgresNIO)
+// Sample 4 of AsynchronousConnections.md
+
+func migrate(_ client: PostgresClient, _ folder: String) async throws {
+    // Sample 5 of AsynchronousConnections.md
+}
+#endif
+
+#if canImport(SQLiteNIO)
+// Sample 6 of AsynchronousConnections.md
+#endif

@@ -1,0 +1,117 @@
+import AppMigrations
+import Dispatch
+import Foundation
+import Testing
+
+@Suite struct CommandLineToolsAndServers {
+    // Sample 1 of CommandLineToolsAndServers.md
+
+    // Sample 2 of CommandLineToolsAndServers.md
+
+    // Sample 3 of CommandLineToolsAndServers.md
+
+    // Sample 4 of CommandLineToolsAndServers.md
+
+    func createStore(_ directory: String) throws {}
+    func addIndex(_ directory: String) throws {}
+
+    @Test(
+        arguments: [
+            ("v2.1.0-rc.1", "2.1.0"), ("2.1.0-5-g1a2b3c4", "2.1.0"), ("2.1.0+7", "2.1.0"),
+            ("2.1.0-1", "2.1.0"), ("2024.01", "2024.01"),
+        ]
+    )
+    func `a tag gives its release`(_ text: String, _ expected: String) throws {
+        #expect(try release(of: text) == expected)
+    }
+
+    @Test(
+        arguments: [
+            "9fe1234", "1234567", "9123456-dirty", "release-2024/v2.1", "v2.1.x", "v2.1.", "v", "", "2",
+            "1e2.3", "vv2.1",
+        ]
+    )
+    func `what is no release is no version`(_ text: String) {
+        #expect(throws: (any Error).self) { try release(of: text) }
+    }
+
+    @Test func `what may pass is worth another try, and a mistake isn't`() async throws {
+        try await withFolder { folder async throws in
+            var said = [String]()
+            func code(_ start: () throws -> Void) -> Int32 { exitCode(of: start) { said.append($0) } }
+            func manager(_ version: String, _ state: String = "/migrations") throws -> MigrationManager {
+                try MigrationManager(
+                    named: "Data",
+                    currentVersion: version,
+                    firstRun: .everything,
+                    stateDirectory: folder + state,
+                    options: .init(lockTimeout: .zero)
+                )
+            }
+            let newer = code {
+                try manager("2.0").whenMigrating(toVersion: "2.0", oldestReader: "1.9") {}
+            }
+            #expect(newer == 0 && said == [])
+            #expect(code { try startServer(dataDirectory: folder, version: "1.3") { _ in } } == 70)
+            #expect(said.first?.contains("1.9") == true, "\(said)")
+            #expect(code { _ = try manager("no") } == 70)
+            let lock = open(folder + "/migrations/Data.migrations.lock", O_RDWR | O_CLOEXEC)
+            defer { close(lock) }
+            try #require(lock >= 0 && flock(lock, LOCK_EX) == 0)
+            #expect(code { try manager("2.1").whenMigrating(toVersion: "2.1") {} } == 75)
+            #expect(code { _ = try manager("1.0", "/migrations/Data.migrations.json") } == 75)
+            #expect(said.count == 4)
+        }
+    }
+
+    @Test func `a missing right is no reason to try again`() async throws {
+        try await withFolder { folder async throws in
+            let closed = folder + "/closed"
+            try FileManager.default.createDirectory(atPath: closed, withIntermediateDirectories: false)
+            try #require(chmod(closed, 0) == 0)
+            await #expect(processExitsWith: .success) { [closed = closed as String] in
+                // No folder is closed to root.
+                if getuid() == 0 { try #require(setuid(65_534) == 0) }
+                let code = CommandLineToolsAndServers().exitCode {
+                    _ = try MigrationManager(currentVersion: "1.0", stateDirectory: closed)
+                } report: { _ in
+                }
+                #expect(code == 77)
+            }
+        }
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+    func `an interrupted tool ends behind its checkpoint, and no death is counted`(number: Int32) async {
+        await #expect(processExitsWith: .success) { [number = number as Int32] in
+            try await withFolder { folder async throws in
+                @Sendable func migrations() throws -> MigrationManager {
+                    try MigrationManager(
+                        currentVersion: "1.4",
+                        firstRun: .everything,
+                        stateDirectory: folder
+                    )
+                }
+                let samples = CommandLineToolsAndServers()
+                let error = await #expect(throws: MigrationError.self) {
+                    try await samples.runUntilInterrupted {
+                        try migrations().whenMigrating(toVersion: "1.4") { context in
+                            var batch = 0
+                            while true {
+                                batch += 1
+                                try context.saveCheckpoint(batch)
+                                if batch >= 3 { kill(getpid(), number) }
+                            }
+                        }
+                    }
+                }
+                let cancelled = try #require(error)
+                #expect(samples.exitCode(of: { throw cancelled }, report: { _ in }) == 130)
+                let left = try #require(try migrations().status.interruption)
+                #expect(left.deaths == 0 && (left.checkpoint.flatMap { Int($0) } ?? 0) >= 3, "\(left)")
+                #expect(left.failure?.contains("cancelled") == true, "\(left)")
+                #expect(try "\(migrations().status)".contains("Failed: 1.4"))
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import AppMigrationsSQLite
+import AppMigrationsSchema
+import Testing
+
+@Suite struct LettingTheSchemaBeInferred {
+    let schema = "CREATE TABLE note(id INTEGER PRIMARY KEY, title TEXT)"
+    let migrator: SQLiteMigrator
+
+    init() throws {
+        migrator = try SQLiteMigrator(
+            SQLiteMigration.numbered([
+                "CREATE TABLE note(id INTEGER PRIMARY KEY)", "ALTER TABLE note ADD COLUMN title TEXT",
+            ])
+        )
+    }
+
+    func inferring(_ db: SQLiteConnection) throws -> SchemaPlan {
+        // Sample 1 of LettingTheSchemaBeInferred.md
+        return plan
+    }
+
+    func printing(_ plan: SchemaPlan, _ print: (SchemaPlan.Question) -> Void) {
+        // Sample 2 of LettingTheSchemaBeInferred.md
+    }
+
+    // Sample 3 of LettingTheSchemaBeInferred.md
+
+    func inAMigration(_ schemaOfRelease2_1: String) -> SQLiteMigration {
+        // Sample 4 of LettingTheSchemaBeInferred.md
+        return migration
+    }
+
+    @Test func `the doc comment's line passes too`() throws {
+        // Sample 1 of SQLMigrator+Target.swift
+    }
+
+    @Test func `a schema is inferred`() throws {
+        let db = try database(
+            """
+            CREATE TABLE entry (id INTEGER PRIMARY KEY, headline TEXT NOT NULL, color, created REAL);
+            INSERT INTO entry VALUES (1, 'First', 'red', 5.5)
+            """
+        )
+        let plan = try inferring(db)
+        #expect(
+            plan.steps.map(\.description) == [
+                "rename the table entry to note", "rename the column headline of the table note to title",
+                "create the table folder", "rebuild the table note", "create the index note_by_folder",
+            ]
+        )
+        #expect(try db.query("SELECT id, folder, title, created FROM note") == [[1, nil, "First", 5.5]])
+        #expect(try inferring(db).steps.isEmpty)
+        let tables = try db.fetch(String.self, "SELECT group_concat(sql, '; ') FROM sqlite_master")[0]
+        try SQLiteMigrator([inAMigration("\(tables); CREATE TABLE more(a)")]).migrate(db)
+        #expect(try db.query("SELECT * FROM more") == [])
+    }
+
+    @Test func `a question says what answers it, as the article prints it`() throws {
+        let db = try database("CREATE TABLE note (id INTEGER PRIMARY KEY, headline TEXT)")
+        var printed: [String] = []
+        try printing(SchemaPlan(from: db, to: schema)) { printed.append("\($0)") }
+        #expect(
+            printed == [
+                "The target's table note has no column headline. If it was renamed: "
+                    + #"renamedColumns: ["note": ["headline": "title"]]. If it may go with what it holds: "#
+                    + #"droppedColumns: ["note": ["headline"]]."#
+            ]
+        )
+    }
+}

@@ -1,0 +1,54 @@
+import AppMigrationsSQLite
+import Testing
+
+@Suite struct ProcessesLocksAndErrors {
+    let calls = Calls()
+    func log(_ text: String) { calls.add("log") }
+    func showTryAgain() { calls.add("try again") }
+    func showFreeSpace() { calls.add("free space") }
+    func showRecovery() { calls.add("recovery") }
+    func showUpdateTheApp() { calls.add("update the app") }
+
+    func waiting(_ migrator: SQLiteMigrator, _ db: SQLiteConnection) throws {
+        // Sample 1 of ProcessesLocksAndErrors.md
+    }
+
+    func readingAnError(_ migrator: SQLiteMigrator, _ db: SQLiteConnection) {
+        // Sample 2 of ProcessesLocksAndErrors.md
+    }
+
+    func newerDatabase(_ migrator: SQLiteMigrator, _ db: SQLiteConnection) throws {
+        // Sample 3 of ProcessesLocksAndErrors.md
+    }
+
+    private func migrator(_ scripts: String...) throws -> SQLiteMigrator {
+        try SQLiteMigrator(SQLiteMigration.numbered(scripts), lockTimeout: .milliseconds(20))
+    }
+
+    @Test func `each error has its screen, and is logged`() async throws {
+        try await withFolder { folder async throws in
+            let db = try SQLiteConnection(path: folder + "/db")
+            try readingAnError(migrator("CREATE"), db)
+            #expect(calls.take() == ["log", "recovery"])
+            let other = try SQLiteConnection(path: folder + "/db")
+            try other.query("BEGIN IMMEDIATE")
+            try readingAnError(migrator("CREATE TABLE a(x)"), db)
+            #expect(calls.take() == ["log", "try again"])
+            try other.query("COMMIT")
+            try db.query("PRAGMA max_page_count = 3")
+            try readingAnError(migrator("CREATE TABLE a(x); INSERT INTO a VALUES (zeroblob(99999))"), db)
+            #expect(calls.take() == ["log", "free space"])
+        }
+    }
+
+    @Test func `a database of a newer release is told from one of this release`() throws {
+        let db = try SQLiteConnection(path: ":memory:")
+        let older = try migrator("CREATE TABLE a(x)")
+        try older.migrate(db)
+        try newerDatabase(older, db)
+        #expect(calls.take() == [])
+        try migrator("CREATE TABLE a(x)", "CREATE TABLE b(x)").migrate(db)
+        try newerDatabase(older, db)
+        #expect(calls.take() == ["update the app"])
+    }
+}

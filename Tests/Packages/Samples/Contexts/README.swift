@@ -1,0 +1,93 @@
+import AppMigrations
+import AppMigrationsSQLite
+import Foundation
+import Testing
+
+@Suite struct README {
+    func migrate(_ library: Library) throws {
+        // Sample 1 of README.md
+    }
+
+    // Sample 2 of README.md
+
+    // Sample 3 of README.md
+
+    enum Screen: Sendable {
+        case updating(steps: Int), library, recovery(any Error), startAgainAfterUnlock(MigrationError),
+            updateTheApp
+    }
+
+    struct Library: Sendable {
+        struct Database {
+            let calls: Calls
+            func migrate() throws { try calls.note("makeTables") }
+        }
+
+        var folder = URL(filePath: "/")
+        var appVersion = ""
+        var declare: @Sendable (MigrationManager) throws -> Void = { _ in }
+        let calls = Calls()
+
+        var database: Database { Database(calls: calls) }
+
+        func firstRun() -> MigrationManager.FirstRun { .freshInstall }
+        func moveArchiveToFolders() throws { try calls.note() }
+        func renameDrafts() throws { try calls.note() }
+        func deleteThumbnails() throws { try calls.note() }
+    }
+
+    #if !canImport(Darwin)
+    /// In a process of its own, whose default folder is the test's.
+    @Test func `the first sample runs what is new, in order, and a new install nothing`() async {
+        await #expect(processExitsWith: .success) {
+            try await withFolder { folder async throws in
+                let library = Library()
+                func called() throws -> [String] {
+                    try README().migrate(library)
+                    return library.calls.take()
+                }
+                let all = ["moveArchiveToFolders", "renameDrafts", "deleteThumbnails", "makeTables"]
+                try #require(setenv("XDG_DATA_HOME", folder + "/new", 1) == 0)
+                #expect(try called() == ["makeTables"])
+                try #require(setenv("XDG_DATA_HOME", folder + "/old", 1) == 0)
+                _ = try MigrationManager(named: "Library", currentVersion: "1.0")
+                library.calls.fail(at: "renameDrafts")
+                #expect(throws: MigrationError.self) { try called() }
+                #expect(library.calls.take() == Array(all[0...1]))
+                library.calls.fail(at: nil)
+                #expect(try called() == Array(all[1...]))
+                #expect(try called() == ["makeTables"])
+            }
+        }
+    }
+    #endif
+
+    @Test func `a real start shows the library, the recovery screen, or waits for the unlock`() async throws {
+        try await withFolder { folder async throws in
+            func run(
+                _ version: String,
+                _ declare: @escaping @Sendable (MigrationManager) throws -> Void
+            ) async -> [String] {
+                let shown = Calls()
+                let library = Library(folder: URL(filePath: folder), appVersion: version, declare: declare)
+                await start(library) { shown.add("\($0)".prefix { $0 != "(" }.description) }
+                return shown.take()
+            }
+            let fresh = await run("1.0") { try $0.whenMigrating(toVersion: "1.0") {} }
+            #expect(fresh == ["library"])
+            let update = await run("1.1") { try $0.whenMigrating(toVersion: "1.1") {} }
+            #expect(update == ["updating", "library"])
+            struct Refused: Error {}
+            let failing = await run("1.2") { try $0.whenMigrating(toVersion: "1.2") { throw Refused() } }
+            #expect(failing == ["updating", "recovery"])
+            let older = await run("1.0") { _ in }
+            #expect(older == ["updateTheApp"])
+            // A loop of links can't be read, and isn't taken for a place without a state.
+            let state = folder + "/Migrations"
+            try FileManager.default.removeItem(atPath: state)
+            try FileManager.default.createSymbolicLink(atPath: state, withDestinationPath: state)
+            let unreadable = await run("1.2") { _ in }
+            #expect(unreadable == ["startAgainAfterUnlock"])
+        }
+    }
+}

@@ -1,0 +1,150 @@
+import AppMigrationsSQLite
+import AppMigrationsSchema
+import Foundation
+import Testing
+
+@Suite struct ReplacingAStore {
+    func replacing(
+        _ path: String,
+        _ sqlMigrator: SQLiteMigrator,
+        whenAsked: @escaping () throws -> Void = {}
+    ) throws -> Bool {
+        let migrator = AskedMigrator(migrator: sqlMigrator, whenAsked: whenAsked)
+        // Sample 1 of ReplacingAStore.md
+    }
+
+    func planning(_ store: SQLiteStore, _ schema: String, release: Int64 = 1) throws -> Bool {
+        // Sample 2 of ReplacingAStore.md
+    }
+
+    func showing(
+        _ store: SQLiteStore,
+        _ migrator: SQLiteMigrator,
+        _ isCancelled: @escaping () -> Bool,
+        _ show: @escaping (Double) -> Void
+    ) throws {
+        // Sample 3 of ReplacingAStore.md
+    }
+
+    struct NewerStore: Error {}
+    struct Unanswered: Error { let questions: [SchemaPlan.Question] }
+
+    /// Something can happen after it was asked what is pending.
+    struct AskedMigrator {
+        let migrator: SQLiteMigrator
+        let whenAsked: () throws -> Void
+
+        func status(_ db: SQLiteConnection) throws -> SQLMigrationStatus {
+            let status = try migrator.status(db)
+            try whenAsked()
+            return status
+        }
+
+        func migrate(_ db: SQLiteConnection) throws -> SQLMigrationReport { try migrator.migrate(db) }
+    }
+
+    private static let schema = "CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT, size)"
+    private let migrator: SQLiteMigrator
+
+    init() throws {
+        migrator = try SQLiteMigrator([SQLMigration(version: 1, sql: "ALTER TABLE note ADD COLUMN size")])
+    }
+
+    private func withStore(_ body: (String) throws -> Void) async throws {
+        try await withFolder { folder async throws in
+            let path = folder + "/store"
+            try makeStore(path)
+            try body(path)
+        }
+    }
+
+    private func rows(_ path: String) throws -> [[SQLValue]] {
+        try SQLiteConnection(path: path).query("SELECT * FROM note")
+    }
+
+    private func names(beside path: String) throws -> [String] {
+        let folder = URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)
+        return try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+    }
+
+    @Test func `of two that find the same migrations pending one replaces the store, and its backup stays`()
+        async throws
+    {
+        try await withStore { path in
+            let isReplaced = try replacing(path, migrator) { () throws in
+                #expect(try replacing(path, migrator))
+            }
+            #expect(!isReplaced)
+            #expect(try rows(path) == [[1, "one", nil]])
+            #expect(try rows(path + ".bak") == [[1, "one"]])
+            #expect(try !replacing(path, migrator))
+        }
+    }
+
+    @Test func `what a process left that died after it had replaced the store goes`() async throws {
+        try await withStore { path in
+            #expect(try replacing(path, migrator))
+            for start in [
+                { try replacing(path, migrator) }, { try planning(SQLiteStore(path: path), Self.schema) },
+            ] {
+                for ending in [".migrating", ".migrating-wal", ".migrating-lock", ".bak-earlier"] {
+                    try write("left", to: path + ending)
+                }
+                #expect(try !start())
+                #expect(try names(beside: path) == ["store", "store.bak"])
+            }
+        }
+    }
+
+    @Test func `a new install gets its tables, and a migration of rows alone is run`() async throws {
+        let first = SQLiteMigration(version: 1, sql: "CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT)")
+        let second = SQLiteMigration(version: 2, sql: "INSERT INTO note VALUES (1, 'welcome')")
+        try await withFolder { folder async throws in
+            let path = folder + "/store"
+            #expect(try replacing(path, SQLiteMigrator([first])))
+            #expect(try rows(path) == [])
+            #expect(try replacing(path, SQLiteMigrator([first, second])))
+            #expect(try rows(path) == [[1, "welcome"]])
+        }
+    }
+
+    @Test func `a plan makes, changes or leaves a store, and leaves what it can't decide`() async throws {
+        try await withFolder { folder async throws in
+            let store = SQLiteStore(path: folder + "/store")
+            let schema = "CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT)"
+            #expect(try planning(store, schema))
+            #expect(try !planning(store, schema))
+            try SQLiteConnection(path: store.path).query("INSERT INTO note VALUES (1, 'one')")
+            #expect(try planning(store, Self.schema))
+            #expect(try rows(store.path) == [[1, "one", nil]])
+            #expect(throws: Unanswered.self) { try planning(store, schema) }
+        }
+    }
+
+    @Test(arguments: [
+        schema, schema + "; CREATE INDEX by_size ON note(size)",
+        "CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT, size, pinned)",
+    ])
+    func `an older app leaves the store of a newer one`(newer: String) async throws {
+        try await withFolder { folder async throws in
+            let store = SQLiteStore(path: folder + "/store")
+            #expect(try planning(store, newer, release: 2))
+            let before = try Data(contentsOf: URL(filePath: store.path))
+            #expect(throws: NewerStore.self) { try planning(store, Self.schema, release: 1) }
+            #expect(try Data(contentsOf: URL(filePath: store.path)) == before)
+        }
+    }
+
+    @Test func `progress is shown and can cancel`() async throws {
+        try await withStore { path in
+            let store = SQLiteStore(path: path)
+            let error = #expect(throws: SQLError.self) { try showing(store, migrator, { true }, { _ in }) }
+            #expect(error?.code == .stopped)
+            var shown = [Double]()
+            try showing(store, migrator, { false }, { shown.append($0) })
+            #expect(shown == shown.sorted())
+            #expect(shown.first == 0 && shown.contains(0.5) && shown.last == 0.8, "\(shown)")
+            #expect(try rows(path) == [[1, "one", nil]])
+        }
+    }
+}

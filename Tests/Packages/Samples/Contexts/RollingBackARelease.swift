@@ -1,0 +1,40 @@
+import AppMigrations
+import Testing
+
+@Suite struct RollingBackARelease {
+    // Sample 1 of RollingBackARelease.md
+
+    // Sample 2 of RollingBackARelease.md
+
+    func start(_ folder: String) throws -> MigrationManager {
+        // Sample 3 of RollingBackARelease.md
+        return migrations
+    }
+
+    enum FirstScreen: Equatable {
+        case library, warnOfNewerData, updateTo(String)
+    }
+
+    func splitCatalog() throws {}
+    func addThumbnails() throws {}
+
+    @Test(
+        arguments: [
+            ("2.3", .updateTo("2.4")), ("2.4", .warnOfNewerData), ("2.5", .library), ("2.6", .library),
+        ] as [(String, FirstScreen)]
+    )
+    func `an older release is told what it may do`(version: String, screen: FirstScreen) async throws {
+        try await withFolder { folder async throws in
+            func manager(_ version: String, in name: String) throws -> MigrationManager {
+                try MigrationManager(
+                    currentVersion: version,
+                    firstRun: .everything,
+                    stateDirectory: folder + name
+                )
+            }
+            try declareCatalog(manager("2.5", in: "/catalog"))
+            let managers = try [manager("1.0", in: "/other"), manager(version, in: "/catalog")]
+            #expect(firstScreen(managers) == screen)
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import AppMigrationsSQLite
+import Foundation
+import Testing
+
+/// Also the samples of the doc comments about cells.
+@Suite struct RowsInsideMigrations {
+    struct Note { let id: Int, title: String, color: String? }
+    struct Country: Encodable {
+        let code: String
+        let name: String
+        var nickname: String?
+    }
+
+    func shade(of title: String) -> String { title.isEmpty ? "grey" : "blue" }
+
+    func splittingNames() -> SQLiteMigration {
+        // Sample 1 of RowsInsideMigrations.md
+        return splitNames
+    }
+
+    func oneColumn(_ db: SQLiteConnection) throws -> ([Int], [String]) {
+        // Sample 2 of RowsInsideMigrations.md
+        return (orphans, known)
+    }
+
+    func coloring(before limit: Date, in folder: Int, _ db: SQLiteConnection) throws {
+        // Sample 3 of RowsInsideMigrations.md
+    }
+
+    func updating(_ countries: [Country], _ db: SQLiteConnection) throws {
+        // Sample 4 of RowsInsideMigrations.md
+    }
+
+    func reading(_ db: SQLiteConnection) throws -> [Note] {
+        var notes: [Note] = []
+        // Sample 1 of SQLReadable.swift
+        return notes
+    }
+
+    func deleting(before limit: Date, _ db: SQLiteConnection) throws {
+        // Sample 1 of SQLValue+Encoding.swift
+    }
+
+    @Test func `names are split`() throws {
+        let db = try database(
+            """
+            CREATE TABLE person(id INTEGER PRIMARY KEY, name TEXT, born);
+            INSERT INTO person VALUES (1, 'Ada Lovelace', '1815-12-10'), (2, 'Plato', NULL), (5, '', 60)
+            """
+        )
+        try SQLiteMigrator([splittingNames()]).migrate(db)
+        #expect(
+            try db.query("SELECT id, given, family, date(born, 'unixepoch') FROM person") == [
+                [1, "Ada", "Lovelace", "1815-12-10"], [2, "Plato", nil, nil], [5, "", nil, "1970-01-01"],
+            ]
+        )
+    }
+
+    @Test func `one column is values, cells are read as types, and variables are arguments`() throws {
+        let db = try database(
+            """
+            CREATE TABLE folder(id); CREATE TABLE tag(name, folder);
+            CREATE TABLE note(id, title, color, hue, created, folder);
+            INSERT INTO folder VALUES (7); INSERT INTO tag VALUES ('a', 7), ('b', 8);
+            INSERT INTO note VALUES (1, 'a', NULL, NULL, 5.0, 7), (2, 'b', 'red', NULL, 5.0, 7),
+                (3, 'c', 'red', NULL, 15.0, 7), (4, 'd', 'red', NULL, 5.0, 8)
+            """
+        )
+        #expect(try oneColumn(db) == ([4], ["a"]))
+        let limit = Date(timeIntervalSince1970: 10)
+        try coloring(before: limit, in: 7, db)
+        #expect(try db.query("SELECT hue FROM note") == [["blue"], ["red"], [nil], [nil]])
+        #expect(try reading(db).map(\.color) == [nil, "red", "red", "red"])
+        try deleting(before: limit, db)
+        #expect(try db.query("SELECT id FROM note") == [[3]])
+    }
+
+    @Test func `a list that comes with the app is updated`() throws {
+        let db = try database(
+            """
+            CREATE TABLE country(code PRIMARY KEY, name, nickname, visited);
+            INSERT INTO country VALUES ('CH', 'Helvetia', 'home', 5)
+            """
+        )
+        try updating([Country(code: "CH", name: "Switzerland"), Country(code: "IS", name: "Iceland")], db)
+        #expect(
+            try db.query("SELECT * FROM country") == [
+                ["CH", "Switzerland", "home", 5], ["IS", "Iceland", nil, nil],
+            ]
+        )
+    }
+}

@@ -1,0 +1,171 @@
+import AppMigrations
+import AppMigrationsFleet
+import AppMigrationsSQL
+import AppMigrationsSQLite
+import Testing
+
+/// Also the samples of the first page and of the doc comments of AppMigrationsFleet.
+@Suite struct SeveralHosts {
+    // Sample 1 of SeveralHosts.md
+
+    // Sample 2 of SeveralHosts.md
+
+    // Sample 3 of SeveralHosts.md
+
+    // Sample 4 of SeveralHosts.md
+
+    // Sample 5 of SeveralHosts.md
+
+    // Sample 6 of SeveralHosts.md
+
+    // Sample 7 of SeveralHosts.md
+
+    // Sample 8 of SeveralHosts.md
+
+    func firstPage<Connection: AsyncSQLConnection & Sendable>(
+        _ storeConnection: Connection,
+        _ connection: Connection
+    ) async throws {
+        // Sample 1 of AppMigrationsFleet.md
+    }
+
+    func together<Connection: AsyncSQLConnection & Sendable>(
+        _ connection: Connection,
+        _ database: Connection
+    ) async throws {
+        // Sample 1 of FleetMigrationManager+Database.swift
+    }
+
+    func start(_ store: any FleetStore) async throws {
+        // Sample 1 of FleetMigrationManager.swift
+    }
+
+    struct Batch {
+        let last: Int
+        var progress: Double { Double(last) / 3 }
+    }
+
+    struct ConnectionLost: Error, CustomStringConvertible {
+        var description: String { "the network is gone" }
+    }
+
+    let calls = Calls()
+
+    func avatars(after last: Int) async throws -> Batch? { last < 3 ? Batch(last: last + 1) : nil }
+
+    func upload(_ batch: Batch, refusingBelow fence: Int) async throws {
+        do {
+            try calls.note("\(batch.last) fence \(fence)")
+        } catch {
+            throw ConnectionLost()
+        }
+    }
+
+    func moveAvatarsToObjectStorage() async throws {}
+
+    final class AsyncSQLite: AsyncSQLConnection, @unchecked Sendable {
+        static var dialect: SQLDialect { .sqlite }
+
+        let db: SQLiteConnection
+
+        init(_ path: String) throws { db = try SQLiteConnection(path: path) }
+
+        @discardableResult
+        nonisolated(nonsending) func query(
+            _ sql: String,
+            _ arguments: [SQLValue]
+        ) async throws -> [[SQLValue]] {
+            try db.query(sql, arguments)
+        }
+    }
+
+    @Test func `a job migrates, the pods become ready, and a server of the last release must drain`()
+        async throws
+    {
+        let store = InMemoryFleetStore()
+        let old = try await FleetMigrationManager(named: "Data", currentVersion: "1.0", store: store)
+        let probe = try await manager(store) { false }
+        #expect(try await !mustDrain(old))
+        #expect(try await readyz(probe).text == "The data isn't migrated yet.")
+        calls.fail(at: "2 fence 1")
+        await #expect(throws: MigrationError.self) { try await job(store) }
+        #expect(try await readyz(probe) == (false, "the network is gone"))
+        #expect(calls.take() == ["1 fence 1", "2 fence 1"])
+        // The next attempt goes on behind the last checkpoint, with a higher fence.
+        try await job(store)
+        #expect(calls.take() == ["2 fence 2", "3 fence 2"])
+        try await pod(store)
+        #expect(try await readyz(probe).isReady)
+        #expect(try await !mustDrain(probe))
+        #expect(try await mustDrain(old))
+        #expect(try await readyz(old).text == "This needs release 1.1.")
+        let newer = try await FleetMigrationManager(named: "Data", currentVersion: "2.0", store: store)
+        try await newer.whenMigrating(toVersion: "2.0", oldestReader: "2.0") {}
+        let error = await #expect(throws: TooOld.self) { try await pod(store) }
+        #expect(error?.required == AppVersion("2.0"))
+    }
+
+    @Test func `a start tries again after what may pass, and after nothing else`() async throws {
+        var pauses = 0
+        calls.fail(at: "1 fence 1")
+        try await startService(InMemoryFleetStore()) { pauses += 1 }
+        #expect(pauses == 1)
+        let unreachable = WritingAStore.ObjectFleetStore(bucket: WritingAStore().bucketWithoutServer)
+        let error = await #expect(throws: MigrationError.self) {
+            try await startService(unreachable) { pauses += 1 }
+        }
+        #expect(error?.code == .stateUnreadable)
+        #expect(pauses == 6)
+        let cancelled = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await startService(InMemoryFleetStore()) { Issue.record("It tried again.") }
+        }
+        let cancellation = await #expect(throws: MigrationError.self) { try await cancelled.value }
+        #expect(cancellation?.code == .cancelled)
+    }
+
+    @Test func `an old database with numbered files begins behind its baseline, and they run once`()
+        async throws
+    {
+        try await withFolder { folder async throws in
+            let db = try AsyncSQLite(folder + "/db")
+            let migrator = try SQLMigrator<AsyncSQLite>([
+                SQLMigration(version: 1, sql: "CREATE TABLE notes(title)"),
+                SQLMigration(version: 2, sql: "ALTER TABLE notes ADD COLUMN day"),
+            ])
+            try await db.query("CREATE TABLE notes(title)")
+            let store = InMemoryFleetStore()
+            for host in 1...2 {
+                let migrations = try await manager(store) {
+                    #expect(host == 1, "A host that came later was asked.")
+                    try await migrator.baseline(db, at: 1)
+                    return true
+                }
+                try await migrateSchema(migrations, migrator, db)
+            }
+            #expect(try await migrator.status(db).applied == [1, 2])
+            let old = try await FleetMigrationManager(named: "Data", currentVersion: "1.0", store: store)
+            #expect(try await old.status.history.map(\.version.description) == ["1.2", "1.3"])
+            #expect(try await old.status.requiredVersion == AppVersion("1.1"))
+        }
+    }
+
+    @Test func `a release that is rolled back before it migrated leaves the old one its work`() async throws {
+        let store = InMemoryFleetStore()
+        let newer = try await FleetMigrationManager(
+            named: "Data",
+            currentVersion: "2.0",
+            firstRun: .everything,
+            store: store
+        )
+        await #expect(throws: MigrationError.self) {
+            try await newer.whenMigrating(toVersion: "1.2") { throw ConnectionLost() }
+        }
+        try await job(store)
+        let old = try await manager(store) { false }
+        #expect(try await !readyz(old).isReady)
+        try await old.reset(to: old.lastRunVersion.description)
+        try await declare(old)
+        #expect(try await readyz(old).isReady)
+    }
+}

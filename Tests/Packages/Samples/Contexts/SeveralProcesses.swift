@@ -1,0 +1,33 @@
+import AppMigrations
+import Foundation
+import Testing
+
+@Suite struct SeveralProcesses {
+    // Sample 1 of SeveralProcesses.md
+
+    // Sample 2 of SeveralProcesses.md
+
+    let calls = Calls()
+    func libraryVersion(in folder: URL) -> MigrationManager.FirstRun { .existingData(at: "1.0") }
+    func moveToAppGroup() throws { try calls.note() }
+    func renameDrafts() throws { try calls.note() }
+    func makeTables(_ directory: String) throws { try calls.note() }
+    func addIndexes(_ directory: String) throws { try calls.note() }
+
+    @Test func `an extension leaves the update to the app, and an older app leaves newer data alone`()
+        async throws
+    {
+        try await withFolder { folder async throws in
+            func open(_ version: String, isExtension: Bool) throws -> LibraryAccess {
+                try openLibrary(in: URL(filePath: folder), appVersion: version, isExtension: isExtension)
+            }
+            #expect(try open("3.2", isExtension: true) == .openTheApp)
+            #expect(calls.take() == [])
+            #expect(try open("3.2", isExtension: false) == .ready)
+            #expect(calls.take() == ["moveToAppGroup", "renameDrafts"])
+            #expect(try open("3.2", isExtension: true) == .ready)
+            #expect(try open("2.0", isExtension: false) == .updateTheApp)
+            #expect(calls.take() == [])
+        }
+    }
+}

@@ -1,0 +1,210 @@
+import AppMigrations
+import AppMigrationsGate
+import Foundation
+import Synchronization
+import Testing
+
+#if canImport(SwiftUI)
+import SwiftUI
+#endif
+#if canImport(UIKit)
+import UIKit
+#endif
+
+@Suite struct ShowingProgress {
+    // Sample 1 of ShowingProgress.md
+
+    // Sample 2 of ShowingProgress.md
+
+    // Sample 4 of ShowingProgress.md
+
+    // Sample 5 of ShowingProgress.md
+
+    // Sample 6 of ShowingProgress.md
+
+    let calls = Calls()
+    let folders = ["Letters", "Drafts"]
+    func rename(_ folder: String) throws { try calls.note() }
+    func deleteCaches() throws { try calls.note() }
+    func makeTables() throws { try calls.note() }
+    func save(_ text: String) throws { calls.add("save \(text)") }
+
+    func libraryVersion(in folder: String) -> MigrationManager.FirstRun {
+        exists(folder + "/library.plist") ? .existingData(at: "1.0") : .freshInstall
+    }
+
+    @Sendable func declareSettings(_ migrations: MigrationManager) throws {
+        try migrations.whenMigrating(toVersion: "1.2") { context in
+            try calls.note()
+            if isInterrupted.value.withLock({ $0 }) { withUnsafeCurrentTask { $0?.cancel() } }
+            try context.saveCheckpoint(1)
+        }
+    }
+
+    /// Stands for the sample of the tools, which cancels its task at a signal: here the settings' migration does.
+    func runUntilInterrupted(_ start: @escaping @Sendable () async throws -> Void) async throws {
+        try await Task.detached { try await start() }.value
+    }
+
+    let isInterrupted = Flag()
+    final class Flag: Sendable { let value = Mutex(false) }
+
+    private func gate(_ folder: String) -> MigrationGate {
+        libraryGate(in: folder, appVersion: "1.4", isUnlocked: isUnlocked)
+    }
+
+    @Test func `the bar appears for an update, ends with it, and doesn't appear without one`() async throws {
+        try await withFolder { folder async throws in
+            func shown() async throws -> [String] {
+                var lines = [String]()
+                try await showBar(of: gate(folder)) { lines.append($0) }
+                if let end = lines.popLast() { #expect(end == "\n") }
+                return lines
+            }
+            _ = try MigrationManager(named: "Library", currentVersion: "1.0", stateDirectory: folder)
+            let lines = try await shown()
+            // A reader that is slow gets the newest state; each that it gets is a bar, and they never fall.
+            let percents = lines.compactMap { Int($0.split(separator: " ").dropFirst().first ?? "") }
+            #expect(percents == percents.sorted() && lines.allSatisfy { $0.hasPrefix("\r[") }, "\(lines)")
+            #expect(lines.allSatisfy { $0.hasSuffix("\u{1B}[K") })
+            #expect(try await shown() == [])
+            try await addNote("A door", gate: gate(folder))
+            let done = ["rename", "rename", "deleteCaches", "makeTables", "makeTables", "makeTables"]
+            #expect(calls.take() == done + ["save A door"])
+        }
+    }
+
+    @Test func `a tool with two managers has one bar, and an interruption ends its start at a checkpoint`()
+        async throws
+    {
+        try await withFolder { folder async throws in
+            func shown() async throws -> [Int] {
+                let lines = Calls()
+                try await startTool(in: folder, version: "1.4") { lines.add($0) }
+                return lines.take().compactMap { Int($0.split(separator: " ").dropFirst().first ?? "") }
+            }
+            try write("1.0", to: folder + "/library.plist")
+            isInterrupted.value.withLock { $0 = true }
+            let error = await #expect(throws: MigrationError.self) { _ = try await shown() }
+            #expect(error?.code == .cancelled)
+            #expect(calls.take() == ["declareSettings"])
+            isInterrupted.value.withLock { $0 = false }
+            let percents = try await shown()
+            #expect(percents == percents.sorted(), "\(percents)")
+            #expect(calls.take() == ["declareSettings", "rename", "rename", "deleteCaches"])
+            #expect(try await shown() == [])
+        }
+    }
+
+    @Test func `the bar of a tool ends with the error of the start, also where an app would wait`()
+        async throws
+    {
+        try await withFolder { folder async throws in
+            let state = folder + "/state"
+            try FileManager.default.createSymbolicLink(atPath: state, withDestinationPath: state)
+            let error = await #expect(throws: MigrationError.self) {
+                try await showBar(of: gate(state)) { _ in }
+            }
+            #expect(error?.code == .stateUnreadable)
+            let wrong = libraryGate(in: folder, appVersion: "no version", isUnlocked: isUnlocked)
+            await #expect(throws: MigrationError.self) { try await showBar(of: wrong) { _ in } }
+        }
+    }
+
+    @Test func `a phone that is locked at its first start is waited for, and nothing is written before`()
+        async throws
+    {
+        try await withFolder { folder async throws in
+            let state = folder + "/state"
+            let isOpen = Flag()
+            let gate = libraryGate(in: state, appVersion: "1.4") { isOpen.value.withLock { $0 } }
+            for await state in gate.states {
+                if case .waitingForUnlock = state { break }
+                if case .failed(let error) = state { throw error }
+            }
+            #expect(!exists(state))
+            isOpen.value.withLock { $0 = true }
+            gate.retry()
+            try await gate.ready()
+            #expect(exists(state))
+        }
+    }
+
+    @Test func `"Try again" lets a migration run that too many processes died in, and nothing else does`()
+        async throws
+    {
+        try await withFolder { folder async throws in
+            let died = """
+                {"format":1,"name":"Library","lastRunVersion":"1.0","launchedVersion":"1.4","baseline":"1.0",
+                "interrupted":{"version":"1.1","attempts":3,"deaths":2,"protected":[],"appVersion":"1.4",
+                "startedAt":"2026-11-21T03:54:28Z","failure":null},"attempted":[],"history":[]}
+                """
+            try write(died, to: folder + "/Library.migrations.json")
+            for _ in 0..<2 {
+                let error = await #expect(throws: MigrationError.self) { try await gate(folder).ready() }
+                #expect(error?.code == .attemptLimitReached, "\(String(describing: error))")
+            }
+            let retried = gate(folder)
+            await #expect(throws: MigrationError.self) { try await retried.ready() }
+            retried.retry()
+            try await retried.ready()
+            #expect(calls.take() == ["rename", "rename", "deleteCaches", "makeTables"])
+        }
+    }
+
+    @Test func `a line is cut to the width, and ends before an error is printed`() async throws {
+        let note = String(repeating: "n", count: 200)
+        let shown = Calls()
+        let (seen, isSeen) = AsyncStream<Void>.makeStream()
+        let gate = MigrationGate { progress in
+            progress.expect(steps: 1)
+            progress.report(0.5, note: note)
+            for await _ in seen { break }
+            throw CancellationError()
+        }
+        await #expect(throws: CancellationError.self) {
+            try await showBar(of: gate) { text in
+                shown.add(text)
+                if text.contains("50 %") { isSeen.yield() }
+            }
+        }
+        let half = String(repeating: "#", count: 15) + String(repeating: "-", count: 15)
+        let lines = shown.take()
+        #expect(lines.suffix(2) == ["\r" + "[\(half)] 50 % \(note)".prefix(79) + "\u{1B}[K", "\n"])
+    }
+}
+
+/// The first page and the gate's doc comment.
+private struct FirstPage {
+    struct Database: Sendable { func migrate() throws {} }
+
+    func start(in folder: URL, appVersion: String) async throws {
+        // Sample 1 of AppMigrationsGate.md
+    }
+
+    func start(_ database: Database) async throws {
+        // Sample 1 of MigrationGate.swift
+    }
+
+    func libraryVersion(in folder: URL) -> MigrationManager.FirstRun { .everything }
+    func declareLibrary(_ migrations: MigrationManager) throws {}
+    func openDatabase() throws {}
+}
+
+// What only Apple's systems have.
+
+// Sample 3 of ShowingProgress.md
+
+#if canImport(ObjectiveC)
+@Sendable private func isUnlocked() async -> Bool { await ShowingProgress().isUnlocked() }
+
+private func libraryGate(
+    in folder: String,
+    appVersion: String,
+    isUnlocked: @escaping @Sendable () async -> Bool
+) -> MigrationGate {
+    ShowingProgress().libraryGate(in: folder, appVersion: appVersion, isUnlocked: isUnlocked)
+}
+#endif
+
+// Sample 7 of ShowingProgress.md

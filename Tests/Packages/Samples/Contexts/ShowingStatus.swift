@@ -1,0 +1,50 @@
+import AppMigrations
+import Testing
+
+@Suite struct ShowingStatus {
+    // Sample 1 of ShowingStatus.md
+
+    // Sample 2 of ShowingStatus.md
+
+    // Sample 3 of ShowingStatus.md
+
+    func declareAll(_ migrations: MigrationManager) throws {
+        try migrations.whenMigrating(toVersion: "1.1") {}
+    }
+
+    @Test func `the samples look, tell and try again`() async throws {
+        try await withFolder { folder async throws in
+            let options = MigrationManager.Options(attemptLimit: 1)
+            func plan() throws -> [String] {
+                try dryRun(of: folder, version: "1.4", options: options).map(\.description)
+            }
+            #expect(try plan() == ["1.1 willRun"])
+            let state = folder + "/Library.migrations.json"
+            #expect(!exists(state))
+            let died = """
+                {"format":1,"name":"Library","lastRunVersion":"1.0","launchedVersion":"1.4","baseline":"1.0",
+                "interrupted":{"version":"1.1","attempts":1,"deaths":0,"protected":[],"appVersion":"1.4",
+                "startedAt":"2026-11-21T03:54:28Z","failure":null},"history":[]}
+                """
+            try write(died, to: state)
+            #expect(try plan().first?.hasPrefix("1.1 refused") == true)
+            func open() throws -> MigrationManager {
+                try MigrationManager(
+                    named: "Library",
+                    currentVersion: "1.4",
+                    stateDirectory: folder,
+                    options: options
+                )
+            }
+            let closed = try open()
+            let error = try #require(throws: MigrationError.self) { try declareAll(closed) }
+            #expect(error.code == .attemptLimitReached)
+            let died1 = "\nInterrupted by a death: 1.1, attempts: 1, deaths: 1,"
+            #expect(supportMail(closed, about: error).contains(died1))
+            try tryAgain(closed, open)
+            #expect(try closed.status.lastRunVersion?.description == "1.1")
+            try write("{", to: state)
+            #expect(supportMail(closed, about: error).contains("the next manager is a first run then."))
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import AppMigrationsSQLite
+import Foundation
+import Synchronization
+
+/// What the samples called of their app; one of the calls can fail.
+final class Calls: Sendable {
+    struct Failure: Error {}
+
+    private let state = Mutex((names: [String](), failing: String?.none))
+
+    func add(_ name: String) { state.withLock { $0.names.append(name) } }
+
+    /// The function that calls this is called by a sample.
+    func note(_ function: String = #function) throws {
+        let name = String(function.prefix { $0 != "(" })
+        add(name)
+        if state.withLock({ $0.failing == name }) { throw Failure() }
+    }
+
+    /// The call of this name fails from now on.
+    func fail(at name: String?) { state.withLock { $0.failing = name } }
+
+    /// The calls since this was asked last.
+    func take() -> [String] {
+        state.withLock { state in
+            defer { state.names = [] }
+            return state.names
+        }
+    }
+}
+
+/// Gives `body` the path of a new folder, and removes the folder afterwards.
+nonisolated(nonsending) func withFolder(
+    _ body: nonisolated(nonsending) (String) async throws -> Void
+) async throws {
+    let url = FileManager.default.temporaryDirectory.appending(path: "samples-\(UUID().uuidString)")
+    // Nobody else writes to it, whatever the umask says: migrations protect no files where others write.
+    try FileManager.default.createDirectory(
+        at: url,
+        withIntermediateDirectories: true,
+        attributes: [.posixPermissions: 0o700]
+    )
+    defer {
+        do {
+            try FileManager.default.removeItem(at: url)
+        } catch {
+            print("The folder \(url) stays: \(error)")
+        }
+    }
+    try await body(url.path(percentEncoded: false))
+}
+
+func write(_ text: String, to path: String) throws { try Data(text.utf8).write(to: URL(filePath: path)) }
+
+func read(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
+
+func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
+
+/// A database in memory.
+func database(_ script: String) throws -> SQLiteConnection {
+    let db = try SQLiteConnection(path: ":memory:")
+    try db.execute(script: script)
+    return db
+}
+
+/// A database with a note.
+func makeStore(_ path: String) throws {
+    let db = try SQLiteConnection(path: path)
+    try db.query("CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT)")
+    try db.query("INSERT INTO note VALUES (1, 'one')")
+}

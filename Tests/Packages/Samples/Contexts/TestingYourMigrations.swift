@@ -1,0 +1,160 @@
+import AppMigrations
+import AppMigrationsSQLite
+import AppMigrationsSchema
+import AppMigrationsTesting
+import Foundation
+import Testing
+import XCTest
+
+/// Also the samples of the first page and of the doc comments of AppMigrationsTesting.
+@Suite struct TestingYourMigrations {
+    // Sample 1 of TestingYourMigrations.md
+
+    // Sample 2 of TestingYourMigrations.md
+
+    // Sample 4 of TestingYourMigrations.md
+
+    // Sample 5 of TestingYourMigrations.md
+
+    func withOtherDefaults(_ startingPoints: [StartingPoint]) throws -> RehearsalReport {
+        // Sample 6 of TestingYourMigrations.md
+        return report
+    }
+
+    func rules() -> [ComparisonRule] {
+        // Sample 8 of TestingYourMigrations.md
+        return rules
+    }
+
+    func rule() -> ComparisonRule {
+        // Sample 1 of SQLiteComparison.swift
+        return rule
+    }
+
+    func fileOfTheTests() -> String {
+        // Sample 9 of TestingYourMigrations.md
+        return folderOfTheTests
+    }
+
+    func recording(_ folderOfTheTests: String, _ startingPoints: [StartingPoint]) -> Rehearsal {
+        // Sample 10 of TestingYourMigrations.md
+        return rehearsal
+    }
+
+    func firstPage(_ fixtures: String) throws {
+        // Sample 1 of AppMigrationsTesting.md
+    }
+
+    func docComment(_ fixtures: String) throws {
+        // Sample 1 of Rehearsal.swift
+    }
+
+    struct UpdateTheApp: Error {
+        let version: AppVersion
+        init(to version: AppVersion) { self.version = version }
+    }
+
+    func versionLeft(in defaults: UserDefaults) -> MigrationManager.FirstRun {
+        guard let version = defaults.string(forKey: "LastVersion") else { return .freshInstall }
+        return .existingData(at: version)
+    }
+
+    private let fixtures: String
+
+    init() throws { fixtures = try #require(Bundle.module.resourcePath) + "/Fixtures" }
+
+    @Test func `the other samples rehearse the library`() throws {
+        try firstPage(fixtures)
+        try docComment(fixtures)
+    }
+
+    @Test func `the folder of the tests is the one of their source`() {
+        #expect(fileOfTheTests().hasSuffix("/Sources/AppMigrationsTesting/AppMigrationsTesting.docc/"))
+    }
+
+    @Test func `the detection takes the data of each release for what it is`() throws {
+        let report = try rehearsed(
+            Rehearsal(
+                named: "Library",
+                currentVersion: "1.4",
+                from: [
+                    .version("1.0", copying: fixtures + "/1.0"), .version("1.1", copying: fixtures + "/1.1"),
+                    .freshInstall { try Library.create(in: $0) },
+                ]
+            )
+        )
+        try report.requireClean()
+        #expect(report.runs.filter { $0.title == "asked firstRun" }.count == 3)
+    }
+
+    @Test func `the keys that a release left say where its data is`() throws {
+        func left(by version: String, _ make: @escaping @Sendable (String) throws -> Void) -> StartingPoint {
+            .version(version) { folder in
+                try make(folder)
+                let keys = try PropertyListSerialization.data(
+                    fromPropertyList: ["LastVersion": version],
+                    format: .xml,
+                    options: 0
+                )
+                try keys.write(to: URL(filePath: folder + "/defaults.plist"))
+            }
+        }
+        let report = try withOtherDefaults([
+            left(by: "1.0") { try write("Milk\nBread\n", to: $0 + "/notes.txt") },
+            left(by: "1.1") { try Library.create(in: $0) }, .freshInstall { try Library.create(in: $0) },
+        ])
+        let asked = report.runs.filter { $0.title == "asked firstRun" }
+        #expect(asked.map(\.start) == ["1.0", "1.1", "fresh install"])
+        #expect("\(report)".contains(#"existingData(at: "1.1")"#))
+    }
+
+    @Test func `the rules keep what differs by nature out of the comparison`() throws {
+        func data(_ number: Int) -> @Sendable (String) throws -> Void {
+            { folder in
+                try write("\(number)", to: folder + "/Caches")
+                try write(#"{ "changed" : "\#(number)" }"#, to: folder + "/note.json")
+                try SQLiteConnection(path: folder + "/note.sqlite").execute(
+                    script: "CREATE TABLE note (changed_at); INSERT INTO note VALUES (\(number))"
+                )
+            }
+        }
+        let rehearsal = Rehearsal(
+            currentVersion: "1.1",
+            from: [.version("1.0", making: data(1)), .version("1.1", making: data(2))],
+            comparing: rules()
+        )
+        try rehearsal.run { migrations, _ in try migrations.whenMigrating(toVersion: "1.1") {} }
+            .requireClean()
+    }
+}
+
+private typealias Library = TestingYourMigrations.Library
+
+// Sample 3 of TestingYourMigrations.md
+
+extension TestingYourMigrations.Library {
+    // Sample 7 of TestingYourMigrations.md
+
+    typealias UpdateTheApp = TestingYourMigrations.UpdateTheApp
+
+    static func create(in folder: String) throws { try Self(folder: folder).create(["Milk", "Bread"]) }
+
+    func create(_ notes: [String]) throws {
+        try FileManager.default.createDirectory(atPath: folder + "/Notes", withIntermediateDirectories: true)
+        for (index, note) in notes.enumerated() { try write(note, to: folder + "/Notes/\(index + 1).txt") }
+        try writeIndex()
+    }
+
+    /// As long as `notes.txt` is there it counts, and is split anew.
+    func splitIntoFiles() throws {
+        guard exists(folder + "/notes.txt") else { return }
+        try create(read(folder + "/notes.txt").split(separator: "\n").map(String.init))
+        try FileManager.default.removeItem(atPath: folder + "/notes.txt")
+    }
+
+    func writeIndex() throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder + "/Notes").sorted()
+        let titles = try names.map { try read(folder + "/Notes/\($0)") }
+        try write(titles.joined(separator: "\n"), to: folder + "/index.txt")
+    }
+}

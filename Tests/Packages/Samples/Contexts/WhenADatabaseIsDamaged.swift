@@ -1,0 +1,139 @@
+import AppMigrations
+import AppMigrationsSQLite
+import AppMigrationsSchema
+import Foundation
+import Testing
+
+@Suite struct WhenADatabaseIsDamaged {
+    let calls = Calls()
+    func report(_ error: SQLError?, _ path: String) { calls.add(path) }
+
+    func opening(_ path: String, _ migrations: MigrationManager) throws -> SQLiteConnection {
+        // Sample 1 of WhenADatabaseIsDamaged.md
+        return db
+    }
+
+    func checking(_ store: SQLiteStore, _ schema: String) throws {
+        // Sample 2 of WhenADatabaseIsDamaged.md
+    }
+
+    struct Mending {
+        let migrator: SQLiteMigrator
+        let restore: (SQLiteStore.SetAside) throws -> Void
+
+        // Sample 3 of WhenADatabaseIsDamaged.md
+    }
+
+    func opening(cache store: SQLiteStore, _ migrator: SQLiteMigrator) throws -> SQLiteConnection {
+        // Sample 4 of WhenADatabaseIsDamaged.md
+    }
+
+    /// A store whose schema is whole, and whose table is broken.
+    private func makeDamagedInside(_ path: String) throws {
+        let db = try SQLiteConnection(path: path)
+        try db.query("PRAGMA page_size = 1024")
+        try db.execute(
+            script: """
+                CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT);
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
+                INSERT INTO note SELECT i, 'the body of note ' || i FROM n;
+                """
+        )
+        db.close()
+        var data = try Data(contentsOf: URL(filePath: path))
+        // The leaves of a table have this kind (Database File Format, section 1.6).
+        for page in stride(from: 1_024, to: data.count, by: 1_024) where data[page] == 13 {
+            data[page] = 0xFF
+        }
+        try data.write(to: URL(filePath: path))
+    }
+
+    private func migrator(_ sql: String) throws -> SQLiteMigrator {
+        try SQLiteMigrator([SQLMigration(version: 1, sql: sql)])
+    }
+
+    private func manager(_ folder: String) throws -> MigrationManager {
+        try MigrationManager(
+            currentVersion: "2.0",
+            firstRun: .everything,
+            stateDirectory: folder + "/state"
+        )
+    }
+
+    @Test func `a damaged store gives way to its backup`() async throws {
+        try await withFolder { folder async throws in
+            let path = folder + "/store"
+            try makeStore(path + ".bak")
+            try write("damage", to: path)
+            let db = try opening(path, manager(folder))
+            #expect(try db.query("SELECT * FROM note") == [[1, "one"]])
+            db.close()
+            try write("more damage", to: path)
+            try checking(SQLiteStore(path: path), "CREATE TABLE note(id)")
+            #expect(try calls.take().map(read) == ["damage", "more damage"])
+            #expect(!exists(path))
+        }
+    }
+
+    @Test func `a backup is brought up where the state is ahead of it`() async throws {
+        try await withFolder { folder async throws in
+            let path = folder + "/store"
+            func start() throws -> [[SQLValue]] {
+                let migrations = try manager(folder)
+                let db = try opening(path, migrations)
+                defer { db.close() }
+                for version in ["1.5", "2.0"] {
+                    try migrations.whenMigrating(toVersion: version, in: db) { db, batch, _ in
+                        if batch.cursor != nil { return .done }
+                        try db.query("UPDATE note SET body = body || ?", [.text(" " + version)])
+                        return .continue(at: "1")
+                    }
+                    if version == "1.5", !exists(path + ".bak") {
+                        try FileManager.default.copyItem(atPath: path, toPath: path + ".bak")
+                    }
+                }
+                return try db.query("SELECT body FROM note")
+            }
+            try makeStore(path)
+            #expect(try start() == [["one 1.5 2.0"]])
+            try write("damage", to: path)
+            #expect(try start() == [["one 1.5 2.0"]])
+        }
+    }
+
+    @Test func `damage that a migration meets gives way to the backup`() async throws {
+        try await withFolder { folder async throws in
+            let path = folder + "/store"
+            try makeStore(path + ".bak")
+            try makeDamagedInside(path)
+            var aside = 0
+            let rows = try migrator("UPDATE note SET body = body || 'x' WHERE body <> ''")
+            let mending = Mending(migrator: rows) {
+                aside += 1
+                try FileManager.default.copyItem(atPath: $0.storePath + ".bak", toPath: $0.storePath)
+            }
+            for _ in 1...2 {
+                let db = try mending.open(path)
+                #expect(try db.query("SELECT * FROM note") == [[1, "onex"]])
+                db.close()
+            }
+            #expect(aside == 1)
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `a cache that can't be migrated or is damaged inside begins anew`(isDamaged: Bool) async throws {
+        try await withFolder { folder async throws in
+            let store = SQLiteStore(path: folder + "/cache")
+            if isDamaged {
+                try makeDamagedInside(store.path)
+            } else {
+                try SQLiteConnection(path: store.path).query("CREATE TABLE note(other)")
+            }
+            let sql = "CREATE TABLE IF NOT EXISTS note(id, body); UPDATE note SET body = 'x' WHERE body <> ''"
+            let cache = try opening(cache: store, migrator(sql))
+            #expect(try cache.query("SELECT id, body FROM note") == [])
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 2)
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import AppMigrationsFleet
+import AppMigrationsTesting
+import Synchronization
+import Testing
+
+@Suite struct WritingAStore {
+    // Sample 1 of WritingAStore.md
+
+    // Sample 2 of WritingAStore.md
+
+    let bucket: any Bucket = BucketInMemory()
+    let bucketWithoutServer: any Bucket = BucketWithoutServer()
+
+    /// What a client of an object store can do; an object's tag is made of its bytes.
+    protocol Bucket: Sendable {
+        func get(_ key: String) async throws -> (bytes: [UInt8], tag: String)?
+
+        /// Without a tag the object is made; `nil` where another one stands there.
+        func put(_ key: String, _ bytes: [UInt8], ifMatch tag: String?) async throws -> String?
+    }
+
+    final class BucketInMemory: Bucket {
+        private let objects = Mutex([String: [UInt8]]())
+
+        private static func tag(_ bytes: [UInt8]) -> String { "\(bytes.reduce(0) { $0 &* 31 &+ Int($1) })" }
+
+        func get(_ key: String) async throws -> (bytes: [UInt8], tag: String)? {
+            objects.withLock { $0[key] }.map { ($0, Self.tag($0)) }
+        }
+
+        func put(_ key: String, _ bytes: [UInt8], ifMatch tag: String?) async throws -> String? {
+            objects.withLock { objects in
+                guard objects[key].map(Self.tag) == tag else { return nil }
+                objects[key] = bytes
+                return Self.tag(bytes)
+            }
+        }
+    }
+
+    struct BucketWithoutServer: Bucket {
+        struct Unreachable: Error {}
+
+        func get(_ key: String) async throws -> (bytes: [UInt8], tag: String)? { throw Unreachable() }
+
+        func put(_ key: String, _ bytes: [UInt8], ifMatch tag: String?) async throws -> String? {
+            throw Unreachable()
+        }
+    }
+}
+
+/// The doc comment's sample, with the stores that the article writes.
+@Suite struct FleetStoreConformanceSample {
+    // Sample 1 of FleetStoreConformance.swift
+
+    private let firstStore: WritingAStore.ObjectFleetStore
+    private let secondStore: WritingAStore.ObjectFleetStore
+    private let storeWithoutServer: WritingAStore.ObjectFleetStore
+
+    init() {
+        let samples = WritingAStore()
+        firstStore = .init(bucket: samples.bucket)
+        secondStore = .init(bucket: samples.bucket)
+        storeWithoutServer = .init(bucket: samples.bucketWithoutServer)
+    }
+}

@@ -1,0 +1,34 @@
+import AppMigrations
+import Foundation
+
+/// Also the samples of the first page and of the doc comments of AppMigrations.
+struct WritingMigrations {
+    func firstPage() throws {
+        // Sample 1 of AppMigrations.md
+    }
+
+    func manager() throws {
+        // Sample 1 of MigrationManager.swift
+    }
+
+    func start(_ oldLibrary: String) throws -> MigrationManager {
+        // Sample 1 of WritingMigrations.md
+        return migrations
+    }
+
+    func synchronizing(_ migrations: MigrationManager, _ libraryFolder: String) throws {
+        // Sample 2 of WritingMigrations.md
+        // Sample 1 of MigrationContext+Synchronizing.swift
+        // Sample 1 of MigrationContext+Checkpoints.swift
+    }
+
+    struct Database { func migrate() throws {} }
+    struct Batch { let last: Int, progress: Double }
+
+    let database = Database()
+    func moveArchiveToFolders() throws {}
+    func renameDrafts() throws {}
+    func deleteThumbnails() throws {}
+    func batches(after last: Int) throws -> [Batch] { [] }
+    func convert(_ batch: Batch) throws {}
+}

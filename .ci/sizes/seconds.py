@@ -11,7 +11,7 @@ from pathlib import Path
 
 from . import clients
 
-TYPES = 200
+TYPES = 60
 MANIFEST = """\
 // swift-tools-version: 6.2
 import PackageDescription

@@ -1,0 +1,22 @@
+import AppMigrations
+import Glibc
+
+// A cold start of ten versions, none of them pending, between two marks that `.ci/sizes/start.c` looks for. The program is
+// started in the folder of the state: the length of the folder's path would change what is counted.
+_ = getppid()
+let migrations = try MigrationManager(
+    named: "Library",
+    currentVersion: "1.10",
+    stateDirectory: "/proc/self/cwd"
+)
+try migrations.whenMigrating(toVersion: "1.1") {}
+try migrations.whenMigrating(toVersion: "1.2") {}
+try migrations.whenMigrating(toVersion: "1.3") {}
+try migrations.whenMigrating(toVersion: "1.4") {}
+try migrations.whenMigrating(toVersion: "1.5") {}
+try migrations.whenMigrating(toVersion: "1.6") {}
+try migrations.whenMigrating(toVersion: "1.7") {}
+try migrations.whenMigrating(toVersion: "1.8") {}
+try migrations.whenMigrating(toVersion: "1.9") {}
+try migrations.whenMigrating(toVersion: "1.10") {}
+_ = getppid()

@@ -1,17 +1,22 @@
 """Counts files and lines of Swift: all of them, and those of code, which are neither blank nor only a comment."""
 
 import re
+import subprocess
 
 # The package has no comments between /* and */: swift-format's rules ask for lines.
 NO_CODE = re.compile(r"\s*(//.*)?")
 
 
+def tracked(root, folder):
+    """The files that git has, or would take: what a build or a script has made doesn't count."""
+    # In a container the checkout may belong to another user.
+    command = ["git", "-c", f"safe.directory={root}", "ls-files", "-z", "--cached", "--others", "--exclude-standard", folder]
+    return subprocess.run(command, cwd=root, check=True, capture_output=True, text=True).stdout.rstrip("\0").split("\0")
+
+
 def values(root, folder):
     """The rows of a folder, by the ends of their names."""
-    texts = [
-        path.read_text() for path in sorted((root / folder).rglob("*.swift"))
-        if not any(part.startswith(".build") for part in path.relative_to(root).parts)
-    ]
+    texts = [(root / path).read_text() for path in tracked(root, folder) if path.endswith(".swift") and (root / path).exists()]
     lines = [line for text in texts for line in text.splitlines()]
     return {
         "lines": len(lines),

@@ -4,10 +4,7 @@ extension StartingPoint {
     /// Data of `version` that is a database with the schema that an ``SQLRehearsal`` recorded for it.
     ///
     /// ```swift
-    /// let point = StartingPoint.schema(
-    ///     "2.1",
-    ///     recordedIn: releases + "/2.1.sql"
-    /// ) {
+    /// let point = StartingPoint.schema("2.1", recordedIn: "2.1.sql") {
     ///     try SQLiteConnection(path: $0 + "/library.sqlite")
     /// }
     /// ```

@@ -4,7 +4,9 @@ import Testing
 @testable import AppMigrations
 
 /// What other libraries left in the user defaults, taken over by the sample of the documentation.
-struct TakeOverTests {
+@Suite(.temporaryDirectory) struct TakeOverTests {
+    let folder = TemporaryDirectory.current
+
     private static let cases:
         [(left: [String: any Sendable], name: String?, from: String?, isReported: Bool)] = [
             ([:], "Library", nil, false),
@@ -55,30 +57,28 @@ struct TakeOverTests {
         let defaults = try #require(UserDefaults(suiteName: suite))
         defer { defaults.removePersistentDomain(forName: suite) }
         for (key, value) in left { defaults.set(value, forKey: key) }
-        try withTemporaryDirectory { folder in
-            var reports: [String] = []
-            for launch in [MigrationManager.Launch.first, .same] {
-                let manager = try MigrationManager(
-                    named: "Library",
-                    currentVersion: "1.4",
-                    firstRun: versionLeft(
-                        in: defaults,
-                        by: name,
-                        oldest: version("1.0"),
-                        lastRelease: version("1.4"),
-                        report: { reports.append($0) }
-                    ),
-                    stateDirectory: folder.path
-                )
-                #expect(manager.launch == launch)
-                #expect(manager.lastRunVersion == version(from ?? "1.4"))
-            }
-            let texts = left.values.compactMap { $0 as? String }
-            #expect(reports.count == (isReported ? 1 : 0))
-            for report in reports {
-                #expect(report.hasSuffix("\" of the defaults is taken for \(from ?? "")."))
-                #expect(texts.isEmpty || report.hasPrefix("\"\(texts[0])\""))
-            }
+        var reports: [String] = []
+        for launch in [MigrationManager.Launch.first, .same] {
+            let manager = try MigrationManager(
+                named: "Library",
+                currentVersion: "1.4",
+                firstRun: versionLeft(
+                    in: defaults,
+                    by: name,
+                    oldest: version("1.0"),
+                    lastRelease: version("1.4"),
+                    report: { reports.append($0) }
+                ),
+                stateDirectory: folder.path
+            )
+            #expect(manager.launch == launch)
+            #expect(manager.lastRunVersion == version(from ?? "1.4"))
+        }
+        let texts = left.values.compactMap { $0 as? String }
+        #expect(reports.count == (isReported ? 1 : 0))
+        for report in reports {
+            #expect(report.hasSuffix("\" of the defaults is taken for \(from ?? "")."))
+            #expect(texts.isEmpty || report.hasPrefix("\"\(texts[0])\""))
         }
     }
 
@@ -87,23 +87,21 @@ struct TakeOverTests {
         let defaults = try #require(UserDefaults(suiteName: suite))
         defer { defaults.removePersistentDomain(forName: suite) }
         defaults.set("9.0", forKey: "MFMigrationManagerLastVersionKey-Library")
-        try withTemporaryDirectory { folder throws in
-            let manager = try MigrationManager(
-                named: "Library",
-                currentVersion: "3.2",
-                firstRun: versionLeft(
-                    in: defaults,
-                    by: "Library",
-                    oldest: version("1.0"),
-                    lastRelease: version("3.1"),
-                    report: { _ in }
-                ),
-                stateDirectory: folder.path
-            )
-            var ran = false
-            try manager.whenMigrating(toVersion: "3.2") { ran = true }
-            #expect(ran)
-        }
+        let manager = try MigrationManager(
+            named: "Library",
+            currentVersion: "3.2",
+            firstRun: versionLeft(
+                in: defaults,
+                by: "Library",
+                oldest: version("1.0"),
+                lastRelease: version("3.1"),
+                report: { _ in }
+            ),
+            stateDirectory: folder.path
+        )
+        var ran = false
+        try manager.whenMigrating(toVersion: "3.2") { ran = true }
+        #expect(ran)
     }
 
     @Test func `where nothing was forgotten but the state, the keys are asked again`() throws {
@@ -112,30 +110,28 @@ struct TakeOverTests {
         defer { defaults.removePersistentDomain(forName: suite) }
         let key = "MFMigrationManagerLastVersionKey"
         defaults.set("1.1", forKey: key)
-        try withTemporaryDirectory { folder in
-            func start() throws -> MigrationManager {
-                try MigrationManager(
-                    currentVersion: "1.4",
-                    firstRun: versionLeft(
-                        in: defaults,
-                        by: nil,
-                        oldest: version("1.0"),
-                        lastRelease: version("1.4"),
-                        report: { Issue.record("\($0)") }
-                    ),
-                    stateDirectory: folder.path
-                )
-            }
-            try start().whenMigrating(toVersion: "1.4") {}
-            try start().forgetState()
-            #expect(try start().lastRunVersion == version("1.1"))
-            try start().reset(to: "1.4")
-            #expect(try start().lastRunVersion == version("1.4"))
-            try start().forgetState()
-            defaults.removeObject(forKey: key)
-            #expect(try start().launch == .first)
-            #expect(try start().lastRunVersion == version("1.4"))
+        func start() throws -> MigrationManager {
+            try MigrationManager(
+                currentVersion: "1.4",
+                firstRun: versionLeft(
+                    in: defaults,
+                    by: nil,
+                    oldest: version("1.0"),
+                    lastRelease: version("1.4"),
+                    report: { Issue.record("\($0)") }
+                ),
+                stateDirectory: folder.path
+            )
         }
+        try start().whenMigrating(toVersion: "1.4") {}
+        try start().forgetState()
+        #expect(try start().lastRunVersion == version("1.1"))
+        try start().reset(to: "1.4")
+        #expect(try start().lastRunVersion == version("1.4"))
+        try start().forgetState()
+        defaults.removeObject(forKey: key)
+        #expect(try start().launch == .first)
+        #expect(try start().lastRunVersion == version("1.4"))
     }
 
     /// `NSNumericSearch` compares the characters beside the numbers by their codes.

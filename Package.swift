@@ -125,7 +125,12 @@ let package = Package(
             swiftSettings: settings
         ),
         // Not products: what the tests share, and the apps that the tests kill, starve and crowd.
-        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
+        .target(
+            name: "TestSupport",
+            dependencies: ["AppMigrations"],
+            path: "Tests/TestSupport",
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "StandInApp",
             dependencies: ["AppMigrations"],

@@ -6,25 +6,8 @@ import TestSupport
 import Testing
 
 /// Hosts that are killed, as processes on one database.
-@Suite struct FleetDeathTests {
-    private static func host(
-        _ db: AsyncSQLite,
-        _ name: String,
-        lease: Duration = .seconds(60),
-        clock: FleetClock
-    ) async throws
-        -> FleetMigrationManager
-    {
-        try await FleetMigrationManager(
-            named: "Data",
-            currentVersion: "1.4",
-            firstRun: { .everything },
-            store: SQLFleetStore(db),
-            options: FleetMigrationManager.Options(leaseDuration: lease),
-            clock: clock,
-            host: name
-        )
-    }
+@Suite(.temporaryDirectory) struct FleetDeathTests {
+    let folder = TemporaryDirectory.current.path
 
     private static func count(_ db: AsyncSQLite) async throws -> [[SQLValue]] {
         try await db.query("SELECT count(*) FROM notes")
@@ -36,13 +19,18 @@ import Testing
         _ body: @escaping @Sendable (FleetMigrationManager) async throws -> Bool
     ) async throws -> Bool {
         let clock = ManualClock()
-        let heir = try await host(db, "heir", lease: .seconds(80_000), clock: clock.clock)
+        // The heir's own lease is long, so that it isn't lost while this clock runs on.
+        let heir = try await FleetMigrationManager(
+            "heir",
+            on: SQLFleetStore(db),
+            options: .init(leaseDuration: .seconds(80_000)),
+            clock: clock
+        )
         let isDone = Log()
         let task = Task {
             defer { isDone.add("done") }
             return try await body(heir)
         }
-        // The heir's own lease is long, so that it isn't lost while this clock runs on.
         while isDone.all.isEmpty {
             if clock.now < .seconds(30_000) { clock.advance(by: .milliseconds(20)) }
             await Task.yield()
@@ -54,55 +42,51 @@ import Testing
     func `a host that dies in its transaction leaves nothing, and its heir runs the closure once`(
         _ place: String
     ) async throws {
-        try await withTemporaryFolder { folder in
-            let path = folder + "/data.sqlite"
+        let path = folder + "/data.sqlite"
+        let db = try AsyncSQLite(path)
+        try await db.query("CREATE TABLE notes (title TEXT)")
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            [path = path as String, place = place as String] in
             let db = try AsyncSQLite(path)
-            try await db.query("CREATE TABLE notes (title TEXT)")
-            await #expect(processExitsWith: .signal(SIGKILL)) {
-                [path = path as String, place = place as String] in
-                let db = try AsyncSQLite(path)
-                if place == "commit" {
-                    db.onStatement { sql in
-                        if sql == "COMMIT" { kill(getpid(), SIGKILL) }
-                        return .works
-                    }
-                }
-                let manager = try await Self.host(db, "dead", clock: .system)
-                try await manager.whenMigrating(toVersion: "1.1", in: db) { db in
-                    try await db.query("INSERT INTO notes VALUES ('dead')")
-                    if place == "closure" { kill(getpid(), SIGKILL) }
+            if place == "commit" {
+                db.onStatement { sql in
+                    if sql == "COMMIT" { kill(getpid(), SIGKILL) }
+                    return .works
                 }
             }
-            #expect(try await Self.count(db) == [[0]])
-            let ran = try await Self.survive(db) { heir in
-                try await heir.whenMigrating(toVersion: "1.1", in: db) { db in
-                    try await db.query("INSERT INTO notes VALUES ('heir')")
-                }
+            let manager = try await FleetMigrationManager("dead", on: SQLFleetStore(db))
+            try await manager.whenMigrating(toVersion: "1.1", in: db) { db in
+                try await db.query("INSERT INTO notes VALUES ('dead')")
+                if place == "closure" { kill(getpid(), SIGKILL) }
             }
-            #expect(ran)
-            #expect(try await Self.count(db) == [[1]])
         }
+        #expect(try await Self.count(db) == [[0]])
+        let ran = try await Self.survive(db) { heir in
+            try await heir.whenMigrating(toVersion: "1.1", in: db) { db in
+                try await db.query("INSERT INTO notes VALUES ('heir')")
+            }
+        }
+        #expect(ran)
+        #expect(try await Self.count(db) == [[1]])
     }
 
     @Test func `a host that dies in a closure leaves its checkpoint and its death`() async throws {
-        try await withTemporaryFolder { folder in
-            let path = folder + "/data.sqlite"
-            await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
-                let manager = try await Self.host(AsyncSQLite(path), "dead", clock: .system)
-                try await manager.whenMigrating(toVersion: "1.1") { context in
-                    try await context.saveCheckpoint(7)
-                    kill(getpid(), SIGKILL)
-                }
+        let path = folder + "/data.sqlite"
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+            let manager = try await FleetMigrationManager("dead", on: SQLFleetStore(AsyncSQLite(path)))
+            try await manager.whenMigrating(toVersion: "1.1") { context in
+                try await context.saveCheckpoint(7)
+                kill(getpid(), SIGKILL)
             }
-            let db = try AsyncSQLite(path)
-            let seen = Log()
-            let ran = try await Self.survive(db) { heir in
-                try await heir.whenMigrating(toVersion: "1.1") { context in
-                    seen.add("\(context.attempt) \(context.fence) \(context.checkpoint ?? "")")
-                }
-            }
-            #expect(ran)
-            #expect(seen.all == ["2 2 7"])
         }
+        let db = try AsyncSQLite(path)
+        let seen = Log()
+        let ran = try await Self.survive(db) { heir in
+            try await heir.whenMigrating(toVersion: "1.1") { context in
+                seen.add("\(context.attempt) \(context.fence) \(context.checkpoint ?? "")")
+            }
+        }
+        #expect(ran)
+        #expect(seen.all == ["2 2 7"])
     }
 }

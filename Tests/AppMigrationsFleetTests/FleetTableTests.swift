@@ -4,62 +4,56 @@ import AppMigrationsSQL
 import Testing
 
 /// Databases and tables that aren't the store's, and rows that are removed from it.
-@Suite struct FleetTableTests {
+@Suite(.temporaryDirectory) struct FleetTableTests {
+    let place: Place
+
+    init() async throws { place = try await Place() }
+
     @Test func `a temporary table of the store's name doesn't take the record`() async throws {
-        try await withPlace { place in
-            try await place.manager().whenMigrating(toVersion: "1.1", in: place.db) { db in
-                try await db.query(
-                    "CREATE TEMP TABLE app_migration_state AS SELECT * FROM app_migration_state"
-                )
-            }
-            let next = try await place.manager("b", on: try AsyncSQLite(place.path))
-            #expect(next.lastRunVersion == AppVersion("1.1"))
-            #expect(try await place.manager("c").lastRunVersion == AppVersion("1.1"))
+        try await place.manager().whenMigrating(toVersion: "1.1", in: place.db) { db in
+            try await db.query(
+                "CREATE TEMP TABLE app_migration_state AS SELECT * FROM app_migration_state"
+            )
         }
+        let next = try await place.manager("b", on: try AsyncSQLite(place.path))
+        #expect(next.lastRunVersion == AppVersion("1.1"))
+        #expect(try await place.manager("c").lastRunVersion == AppVersion("1.1"))
     }
 
     @Test func `a manager whose row was removed by hand says that its fences begin again`() async throws {
-        try await withPlace { place in
-            let manager = try await place.manager()
-            try await place.db.query("DELETE FROM app_migration_state")
-            let error = await #expect(throws: MigrationError.self) {
-                try await manager.whenMigrating(toVersion: "1.1") { Issue.record("It ran.") }
-            }
-            #expect(error?.code == .stateUnreadable)
-            #expect(
-                error?.description.hasSuffix(
-                    """
-                    and is gone. Nothing was run or written. Make a new manager; it will be a first run. Its fences begin again with 1 \
-                    then, and what refuses lower ones has to forget its highest.
-                    """
-                ) == true,
-                "\(error?.description ?? "")"
-            )
+        let manager = try await place.manager()
+        try await place.db.query("DELETE FROM app_migration_state")
+        let error = await #expect(throws: MigrationError.self) {
+            try await manager.whenMigrating(toVersion: "1.1") { Issue.record("It ran.") }
         }
+        #expect(error?.code == .stateUnreadable)
+        #expect(
+            error?.description.hasSuffix(
+                """
+                and is gone. Nothing was run or written. Make a new manager; it will be a first run. Its fences begin again with 1 \
+                then, and what refuses lower ones has to forget its highest.
+                """
+            ) == true,
+            "\(error?.description ?? "")"
+        )
     }
 
     @Test func `another database than the store's is refused before anything runs`() async throws {
-        try await withPlace { place in
-            let elsewhere = try AsyncSQLite(":memory:")
-            for manager in [
-                try await place.manager(),
-                try await FleetMigrationManager(
-                    currentVersion: "1.4",
-                    firstRun: .everything,
-                    store: InMemoryFleetStore()
-                ),
-            ] {
-                let error = await #expect(throws: MigrationError.self) {
-                    try await manager.whenMigrating(toVersion: "1.1", in: elsewhere) { _ in
-                        Issue.record("It ran.")
-                    }
+        let elsewhere = try AsyncSQLite(":memory:")
+        for manager in [
+            try await place.manager(),
+            try await FleetMigrationManager(on: InMemoryFleetStore()),
+        ] {
+            let error = await #expect(throws: MigrationError.self) {
+                try await manager.whenMigrating(toVersion: "1.1", in: elsewhere) { _ in
+                    Issue.record("It ran.")
                 }
-                #expect(error?.code == .migrationFailed)
-                #expect(
-                    error?.description.contains("which has to be an SQLFleetStore") == true,
-                    "\(error?.description ?? "")"
-                )
             }
+            #expect(error?.code == .migrationFailed)
+            #expect(
+                error?.description.contains("which has to be an SQLFleetStore") == true,
+                "\(error?.description ?? "")"
+            )
         }
     }
 }

@@ -4,20 +4,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a gate said, in order, up to its last state.
-private final class Sayings: Sendable {
-    let all = Guarded([String]())
-    func add(_ text: String) { all.withLock { $0.append(text) } }
-    var lines: [String] { all.withLock { $0 } }
-    deinit { all.destroy() }
-}
-
 @Suite struct GateProgressTests {
     @Test func `the fraction begins at nothing, never falls, and ends at one`() async throws {
         try await withTemporaryFolder { folder async throws in
             try Data("old".utf8).write(to: URL(filePath: folder + "/notes"))
             let notes = folder + "/notes"
-            let seen = Sayings()
+            let seen = Log()
             let gates = Guarded<MigrationGate?>(nil)
             defer { gates.destroy() }
             let gate = MigrationGate { progress in

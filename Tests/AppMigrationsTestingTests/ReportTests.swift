@@ -112,7 +112,7 @@ struct ReportTests {
 
     @Test func `the folders of a rehearsal are gone when it is over, also after an error`() throws {
         struct NoFixture: Error {}
-        let places = Places()
+        let places = Log()
         let rehearsal = Rehearsal(currentVersion: "1.1", from: [list()])
         try rehearsal.run { migrations, folder in
             places.add(folder)
@@ -128,8 +128,8 @@ struct ReportTests {
             ]
         )
         #expect(throws: NoFixture.self) { try failing.run { _, _ in } }
-        #expect(places.folders.count == 9)
-        for folder in places.folders {
+        #expect(places.lines.count == 9)
+        for folder in places.lines {
             let root = URL(filePath: folder).deletingLastPathComponent().deletingLastPathComponent()
             #expect(root.lastPathComponent.hasPrefix("AppMigrationsTesting-"))
             #expect(!FileManager.default.fileExists(atPath: root.path(percentEncoded: false)))
@@ -138,11 +138,11 @@ struct ReportTests {
 
     @Test func `the runs can have another place, which is left empty`() throws {
         try withTemporaryFolder { place throws in
-            let places = Places()
+            let places = Log()
             let rehearsal = Rehearsal(currentVersion: "1.1", from: [list()], workingDirectory: place)
             try rehearsal.run { _, folder in places.add(folder) }.requireClean()
-            #expect(!places.folders.isEmpty)
-            #expect(places.folders.allSatisfy { $0.hasPrefix(place) })
+            #expect(!places.lines.isEmpty)
+            #expect(places.lines.allSatisfy { $0.hasPrefix(place) })
             #expect(try FileManager.default.contentsOfDirectory(atPath: place) == [])
         }
     }

@@ -35,14 +35,3 @@ func addLine(_ version: String, in folder: String) throws {
 extension RehearsalReport {
     var texts: [String] { findings.map(\.description) }
 }
-
-/// Keeps the folders that were handed out.
-final class Places: Sendable {
-    private let list = Guarded<[String]>([])
-
-    deinit { list.destroy() }
-
-    var folders: [String] { list.withLock { $0 } }
-
-    func add(_ folder: String) { list.withLock { $0.append(folder) } }
-}

@@ -4,7 +4,9 @@ import Foundation
 import TestSupport
 import Testing
 
-struct VersionTests {
+@Suite(.temporaryDirectory) struct VersionTests {
+    let folder = TemporaryDirectory.current.path
+
     private func rehearse(_ versions: [String], recordingIn file: String? = nil) throws -> RehearsalReport {
         try Rehearsal(currentVersion: "2.0", from: [list()], recordingVersionsIn: file).run { migrations, _ in
             for version in versions { try migrations.whenMigrating(toVersion: version) {} }
@@ -52,35 +54,31 @@ struct VersionTests {
     }
 
     @Test func `the record gets what is new, and keeps its comments`() throws {
-        try withTemporaryFolder { folder throws in
-            let file = path("versions.txt", in: folder)
-            #expect(try rehearse(["1.1"], recordingIn: file).isClean)
-            #expect(try read("versions.txt", in: folder) == "1.1\n")
-            try write("# all released\n1.1", to: "versions.txt", in: folder)
-            #expect(try rehearse(["1.1", "1.1-1", "2.0"], recordingIn: file).isClean)
-            #expect(try read("versions.txt", in: folder) == "# all released\n1.1\n1.1-1\n2.0\n")
-        }
+        let file = path("versions.txt", in: folder)
+        #expect(try rehearse(["1.1"], recordingIn: file).isClean)
+        #expect(try read("versions.txt", in: folder) == "1.1\n")
+        try write("# all released\n1.1", to: "versions.txt", in: folder)
+        #expect(try rehearse(["1.1", "1.1-1", "2.0"], recordingIn: file).isClean)
+        #expect(try read("versions.txt", in: folder) == "# all released\n1.1\n1.1-1\n2.0\n")
     }
 
     @Test(arguments: [("1.0", false), ("1.1", true), ("1.2", true)])
     func `a version that is gone is covered by an upgradesFrom from it on`(oldest: String, isCovered: Bool)
         throws
     {
-        try withTemporaryFolder { folder throws in
-            let file = path("versions.txt", in: folder)
-            try write("1.1\n1.2\n", to: "versions.txt", in: folder)
-            let report = try Rehearsal(
-                currentVersion: "2.0",
-                upgradesFrom: oldest,
-                from: [list("1.0\n1.1\n1.2\n", at: "1.2")],
-                recordingVersionsIn: file
-            ).run { migrations, folder in
-                for version in ["1.2", "2.0"] {
-                    try migrations.whenMigrating(toVersion: version) { try addLine(version, in: folder) }
-                }
+        let file = path("versions.txt", in: folder)
+        try write("1.1\n1.2\n", to: "versions.txt", in: folder)
+        let report = try Rehearsal(
+            currentVersion: "2.0",
+            upgradesFrom: oldest,
+            from: [list("1.0\n1.1\n1.2\n", at: "1.2")],
+            recordingVersionsIn: file
+        ).run { migrations, folder in
+            for version in ["1.2", "2.0"] {
+                try migrations.whenMigrating(toVersion: version) { try addLine(version, in: folder) }
             }
-            #expect(report.findings.map(\.kind) == (isCovered ? [] : [.disappeared]))
         }
+        #expect(report.findings.map(\.kind) == (isCovered ? [] : [.disappeared]))
     }
 
     @Test func `a starting point below upgradesFrom is found, and older releases upgraded from older data`()
@@ -103,58 +101,50 @@ struct VersionTests {
     }
 
     @Test func `a version that was declared before and is gone is found, and the record stays`() throws {
-        try withTemporaryFolder { folder throws in
-            let file = path("versions.txt", in: folder)
-            try write("1.1\n1.2\n", to: "versions.txt", in: folder)
-            let report = try rehearse(["1.2", "2.0"], recordingIn: file)
-            #expect(
-                report.texts == [
-                    "Migration 1.1 was declared in an earlier rehearsal and isn't any more: users below it would skip "
-                        + "it. Put it back, pass upgradesFrom: with a version from it on, or delete its line in the record if it "
-                        + "was never released."
-                ]
-            )
-            #expect(report.findings.map(\.kind) == [.disappeared])
-            #expect(try read("versions.txt", in: folder) == "1.1\n1.2\n")
-        }
+        let file = path("versions.txt", in: folder)
+        try write("1.1\n1.2\n", to: "versions.txt", in: folder)
+        let report = try rehearse(["1.2", "2.0"], recordingIn: file)
+        #expect(
+            report.texts == [
+                "Migration 1.1 was declared in an earlier rehearsal and isn't any more: users below it would skip "
+                    + "it. Put it back, pass upgradesFrom: with a version from it on, or delete its line in the record if it "
+                    + "was never released."
+            ]
+        )
+        #expect(report.findings.map(\.kind) == [.disappeared])
+        #expect(try read("versions.txt", in: folder) == "1.1\n1.2\n")
     }
 
     @Test func `a version that comes too late is found`() throws {
-        try withTemporaryFolder { folder throws in
-            try write("1.1\n1.4\n", to: "versions.txt", in: folder)
-            let report = try rehearse(["1.1", "1.3", "1.4"], recordingIn: path("versions.txt", in: folder))
-            #expect(
-                report.texts == [
-                    "Migration 1.3 is new and lies below 1.4, which an earlier rehearsal knew: users at 1.4 never run "
-                        + "it. Give it a version after 1.4, or delete the record's line of 1.4 if that was never "
-                        + "released."
-                ]
-            )
-            #expect(report.findings.map(\.kind) == [.missed])
-        }
+        try write("1.1\n1.4\n", to: "versions.txt", in: folder)
+        let report = try rehearse(["1.1", "1.3", "1.4"], recordingIn: path("versions.txt", in: folder))
+        #expect(
+            report.texts == [
+                "Migration 1.3 is new and lies below 1.4, which an earlier rehearsal knew: users at 1.4 never run "
+                    + "it. Give it a version after 1.4, or delete the record's line of 1.4 if that was never "
+                    + "released."
+            ]
+        )
+        #expect(report.findings.map(\.kind) == [.missed])
     }
 
     @Test func `a record that can't be read ends the rehearsal`() throws {
-        try withTemporaryFolder { folder throws in
-            try write("one\n", to: "versions.txt", in: folder)
-            let file = path("versions.txt", in: folder)
-            #expect(throws: MigrationError.self) { try rehearse(["1.1"], recordingIn: file) }
-        }
+        try write("one\n", to: "versions.txt", in: folder)
+        let file = path("versions.txt", in: folder)
+        #expect(throws: MigrationError.self) { try rehearse(["1.1"], recordingIn: file) }
     }
 
     @Test func `declarations that rely on what ran before are listed by the first jump`() throws {
         struct TooOld: Error {}
-        try withTemporaryFolder { folder throws in
-            let file = path("versions.txt", in: folder)
-            let rehearsal = Rehearsal(currentVersion: "1.2", from: [list()], recordingVersionsIn: file)
-            let report = try rehearsal.run { migrations, folder in
-                try migrations.whenMigrating(toVersion: "1.1") { try addLine("1.1", in: folder) }
-                guard try read("list.txt", in: folder).contains("1.1") else { throw TooOld() }
-                try migrations.whenMigrating(toVersion: "1.2") { try addLine("1.2", in: folder) }
-            }
-            #expect(report.declaredVersions.map(\.description) == ["1.1", "1.2"])
-            #expect(try read("versions.txt", in: folder) == "1.1\n1.2\n")
+        let file = path("versions.txt", in: folder)
+        let rehearsal = Rehearsal(currentVersion: "1.2", from: [list()], recordingVersionsIn: file)
+        let report = try rehearsal.run { migrations, folder in
+            try migrations.whenMigrating(toVersion: "1.1") { try addLine("1.1", in: folder) }
+            guard try read("list.txt", in: folder).contains("1.1") else { throw TooOld() }
+            try migrations.whenMigrating(toVersion: "1.2") { try addLine("1.2", in: folder) }
         }
+        #expect(report.declaredVersions.map(\.description) == ["1.1", "1.2"])
+        #expect(try read("versions.txt", in: folder) == "1.1\n1.2\n")
     }
 
     @Test func `declarations are listed to the end also where they make a plan first`() throws {

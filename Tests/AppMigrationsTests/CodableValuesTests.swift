@@ -5,7 +5,9 @@ import Testing
 @testable import AppMigrations
 
 /// What an app sends, through Foundation's coders.
-struct CodableValuesTests {
+@Suite(.temporaryDirectory) struct CodableValuesTests {
+    let folder = TemporaryDirectory.current
+
     private func text(_ value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -152,25 +154,23 @@ struct CodableValuesTests {
     }
 
     @Test func `a status has the keys of the state file, and comes back`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.write(MigrationStatusTests.full)
-            let status = try folder.look("1.1").status
-            #expect(
-                try text(status)
-                    == #"{"appVersion":"1.1","attempted":[{"appVersion":"1.4","attempts":2,"awaitsRestore":false,"#
-                    + #""deaths":2,"isUnderWay":false,"version":"1.3"}],"baseline":"1.0","history":["#
-                    + #"{"appVersion":"1.3","attempts":1,"finishedAt":"2026-11-20T03:54:28Z","from":"1.0","#
-                    + #""seconds":0.0123,"version":"1.1"},{"appVersion":"1.3","attempts":4,"#
-                    + #""finishedAt":"2026-11-20T03:54:29Z","from":"1.1","seconds":2,"version":"1.1-1"}],"#
-                    + #""interrupted":{"appVersion":"1.4","attempts":3,"awaitsRestore":false,"#
-                    + #""checkpoint":"/Users/me/row 7","checkpointAppVersion":"1.3","deaths":1,"#
-                    + #""failure":"The disk is full.","isUnderWay":false,"progress":0.45,"#
-                    + #""startedAt":"2026-11-21T03:54:28Z","version":"1.2"},"lastRunVersion":"1.1-1","#
-                    + #""launchedVersion":"1.4","name":"Library","oldestReader":"1.2","requiredVersion":"1.2","#
-                    + #""stateFile":"\#(folder.stateFile)"}"#
-            )
-            #expect(try roundTrip(status).description == status.description)
-        }
+        try folder.write(MigrationStatusTests.full)
+        let status = try folder.look("1.1").status
+        #expect(
+            try text(status)
+                == #"{"appVersion":"1.1","attempted":[{"appVersion":"1.4","attempts":2,"awaitsRestore":false,"#
+                + #""deaths":2,"isUnderWay":false,"version":"1.3"}],"baseline":"1.0","history":["#
+                + #"{"appVersion":"1.3","attempts":1,"finishedAt":"2026-11-20T03:54:28Z","from":"1.0","#
+                + #""seconds":0.0123,"version":"1.1"},{"appVersion":"1.3","attempts":4,"#
+                + #""finishedAt":"2026-11-20T03:54:29Z","from":"1.1","seconds":2,"version":"1.1-1"}],"#
+                + #""interrupted":{"appVersion":"1.4","attempts":3,"awaitsRestore":false,"#
+                + #""checkpoint":"/Users/me/row 7","checkpointAppVersion":"1.3","deaths":1,"#
+                + #""failure":"The disk is full.","isUnderWay":false,"progress":0.45,"#
+                + #""startedAt":"2026-11-21T03:54:28Z","version":"1.2"},"lastRunVersion":"1.1-1","#
+                + #""launchedVersion":"1.4","name":"Library","oldestReader":"1.2","requiredVersion":"1.2","#
+                + #""stateFile":"\#(folder.stateFile)"}"#
+        )
+        #expect(try roundTrip(status).description == status.description)
     }
 
     @Test(arguments: [("2026-11-21T03:54:28Z", true), ("2026-02-30T03:54:28Z", false), ("", false)])
@@ -186,27 +186,23 @@ struct CodableValuesTests {
     }
 
     @Test func `a status without a state comes back`() throws {
-        try withTemporaryDirectory { folder in
-            let status = try folder.look("1.4").status
-            #expect(
-                try text(status) == #"{"appVersion":"1.4","attempted":[],"history":[],"name":"Library","#
-                    + #""stateFile":"\#(folder.stateFile)"}"#
-            )
-            #expect(try !roundTrip(status).hasState)
-        }
+        let status = try folder.look("1.4").status
+        #expect(
+            try text(status) == #"{"appVersion":"1.4","attempted":[],"history":[],"name":"Library","#
+                + #""stateFile":"\#(folder.stateFile)"}"#
+        )
+        #expect(try !roundTrip(status).hasState)
     }
 
     @Test(arguments: [
         "baseline", "launchedVersion", "stateFile", "name", "appVersion", "attempted", "history",
     ])
     func `a status that lacks a member is refused`(key: String) throws {
-        try withTemporaryDirectory { folder in
-            try folder.write(MigrationStatusTests.full)
-            let data = try JSONEncoder().encode(folder.look("1.4").status)
-            var members = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
-            members[key] = nil
-            let rest = try JSONSerialization.data(withJSONObject: members)
-            #expect(throws: DecodingError.self) { try JSONDecoder().decode(MigrationStatus.self, from: rest) }
-        }
+        try folder.write(MigrationStatusTests.full)
+        let data = try JSONEncoder().encode(folder.look("1.4").status)
+        var members = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+        members[key] = nil
+        let rest = try JSONSerialization.data(withJSONObject: members)
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(MigrationStatus.self, from: rest) }
     }
 }

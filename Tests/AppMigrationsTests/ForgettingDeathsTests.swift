@@ -3,7 +3,9 @@ import Testing
 
 @testable import AppMigrations
 
-struct ForgettingDeathsTests {
+@Suite(.temporaryDirectory) struct ForgettingDeathsTests {
+    let folder = TemporaryDirectory.current
+
     private let limited = MigrationManager.Options(attemptLimit: 3)
 
     /// Three processes died in 1.2 and three in 1.3; 1.2 had come to a checkpoint.
@@ -18,112 +20,98 @@ struct ForgettingDeathsTests {
     @Test func `migrations whose limit was reached run again with the next manager, and all else stays`()
         throws
     {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.1", baseline: "1.0", launched: "1.4", more: Self.died)
-            let manager = try folder.manager("1.4", options: limited)
-            #expect(try manager.refusal(of: "1.2").code == .attemptLimitReached)
-            try manager.forgetDeaths()
-            // The manager that was closed stays so.
-            #expect(try manager.refusal(of: "1.2").code == .blocked)
-            let status = try manager.status
-            #expect(status.lastRunVersion == version("1.1"))
-            #expect(status.baseline == version("1.0"))
-            #expect(status.launchedVersion == version("1.4"))
-            #expect(status.oldestReader == version("1.1"))
-            #expect(status.interruption?.deaths == 0)
-            #expect(status.interruption?.attempts == 5)
-            #expect(status.interruption?.checkpoint == "row 7")
-            #expect(status.interruption?.progress == 0.5)
-            #expect(status.interruption?.failure == "Its process died; forgetDeaths() was called since.")
-            #expect(status.attempted.map(\.deaths) == [0])
-            #expect(status.attempted.map(\.attempts) == [4])
-            let next = try folder.manager("1.4", options: limited)
-            try next.whenMigrating(toVersion: "1.2") { context in #expect(context.attempt == 6) }
-            try next.whenMigrating(toVersion: "1.3") { context in #expect(context.attempt == 5) }
-            #expect(try next.history.map(\.attempts) == [6, 5])
-        }
+        try folder.writeState(lastRun: "1.1", baseline: "1.0", launched: "1.4", more: Self.died)
+        let manager = try folder.manager("1.4", options: limited)
+        #expect(try manager.refusal(of: "1.2").code == .attemptLimitReached)
+        try manager.forgetDeaths()
+        // The manager that was closed stays so.
+        #expect(try manager.refusal(of: "1.2").code == .blocked)
+        let status = try manager.status
+        #expect(status.lastRunVersion == version("1.1"))
+        #expect(status.baseline == version("1.0"))
+        #expect(status.launchedVersion == version("1.4"))
+        #expect(status.oldestReader == version("1.1"))
+        #expect(status.interruption?.deaths == 0)
+        #expect(status.interruption?.attempts == 5)
+        #expect(status.interruption?.checkpoint == "row 7")
+        #expect(status.interruption?.progress == 0.5)
+        #expect(status.interruption?.failure == "Its process died; forgetDeaths() was called since.")
+        #expect(status.attempted.map(\.deaths) == [0])
+        #expect(status.attempted.map(\.attempts) == [4])
+        let next = try folder.manager("1.4", options: limited)
+        try next.whenMigrating(toVersion: "1.2") { context in #expect(context.attempt == 6) }
+        try next.whenMigrating(toVersion: "1.3") { context in #expect(context.attempt == 5) }
+        #expect(try next.history.map(\.attempts) == [6, 5])
     }
 
     @Test func `the next three deaths reach the limit again`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.1", launched: "1.4", more: Self.died)
-            try folder.manager("1.4", options: limited).forgetDeaths()
-            var state = try #require(
-                try StateFile(location: StateLocation(name: "Library", directory: folder.path)).readState()
-            )
-            for deaths in 0...2 {
-                let decision = Declarations(observed: state.marks, isFresh: false)
-                    .decide(version("1.2"), state.marks, current: version("1.4"), limit: 3)
-                #expect(decision == .run(attempt: 6 + deaths, deaths: deaths))
-                state.marks.interrupted?.attempts += 1
-                state.marks.interrupted?.deaths = deaths
-                state.marks.interrupted?.failure = nil
-            }
+        try folder.writeState(lastRun: "1.1", launched: "1.4", more: Self.died)
+        try folder.manager("1.4", options: limited).forgetDeaths()
+        var state = try #require(
+            try StateFile(location: StateLocation(name: "Library", directory: folder.path)).readState()
+        )
+        for deaths in 0...2 {
             let decision = Declarations(observed: state.marks, isFresh: false)
                 .decide(version("1.2"), state.marks, current: version("1.4"), limit: 3)
-            #expect(decision == .attemptLimitReached(deaths: 3))
+            #expect(decision == .run(attempt: 6 + deaths, deaths: deaths))
+            state.marks.interrupted?.attempts += 1
+            state.marks.interrupted?.deaths = deaths
+            state.marks.interrupted?.failure = nil
         }
+        let decision = Declarations(observed: state.marks, isFresh: false)
+            .decide(version("1.2"), state.marks, current: version("1.4"), limit: 3)
+        #expect(decision == .attemptLimitReached(deaths: 3))
     }
 
     @Test func `what an attempt failed with stays`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.1")
-            let manager = try folder.manager("1.4")
-            _ = try manager.failure(of: "1.2")
-            let before = try folder.stateText()
-            try manager.forgetDeaths()
-            #expect(try folder.stateText() == before)
-        }
+        try folder.writeState(lastRun: "1.1")
+        let manager = try folder.manager("1.4")
+        _ = try manager.failure(of: "1.2")
+        let before = try folder.stateText()
+        try manager.forgetDeaths()
+        #expect(try folder.stateText() == before)
     }
 
     @Test func `without a death nothing is saved`() throws {
-        try withTemporaryDirectory { folder in
-            let manager = try folder.manager("1.4")
-            try folder.makeFolder(folder.obstacle)
-            try manager.forgetDeaths()
-            #expect(try manager.declare("1.4") == [])
-        }
+        let manager = try folder.manager("1.4")
+        try folder.makeFolder(folder.obstacle)
+        try manager.forgetDeaths()
+        #expect(try manager.declare("1.4") == [])
     }
 
     @Test func `deaths that can't be forgotten are an error`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.1", launched: "1.4", more: Self.died)
-            let manager = try folder.manager("1.4", options: limited)
-            try folder.makeFolder(folder.obstacle)
-            let error = try #require(throws: MigrationError.self) { try manager.forgetDeaths() }
-            #expect(error.code == .stateNotSaved)
-            #expect(error.description.contains("No death was forgotten."))
-            try folder.remove(folder.obstacle)
-            #expect(try manager.refusal(of: "1.2").code == .attemptLimitReached)
-        }
+        try folder.writeState(lastRun: "1.1", launched: "1.4", more: Self.died)
+        let manager = try folder.manager("1.4", options: limited)
+        try folder.makeFolder(folder.obstacle)
+        let error = try #require(throws: MigrationError.self) { try manager.forgetDeaths() }
+        #expect(error.code == .stateNotSaved)
+        #expect(error.description.contains("No death was forgotten."))
+        try folder.remove(folder.obstacle)
+        #expect(try manager.refusal(of: "1.2").code == .attemptLimitReached)
     }
 
     @Test func `a manager that only looks, and one inside of a closure or a plan, forgets nothing`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.1", launched: "1.4", more: Self.died)
-            let before = try folder.everything()
-            let look = try folder.look("1.4")
-            #expect(try #require(throws: MigrationError.self) { try look.forgetDeaths() }.code == .readOnly)
-            let manager = try folder.manager("1.4")
-            #expect(try folder.everything() == before)
-            let text = try folder.stateText()
-            #expect(throws: MigrationError.self) { try manager.plan { try $0.forgetDeaths() } }
-            #expect(try folder.stateText() == text)
-            try manager.whenMigrating(toVersion: "1.2") {
-                let error = #expect(throws: MigrationError.self) { try manager.forgetDeaths() }
-                #expect(error?.code == .nested)
-            }
+        try folder.writeState(lastRun: "1.1", launched: "1.4", more: Self.died)
+        let before = try folder.everything()
+        let look = try folder.look("1.4")
+        #expect(try #require(throws: MigrationError.self) { try look.forgetDeaths() }.code == .readOnly)
+        let manager = try folder.manager("1.4")
+        #expect(try folder.everything() == before)
+        let text = try folder.stateText()
+        #expect(throws: MigrationError.self) { try manager.plan { try $0.forgetDeaths() } }
+        #expect(try folder.stateText() == text)
+        try manager.whenMigrating(toVersion: "1.2") {
+            let error = #expect(throws: MigrationError.self) { try manager.forgetDeaths() }
+            #expect(error?.code == .nested)
         }
     }
 
     @Test func `what waits to be put back is put back first`() async throws {
-        try await Scratch.with { scratch async throws in
-            try scratch.write("old\n", to: "data")
-            let manager = try scratch.manager("1.1")
-            await ProtectedPathTests.die(in: scratch)
-            try manager.forgetDeaths()
-            #expect(try scratch.read("data") == "old\n")
-            #expect(try manager.status.interruption?.awaitsRestore == false)
-        }
+        try folder.write("old\n", to: "data")
+        let manager = try folder.manager(upgradingTo: "1.1")
+        await ProtectedPathTests.die(in: folder)
+        try manager.forgetDeaths()
+        #expect(try folder.read("data") == "old\n")
+        #expect(try manager.status.interruption?.awaitsRestore == false)
     }
 }

@@ -4,65 +4,63 @@ import Testing
 @testable import AppMigrations
 
 /// Handlers and plans that use a manager of the state that they are told of: refused at once, and never hung or run.
-struct HandlerNestingTests {
+@Suite(.temporaryDirectory) struct HandlerNestingTests {
+    let folder = TemporaryDirectory.current
+
     @Test(arguments: [true, false])
     func `a handler of a wait that declares a migration of the state is refused`(isSameManager: Bool) throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.1", launched: "1.4")
-            let log = Log()
-            let lock = try #require(
-                try FileLock.ifFree(StateLocation(name: "Library", directory: folder.path))
-            )
-            let manager = Held()
-            let options = MigrationManager.Options { event in
-                log.add("\(event.kind)")
-                guard event.kind == .waiting else { return }
-                do {
-                    let used = isSameManager ? manager.manager : try folder.manager(options: manager.options)
-                    log.add("\(try #require(used).refusal(of: "1.2").code)")
-                } catch {
-                    log.add("\(error)")
-                }
-                lock.unlock()
+        try folder.writeState(lastRun: "1.1", launched: "1.4")
+        let log = Log()
+        let lock = try #require(
+            try FileLock.ifFree(StateLocation(name: "Library", directory: folder.path))
+        )
+        let manager = Held()
+        let options = MigrationManager.Options { event in
+            log.add("\(event.kind)")
+            guard event.kind == .waiting else { return }
+            do {
+                let used = isSameManager ? manager.manager : try folder.manager(options: manager.options)
+                log.add("\(try #require(used).refusal(of: "1.2").code)")
+            } catch {
+                log.add("\(error)")
             }
-            manager.options = options
-            manager.manager = try folder.manager(options: options)
-            let outer = try #require(manager.manager)
-            if isSameManager {
-                // As after a closure that did so: the manager is closed by then.
-                #expect(try outer.refusal(of: "1.3").code == .blocked)
-                #expect(log.lines == ["waiting", "nested"])
-            } else {
-                #expect(try outer.declare("1.3") == ["1.3"])
-                #expect(log.lines == ["waiting", "nested", "started", "finished"])
-            }
-            manager.manager = nil
+            lock.unlock()
         }
+        manager.options = options
+        manager.manager = try folder.manager(options: options)
+        let outer = try #require(manager.manager)
+        if isSameManager {
+            // As after a closure that did so: the manager is closed by then.
+            #expect(try outer.refusal(of: "1.3").code == .blocked)
+            #expect(log.lines == ["waiting", "nested"])
+        } else {
+            #expect(try outer.declare("1.3") == ["1.3"])
+            #expect(log.lines == ["waiting", "nested", "started", "finished"])
+        }
+        manager.manager = nil
     }
 
     @Test func `a handler that makes a manager when the launched version isn't saved is told once`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.1")
-            try folder.makeFolder(folder.obstacle)
-            try Data().write(to: URL(fileURLWithPath: folder.obstacle + "/file"))
-            let log = Log()
-            let held = Held()
-            held.options = MigrationManager.Options { event in
-                log.add("\(event.kind)")
-                do { log.add("\(try folder.manager(options: held.options).lastRunVersion)") } catch {
-                    log.add("\(error)")
-                }
+        try folder.writeState(lastRun: "1.1")
+        try folder.makeFolder(folder.obstacle)
+        try Data().write(to: URL(fileURLWithPath: folder.obstacle + "/file"))
+        let log = Log()
+        let held = Held()
+        held.options = MigrationManager.Options { event in
+            log.add("\(event.kind)")
+            do { log.add("\(try folder.manager(options: held.options).lastRunVersion)") } catch {
+                log.add("\(error)")
             }
-            #expect(try folder.manager(options: held.options).launch == .upgrade(from: version("1.1")))
-            #expect(log.lines == ["launchNotSaved", "1.1"])
         }
+        #expect(try folder.manager(options: held.options).launch == .upgrade(from: version("1.1")))
+        #expect(log.lines == ["launchNotSaved", "1.1"])
     }
 
     @Test(arguments: ["", "/", "//", "/.", "/../plans", "link", "relative"])
     func `another manager of the state is nested inside a plan, however its folder is written`(
         spelling: String
     ) throws {
-        try Scratch.with { scratch throws in
+        try withTemporaryDirectory { scratch throws in
             try scratch.makeFolder("plans")
             try scratch.link("link", to: "plans")
             let folder = scratch.file("plans")
@@ -77,7 +75,7 @@ struct HandlerNestingTests {
                 try MigrationManager(currentVersion: "1.4", firstRun: .everything, stateDirectory: $0)
             }
             // No run has made the lock's file, which would tell two paths of one state too.
-            try scratch.delete("plans/default.migrations.lock")
+            try scratch.remove("plans/default.migrations.lock")
             let rows = try managers[0].plan { planned in
                 #expect(try managers[1].refusal(of: "1.1").code == .nested)
                 #expect(throws: MigrationError.self) { try managers[1].reset(to: "1.0") }
@@ -89,24 +87,22 @@ struct HandlerNestingTests {
     }
 
     @Test func `a manager of another folder, or of another name, works inside a plan`() throws {
-        try Scratch.with { scratch throws in
-            let manager = try scratch.manager("1.4")
-            _ = try manager.plan { _ in
-                let other = try MigrationManager(
-                    named: "Other",
-                    currentVersion: "1.4",
-                    firstRun: .everything,
-                    stateDirectory: scratch.state
-                )
-                #expect(try other.declare("1.1") == ["1.1"])
-                let elsewhere = try MigrationManager(
-                    named: "Library",
-                    currentVersion: "1.4",
-                    firstRun: .everything,
-                    stateDirectory: scratch.file("elsewhere")
-                )
-                #expect(try elsewhere.declare("1.1") == ["1.1"])
-            }
+        let manager = try folder.manager(upgradingTo: "1.4")
+        _ = try manager.plan { _ in
+            let other = try MigrationManager(
+                named: "Other",
+                currentVersion: "1.4",
+                firstRun: .everything,
+                stateDirectory: folder.state.path
+            )
+            #expect(try other.declare("1.1") == ["1.1"])
+            let elsewhere = try MigrationManager(
+                named: "Library",
+                currentVersion: "1.4",
+                firstRun: .everything,
+                stateDirectory: folder.file("elsewhere")
+            )
+            #expect(try elsewhere.declare("1.1") == ["1.1"])
         }
     }
 

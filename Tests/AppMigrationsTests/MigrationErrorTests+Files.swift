@@ -5,7 +5,6 @@ extension MigrationErrorTests {
     static let saving: [Row] = [
         Row(
             .stateNotSaved,
-            "stateNotSaved",
             .notSaved(
                 SaveFailure(cause: full, isRenamed: false, leftover: nil),
                 nil,
@@ -17,7 +16,6 @@ extension MigrationErrorTests {
         ),
         Row(
             .stateNotSaved,
-            "stateNotSaved",
             .notSaved(
                 SaveFailure(cause: full, isRenamed: false, leftover: full),
                 nil,
@@ -30,7 +28,6 @@ extension MigrationErrorTests {
         ),
         Row(
             .stateNotSaved,
-            "stateNotSaved",
             .notSaved(
                 SaveFailure(cause: full, isRenamed: true, leftover: nil),
                 nil,
@@ -42,7 +39,6 @@ extension MigrationErrorTests {
         ),
         Row(
             .stateNotSaved,
-            "stateNotSaved",
             .launchOwed(version("1.5"), location),
             "That version 1.5 was launched could not be saved in the state of manager \"Library\", "
                 + "/d/Library.migrations.json: the lock is held for a migration. Each later declaration and the next start "
@@ -50,14 +46,12 @@ extension MigrationErrorTests {
         ),
         Row(
             .stateNotSaved,
-            "stateNotSaved",
             .notRemoved(full, location),
             "\(state) could not be removed for good: No space left on device (write, errno 28). Make the folder writable "
                 + "for this process and try again."
         ),
         Row(
             .stateNotSaved,
-            "stateNotSaved",
             .notSaved(
                 SaveFailure(cause: LockLoss.gone, isRenamed: false, leftover: nil),
                 nil,
@@ -71,7 +65,6 @@ extension MigrationErrorTests {
         ),
         Row(
             .stateNotSaved,
-            "stateNotSaved",
             .lockLost(
                 .unknown(SystemCallError(call: "lstat", errorNumber: 13)),
                 nil,
@@ -85,7 +78,6 @@ extension MigrationErrorTests {
         ),
         Row(
             .stateNotSaved,
-            "stateNotSaved",
             .lock(.unavailable(SystemCallError(call: "open", errorNumber: 13)), location),
             "The lock of manager \"Library\", /d/Library.migrations.lock, could not be taken: Permission denied (open, "
                 + "errno 13). Nothing was run and the state is unchanged. Make the folder writable for this process and "
@@ -96,7 +88,6 @@ extension MigrationErrorTests {
     static let reading: [Row] = [
         Row(
             .stateUnreadable,
-            "stateUnreadable",
             .unreadable(SystemCallError(call: "open", errorNumber: 5), location),
             "\(state) could not be read: Input/output error (open, errno 5). Nothing was run or written. Try again when "
                 + "the file can be read, for instance after the device's first unlock; where that is no matter of time, "
@@ -104,21 +95,18 @@ extension MigrationErrorTests {
         ),
         Row(
             .stateUnreadable,
-            "stateUnreadable",
             .gone(location),
             "\(state) was there when the manager was made and is gone. Nothing was run or written. Make a new manager; "
                 + "it will be a first run."
         ),
         Row(
             .stateFromNewerFormat,
-            "stateFromNewerFormat",
             .notOurs(.newerFormat(2), location),
             "\(state) has format 2; this release of the library reads up to 1. Nothing was run or written. Start a newer "
                 + "release of the app."
         ),
         Row(
             .stateCorrupted,
-            "stateCorrupted",
             .notRegular(location),
             "\(state) is not a regular file of at most 1 MiB. Nothing was run, and what stands there was left as it is. Put "
                 + "the state's file itself at this path: a link isn't followed, since a save would replace it. Where the "

@@ -5,7 +5,6 @@ extension MigrationErrorTests {
     static let looking: [Row] = [
         Row(
             .stateUnreadable,
-            "stateUnreadable",
             .lock(.holderUnknown(SystemCallError(call: "open", errorNumber: 13)), location),
             "Whether a process is migrating can't be told from the lock of manager \"Library\", "
                 + "/d/Library.migrations.lock: Permission denied (open, errno 13). Nothing was run or written. Let this "
@@ -13,7 +12,6 @@ extension MigrationErrorTests {
         ),
         Row(
             .readOnly,
-            "readOnly",
             .readOnly(location, AppVersion("1.2")),
             "Migration 1.2 is pending and was not run: this manager of \"Library\", /d/Library.migrations.json, was made with "
                 + "isReadOnly, and only looks. Nothing was written. Make a manager without isReadOnly for it; plan and status "
@@ -21,7 +19,6 @@ extension MigrationErrorTests {
         ),
         Row(
             .readOnly,
-            "readOnly",
             .readOnly(location),
             "Nothing was changed: this manager of \"Library\", /d/Library.migrations.json, was made with isReadOnly, and only "
                 + "looks. Nothing was written. Make a manager without isReadOnly for it; plan and status show it without one."

@@ -9,7 +9,6 @@ extension MigrationErrorTests {
     static let places: [Row] = [
         Row(
             .protectionFailed,
-            "protectionFailed",
             .protection(.obstacle(.mountPoint("/data/disk"), .taking), location, AppVersion("1.2")),
             "The files that migration 1.2 protects could not be copied by manager \"Library\": a file system is mounted at "
                 + "/data/disk, inside of what is protected; name what is on it, and what is beside it, by paths of their "
@@ -17,7 +16,6 @@ extension MigrationErrorTests {
         ),
         Row(
             .protectionFailed,
-            "protectionFailed",
             .protection(.obstacle(.mountPoint("/data/disk"), .restoring), location, AppVersion("1.2")),
             "The files that migration 1.2 protects could not be put back by manager \"Library\": a file system is mounted "
                 + "at /data/disk, inside of what is protected; it was not there when the copy was made: unmount it. Their "
@@ -26,7 +24,6 @@ extension MigrationErrorTests {
         ),
         Row(
             .protectionFailed,
-            "protectionFailed",
             .protection(.obstacle(.unmounted("/disk/data"), .restoring), location, AppVersion("1.2")),
             "The files that migration 1.2 protects could not be put back by manager \"Library\": the file system that "
                 + "/disk/data was on is not mounted. Their copy in /d/Library.migrations.snapshot is kept, and the next "
@@ -34,7 +31,6 @@ extension MigrationErrorTests {
         ),
         Row(
             .protectionFailed,
-            "protectionFailed",
             .protection(.obstacle(.mounted("/disk/data"), .restoring), location, AppVersion("1.2")),
             "The files that migration 1.2 protects could not be put back by manager \"Library\": a file system is mounted "
                 + "where /disk/data was on another one; unmount it. Their copy in /d/Library.migrations.snapshot is kept, "
@@ -42,7 +38,6 @@ extension MigrationErrorTests {
         ),
         Row(
             .protectionFailed,
-            "protectionFailed",
             .protection(
                 .incomplete("/d/Library.migrations.snapshot/0", ["/data"]),
                 location,
@@ -55,7 +50,6 @@ extension MigrationErrorTests {
         ),
         Row(
             .protectionFailed,
-            "protectionFailed",
             .protection(.obstacle(.link("/data/inner"), .restoring), location, AppVersion("1.2")),
             "The files that migration 1.2 protects could not be put back by manager \"Library\": /data/inner is a link that "
                 + "was put there since the copy was made; remove it, or put the folder that it leads to "

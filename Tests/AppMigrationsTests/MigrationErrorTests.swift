@@ -11,24 +11,21 @@ struct MigrationErrorTests {
 
     struct Row: CustomTestStringConvertible {
         let code: MigrationError.Code
-        let name: String
         let error: MigrationError
         let text: String
 
-        init(_ code: MigrationError.Code, _ name: String, _ error: MigrationError, _ text: String) {
+        init(_ code: MigrationError.Code, _ error: MigrationError, _ text: String) {
             self.code = code
-            self.name = name
             self.error = error
             self.text = text
         }
 
-        var testDescription: String { "\(name): \(text.prefix(60))" }
+        var testDescription: String { "\(code): \(text.prefix(60))" }
     }
 
     private static let declaring: [Row] = [
         Row(
             .invalidVersion,
-            "invalidVersion",
             .invalidVersion(
                 "v1",
                 AppVersion.TextProblem(kind: .digitExpected, offset: 0),
@@ -39,41 +36,35 @@ struct MigrationErrorTests {
         ),
         Row(
             .unknownCurrentVersion,
-            "unknownCurrentVersion",
             .unknownCurrentVersion("Library"),
             "Manager \"Library\" was given no currentVersion:, and the main bundle has no CFBundleShortVersionString. "
                 + "Nothing was run. Pass currentVersion:."
         ),
         Row(
             .invalidName,
-            "invalidName",
             .invalidName("", length: 0),
             "A manager's name can't be empty. Nothing was run. Pass another name."
         ),
         Row(
             .invalidName,
-            "invalidName",
             .invalidName("long", length: 300),
             "The manager's name \"long\" takes 300 bytes in a file name; 230 are possible. Nothing was run. "
                 + "Pass another name."
         ),
         Row(
             .newerThanCurrentVersion,
-            "newerThanCurrentVersion",
             .newer(version("1.5"), current: version("1.4"), location),
             "Version 1.5 is newer than the app (1.4) in manager \"Library\", /d/Library.migrations.json. "
                 + "Raise the app's version or remove the migration. It was not run."
         ),
         Row(
             .newerThanCurrentVersion,
-            "newerThanCurrentVersion",
             .tooNewReset(version("1.5"), current: version("1.4"), location),
             "The version 1.5 of reset(to:) is newer than the app (1.4) in manager \"Library\", /d/Library.migrations.json. "
                 + "Pass the version that the data is at. Nothing was run or changed."
         ),
         Row(
             .newerThanCurrentVersion,
-            "newerThanCurrentVersion",
             .tooNewFirstRun(version("9.0"), current: version("1.4"), location),
             "The version 9.0 that firstRun: of manager \"Library\" gave is newer than the app (1.4). No state was written to "
                 + "/d/Library.migrations.json and nothing was run; each start asks again. Where the data is a newer app's, "
@@ -81,7 +72,6 @@ struct MigrationErrorTests {
         ),
         Row(
             .invalidVersion,
-            "invalidVersion",
             .invalidFirstRun(
                 "1.4b2",
                 AppVersion.TextProblem(kind: .unexpectedCharacter, offset: 3),
@@ -94,21 +84,18 @@ struct MigrationErrorTests {
         ),
         Row(
             .outOfOrder,
-            "outOfOrder",
             .outOfOrder(version("1.1"), after: version("1.2"), location),
             "Migration 1.1 is declared after 1.2 and doesn't lie after it, in manager \"Library\", "
                 + "/d/Library.migrations.json. Declare each version once, in rising order. It was not run."
         ),
         Row(
             .outOfOrder,
-            "outOfOrder",
             .outOfOrder(version("0"), after: version("0"), location),
             "Version 0 is the mark of a state in which nothing ran, and can't be a migration's, in manager \"Library\", "
                 + "/d/Library.migrations.json. Declare each version once, in rising order. It was not run."
         ),
         Row(
             .nested,
-            "nested",
             .nested(location, version("1.2")),
             "A manager of the state /d/Library.migrations.json was used while a closure, or the plan, of manager "
                 + "\"Library\" with the same state was under way: it would wait for itself. "
@@ -117,7 +104,6 @@ struct MigrationErrorTests {
         ),
         Row(
             .overtaken,
-            "overtaken",
             .overtaken(version("1.4"), by: version("1.5"), current: version("1.4"), location),
             "Migration 1.4 was not run: version 1.5 of the app was started on the data of manager \"Library\", "
                 + "/d/Library.migrations.json, after this manager of version 1.4 was made. Nothing was changed by this "
@@ -126,14 +112,12 @@ struct MigrationErrorTests {
         ),
         Row(
             .blocked,
-            "blocked",
             .blocked(nil, by: .invalidName("", length: 0), location),
             "Nothing was run: manager \"Library\" has been closed since an earlier failure. Mend that and make a new "
                 + "manager. The first failure: A manager's name can't be empty. Nothing was run. Pass another name."
         ),
         Row(
             .blocked,
-            "blocked",
             .blocked(version("1.2"), by: .forgotten(location), location),
             "Migration 1.2 was not run. \(state) was forgotten through this manager. The next manager is a first run."
         ),
@@ -142,28 +126,24 @@ struct MigrationErrorTests {
     private static let running: [Row] = [
         Row(
             .migrationFailed,
-            "migrationFailed",
             .failed(version("1.2"), attempt: 3, Failure(), location, consequence: " The end."),
             "Migration 1.2 of manager \"Library\" failed in attempt 3: The disk is full. It is not recorded in "
                 + "/d/Library.migrations.json and runs again with the next manager. The end."
         ),
         Row(
             .migrationFailed,
-            "migrationFailed",
             .failed(version("1.2"), attempt: 1, full, location, consequence: ""),
             "Migration 1.2 of manager \"Library\" failed in attempt 1: No space left on device (write, errno 28). It is "
                 + "not recorded in /d/Library.migrations.json and runs again with the next manager."
         ),
         Row(
             .cancelled,
-            "cancelled",
             .failed(version("1.2"), attempt: 1, CancellationError(), location, consequence: ""),
             "Migration 1.2 of manager \"Library\" was cancelled in attempt 1. It is not recorded in "
                 + "/d/Library.migrations.json and runs again with the next manager."
         ),
         Row(
             .cancelled,
-            "cancelled",
             .failed(
                 version("1.2"),
                 attempt: 1,
@@ -176,7 +156,6 @@ struct MigrationErrorTests {
         ),
         Row(
             .cancelled,
-            "cancelled",
             .failed(
                 version("1.2"),
                 attempt: 1,
@@ -190,14 +169,12 @@ struct MigrationErrorTests {
         ),
         Row(
             .cancelled,
-            "cancelled",
             .lock(.cancelled, location, version("1.2")),
             "The task was cancelled while manager \"Library\" waited for the lock /d/Library.migrations.lock. Nothing "
                 + "was run. Make a new manager to try again."
         ),
         Row(
             .attemptLimitReached,
-            "attemptLimitReached",
             .attemptLimitReached(version("1.2"), deaths: 3, location),
             "Migration 1.2 of manager \"Library\" was not run: 3 processes of this app version died in it, as many as "
                 + "attemptLimit allows. The state /d/Library.migrations.json is unchanged. Offer a way to recover; "
@@ -206,14 +183,12 @@ struct MigrationErrorTests {
         ),
         Row(
             .firstRunFailed,
-            "firstRunFailed",
             .firstRunFailed(Failure(description: "What now?"), location),
             "The firstRun: expression of manager \"Library\" failed: What now? No state was written to "
                 + "/d/Library.migrations.json and nothing was run; the next manager asks again."
         ),
         Row(
             .lockTimeout,
-            "lockTimeout",
             .lock(.timedOut(.milliseconds(1_500), holder: 42, nil), location),
             "Manager \"Library\" waited 1.5 seconds for the lock /d/Library.migrations.lock, which process 42 holds. "
                 + "Nothing was run and the state is unchanged. Let that process finish and start again."
@@ -224,16 +199,26 @@ struct MigrationErrorTests {
     func `each error says what happened, where, what was not changed and what to do`(row: Row) {
         #expect(row.error.description == row.text)
         #expect(row.error.code == row.code)
-        #expect(row.error.code.description == row.name)
         #expect("\(row.error)" == row.text)
     }
 
-    @Test func `codes are equal to themselves only, and protectionFailed has its name too`() {
-        let codes = Set(
-            (Self.declaring + Self.running + Self.saving + Self.reading + Self.looking).map(\.code)
-        )
-        #expect(codes.count == 18)
-        #expect(!codes.contains(.protectionFailed))
-        #expect(MigrationError.Code.protectionFailed.description == "protectionFailed")
+    private static let names: [(MigrationError.Code, String)] = [
+        (.invalidVersion, "invalidVersion"), (.unknownCurrentVersion, "unknownCurrentVersion"),
+        (.invalidName, "invalidName"), (.newerThanCurrentVersion, "newerThanCurrentVersion"),
+        (.outOfOrder, "outOfOrder"), (.blocked, "blocked"), (.overtaken, "overtaken"), (.tooOld, "tooOld"),
+        (.readOnly, "readOnly"), (.nested, "nested"), (.migrationFailed, "migrationFailed"),
+        (.cancelled, "cancelled"), (.leaseLost, "leaseLost"), (.attemptLimitReached, "attemptLimitReached"),
+        (.lockTimeout, "lockTimeout"), (.stateUnreadable, "stateUnreadable"),
+        (.stateCorrupted, "stateCorrupted"), (.stateFromNewerFormat, "stateFromNewerFormat"),
+        (.stateNotSaved, "stateNotSaved"), (.checkpointNotSaved, "checkpointNotSaved"),
+        (.protectionFailed, "protectionFailed"), (.firstRunFailed, "firstRunFailed"),
+    ]
+
+    @Test(arguments: names) func `each code has its name`(code: MigrationError.Code, name: String) {
+        #expect(code.description == name)
+    }
+
+    @Test func `codes are equal to themselves only`() {
+        #expect(Set(Self.names.map(\.0)).count == Self.names.count)
     }
 }

@@ -3,122 +3,106 @@ import Testing
 
 @testable import AppMigrations
 
-struct MigrationManagerResettingTests {
+@Suite(.temporaryDirectory) struct MigrationManagerResettingTests {
+    let folder = TemporaryDirectory.current
+
     @Test func `a reset sets the mark, and what lies after it runs again`() throws {
-        try withTemporaryDirectory { folder in
-            let manager = try folder.manager("1.4")
-            try manager.reset(to: "1.1")
-            #expect(manager.lastRunVersion == version("1.1"))
-            #expect(try manager.declare("1.1", "1.2", "1.4-1") == ["1.2", "1.4-1"])
-            try manager.reset(to: "1.2-1")
-            #expect(try manager.declare("1.2", "1.3") == ["1.3"])
-            #expect(try manager.history.map(\.version.description) == ["1.2", "1.4-1", "1.3"])
-            #expect(try folder.stateText().contains("\"baseline\" : \"1.2-1\""))
-        }
+        let manager = try folder.manager("1.4")
+        try manager.reset(to: "1.1")
+        #expect(manager.lastRunVersion == version("1.1"))
+        #expect(try manager.declare("1.1", "1.2", "1.4-1") == ["1.2", "1.4-1"])
+        try manager.reset(to: "1.2-1")
+        #expect(try manager.declare("1.2", "1.3") == ["1.3"])
+        #expect(try manager.history.map(\.version.description) == ["1.2", "1.4-1", "1.3"])
+        #expect(try folder.stateText().contains("\"baseline\" : \"1.2-1\""))
     }
 
     @Test func `a reset opens a closed manager and clears the interruption`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.1")
-            let manager = try folder.manager("1.4")
-            _ = try manager.failure(of: "1.2")
-            try manager.reset(to: "1.1")
-            #expect(try !folder.stateText().contains("interrupted"))
-            try manager.whenMigrating(toVersion: "1.2") { context in #expect(context.attempt == 1) }
-            #expect(manager.lastRunVersion == version("1.2"))
-        }
+        try folder.writeState(lastRun: "1.1")
+        let manager = try folder.manager("1.4")
+        _ = try manager.failure(of: "1.2")
+        try manager.reset(to: "1.1")
+        #expect(try !folder.stateText().contains("interrupted"))
+        try manager.whenMigrating(toVersion: "1.2") { context in #expect(context.attempt == 1) }
+        #expect(manager.lastRunVersion == version("1.2"))
     }
 
     @Test func `a reset clears a limit of attempts that was reached`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.1", more: Self.died(times: 3))
-            let manager = try folder.manager("1.4", options: MigrationManager.Options(attemptLimit: 3))
-            #expect(try manager.refusal(of: "1.2").code == .attemptLimitReached)
-            try manager.reset(to: "1.1")
-            #expect(try manager.declare("1.2") == ["1.2"])
-        }
+        try folder.writeState(lastRun: "1.1", more: Self.died(times: 3))
+        let manager = try folder.manager("1.4", options: MigrationManager.Options(attemptLimit: 3))
+        #expect(try manager.refusal(of: "1.2").code == .attemptLimitReached)
+        try manager.reset(to: "1.1")
+        #expect(try manager.declare("1.2") == ["1.2"])
     }
 
     @Test func `a reset ends a downgrade`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.5")
-            let manager = try folder.manager("1.4")
-            #expect(manager.launch == .downgrade(from: version("1.5")))
-            try manager.reset(to: "1.2")
-            #expect(try manager.declare("1.3") == ["1.3"])
-            #expect(try folder.manager("1.4").launch == .same)
-        }
+        try folder.writeState(lastRun: "1.5")
+        let manager = try folder.manager("1.4")
+        #expect(manager.launch == .downgrade(from: version("1.5")))
+        try manager.reset(to: "1.2")
+        #expect(try manager.declare("1.3") == ["1.3"])
+        #expect(try folder.manager("1.4").launch == .same)
     }
 
     @Test(arguments: [("1.5", "newerThanCurrentVersion"), ("x", "invalidVersion")])
     func `a reset to a version that can't be changes nothing`(text: String, code: String) throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.1", launched: "1.4")
-            let before = try folder.stateText()
-            let manager = try folder.manager("1.4")
-            let error = try #require(throws: MigrationError.self) { try manager.reset(to: text) }
-            #expect(error.code.description == code)
-            #expect(try folder.stateText() == before)
-            #expect(try manager.declare("1.2") == ["1.2"])
-        }
+        try folder.writeState(lastRun: "1.1", launched: "1.4")
+        let before = try folder.stateText()
+        let manager = try folder.manager("1.4")
+        let error = try #require(throws: MigrationError.self) { try manager.reset(to: text) }
+        #expect(error.code.description == code)
+        #expect(try folder.stateText() == before)
+        #expect(try manager.declare("1.2") == ["1.2"])
     }
 
     @Test func `a reset that can't be saved says so and leaves the manager as it was`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.1", launched: "1.4")
-            let manager = try folder.manager("1.4")
-            _ = try manager.failure(of: "1.2")
-            try folder.makeFolder(folder.obstacle)
-            let error = try #require(throws: MigrationError.self) { try manager.reset(to: "1.0") }
-            #expect(error.code == .stateNotSaved)
-            #expect(error.description.contains("The mark was not set."))
-            #expect(try manager.refusal(of: "1.2").code == .blocked)
-        }
+        try folder.writeState(lastRun: "1.1", launched: "1.4")
+        let manager = try folder.manager("1.4")
+        _ = try manager.failure(of: "1.2")
+        try folder.makeFolder(folder.obstacle)
+        let error = try #require(throws: MigrationError.self) { try manager.reset(to: "1.0") }
+        #expect(error.code == .stateNotSaved)
+        #expect(error.description.contains("The mark was not set."))
+        #expect(try manager.refusal(of: "1.2").code == .blocked)
     }
 
     @Test func `a forgotten state blocks its manager, and the next one is a first run`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.1")
-            let manager = try folder.manager("1.4")
-            try manager.forgetState()
-            #expect(try folder.names() == ["Library.migrations.lock"])
-            let error = try manager.refusal(of: "1.0")
-            #expect(error.code == .blocked)
-            #expect(
-                error.description
-                    == "Migration 1.0 was not run. The state of manager \"Library\", \(folder.stateFile), was "
-                    + "forgotten through this manager. The next manager is a first run."
-            )
-            try manager.forgetState()
-            #expect(throws: MigrationError.self) { try manager.reset(to: "1.1") }
-            #expect(try folder.manager("1.4", firstRun: .everything).launch == .first)
-        }
+        try folder.writeState(lastRun: "1.1")
+        let manager = try folder.manager("1.4")
+        try manager.forgetState()
+        #expect(try folder.names() == ["Library.migrations.lock"])
+        let error = try manager.refusal(of: "1.0")
+        #expect(error.code == .blocked)
+        #expect(
+            error.description
+                == "Migration 1.0 was not run. The state of manager \"Library\", \(folder.stateFile), was "
+                + "forgotten through this manager. The next manager is a first run."
+        )
+        try manager.forgetState()
+        #expect(throws: MigrationError.self) { try manager.reset(to: "1.1") }
+        #expect(try folder.manager("1.4", firstRun: .everything).launch == .first)
     }
 
     @Test func `neither works on a state inside a closure of it`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.1")
-            let manager = try folder.manager("1.4")
-            try manager.whenMigrating(toVersion: "1.2") {
-                let reset = #expect(throws: MigrationError.self) { try manager.reset(to: "1.0") }
-                #expect(reset?.code == .nested)
-                let forgotten = #expect(throws: MigrationError.self) { try manager.forgetState() }
-                #expect(forgotten?.code == .nested)
-            }
-            #expect(manager.lastRunVersion == version("1.2"))
+        try folder.writeState(lastRun: "1.1")
+        let manager = try folder.manager("1.4")
+        try manager.whenMigrating(toVersion: "1.2") {
+            let reset = #expect(throws: MigrationError.self) { try manager.reset(to: "1.0") }
+            #expect(reset?.code == .nested)
+            let forgotten = #expect(throws: MigrationError.self) { try manager.forgetState() }
+            #expect(forgotten?.code == .nested)
         }
+        #expect(manager.lastRunVersion == version("1.2"))
     }
 
     @Test func `neither writes over a state of a newer format`() throws {
-        try withTemporaryDirectory { folder in
-            let manager = try folder.manager("1.4")
-            try folder.write(#"{ "format" : 2 }"#)
-            let reset = try #require(throws: MigrationError.self) { try manager.reset(to: "1.0") }
-            #expect(reset.code == .stateFromNewerFormat)
-            let forgotten = try #require(throws: MigrationError.self) { try manager.forgetState() }
-            #expect(forgotten.code == .stateFromNewerFormat)
-            #expect(try folder.stateText() == #"{ "format" : 2 }"#)
-        }
+        let manager = try folder.manager("1.4")
+        try folder.write(#"{ "format" : 2 }"#)
+        let reset = try #require(throws: MigrationError.self) { try manager.reset(to: "1.0") }
+        #expect(reset.code == .stateFromNewerFormat)
+        let forgotten = try #require(throws: MigrationError.self) { try manager.forgetState() }
+        #expect(forgotten.code == .stateFromNewerFormat)
+        #expect(try folder.stateText() == #"{ "format" : 2 }"#)
     }
 
     private static func died(times: Int) -> String {

@@ -3,7 +3,9 @@ import Testing
 
 @testable import NotesExample
 
-struct ArgumentTests {
+@Suite(.temporaryDirectory) struct ArgumentTests {
+    let folder = NotesFolder.current
+
     @Test(
         arguments: [
             (["notes"], #"Unknown argument "notes"."#),
@@ -51,8 +53,8 @@ struct ArgumentTests {
         ]
     )
     func `wrong arguments are explained and end with 64`(arguments: [String], message: String) async {
-        let output = Lines()
-        let errors = Lines()
+        let output = Log()
+        let errors = Log()
         #expect(await EntryPoint.run(arguments, output: output.output, errors: errors.output) == 64)
         #expect(errors.text == "\(message)\nSee `NotesExample --help`.")
         #expect(output.text.isEmpty)
@@ -60,8 +62,8 @@ struct ArgumentTests {
 
     @Test(arguments: [["--help"], ["-h"], ["--data", "--help"], ["nonsense", "--help"]])
     func `help is given to whoever asks for it`(arguments: [String]) async {
-        let output = Lines()
-        let errors = Lines()
+        let output = Log()
+        let errors = Log()
         #expect(await EntryPoint.run(arguments, output: output.output, errors: errors.output) == 0)
         #expect(output.text.hasPrefix("A small notes app whose data has changed with every release."))
         #expect(Release.all.flatMap(\.points).allSatisfy { output.text.contains("  \($0)") })
@@ -70,26 +72,22 @@ struct ArgumentTests {
 
     @Test(arguments: [["--data", "FOLDER", "--version", "1.4"], ["--version=1.4", "--data=FOLDER"]])
     func `a start is asked for in either way of writing`(arguments: [String]) async throws {
-        try await withNotesFolder { folder async throws in
-            let output = Lines()
-            let errors = Lines()
-            let arguments = arguments.map { $0.replacing("FOLDER", with: folder.path) }
-            #expect(await EntryPoint.run(arguments, output: output.output, errors: errors.output) == 0)
-            #expect(output.text.hasPrefix("Notes 1.4 starts on \(folder.path)\n"))
-            #expect(try NotesLibrary(folder: folder).layout() == .tagsApart)
-            #expect(errors.text.isEmpty)
-        }
+        let output = Log()
+        let errors = Log()
+        let arguments = arguments.map { $0.replacing("FOLDER", with: folder.path) }
+        #expect(await EntryPoint.run(arguments, output: output.output, errors: errors.output) == 0)
+        #expect(output.text.hasPrefix("Notes 1.4 starts on \(folder.path)\n"))
+        #expect(try NotesLibrary(folder: folder).layout() == .tagsApart)
+        #expect(errors.text.isEmpty)
     }
 
     @Test func `a file in place of the folder is an error and stays as it is`() async throws {
-        try await withNotesFolder { folder async throws in
-            try folder.makeFolder("")
-            try folder.write(Data("mine".utf8), to: "file")
-            let errors = Lines()
-            let arguments = ["--data", folder.path(of: "file"), "--version", "1.4"]
-            #expect(await EntryPoint.run(arguments, output: Lines().output, errors: errors.output) == 1)
-            #expect(errors.text.hasPrefix("Notes could not start. "))
-            #expect(try folder.read("file") == Data("mine".utf8))
-        }
+        try folder.makeFolder("")
+        try folder.write(Data("mine".utf8), to: "file")
+        let errors = Log()
+        let arguments = ["--data", folder.path(of: "file"), "--version", "1.4"]
+        #expect(await EntryPoint.run(arguments, output: Log().output, errors: errors.output) == 1)
+        #expect(errors.text.hasPrefix("Notes could not start. "))
+        #expect(try folder.read("file") == Data("mine".utf8))
     }
 }

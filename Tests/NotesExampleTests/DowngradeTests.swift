@@ -4,7 +4,9 @@ import Testing
 
 @testable import NotesExample
 
-struct DowngradeTests {
+@Suite(.temporaryDirectory) struct DowngradeTests {
+    let folder = NotesFolder.current
+
     static let pairs: [(Release, Release)] = Release.all.enumerated().flatMap { index, newer in
         Release.all[..<index].map { (newer, $0) }
     }
@@ -14,24 +16,22 @@ struct DowngradeTests {
         newer: Release,
         older: Release
     ) async throws {
-        try await withNotesFolder { folder async throws in
-            try await folder.start(as: newer)
-            let before = try folder.content
-            for _ in 1...2 {
-                let output = try await folder.start(as: older, expecting: .refused)
-                #expect(
-                    output.contains(
-                        """
-                          \(try refusal(by: newer, of: older)), and this is Notes \(older.version)
-                            Nothing was migrated, read or changed. Start the newer release again to go on.
-                        """
-                    )
+        try await folder.start(as: newer)
+        let before = try folder.content
+        for _ in 1...2 {
+            let output = try await folder.start(as: older, expecting: .refused)
+            #expect(
+                output.contains(
+                    """
+                      \(try refusal(by: newer, of: older)), and this is Notes \(older.version)
+                        Nothing was migrated, read or changed. Start the newer release again to go on.
+                    """
                 )
-                #expect(try folder.content == before)
-            }
-            #expect(try await folder.start(as: newer).contains("  Library: same release as last time"))
-            #expect(try folder.notes == Sample.notes)
+            )
+            #expect(try folder.content == before)
         }
+        #expect(try await folder.start(as: newer).contains("  Library: same release as last time"))
+        #expect(try folder.notes == Sample.notes)
     }
 
     /// The first manager for whose last step the older release is too old.
@@ -45,24 +45,20 @@ struct DowngradeTests {
     }
 
     @Test func `a refused start ends with 1`() async throws {
-        try await withNotesFolder { folder async throws in
-            try await folder.start(as: .v2_0)
-            let arguments = ["--data", folder.path, "--version", "1.4"]
-            let errors = Lines()
-            #expect(await EntryPoint.run(arguments, output: Lines().output, errors: errors.output) == 1)
-            #expect(errors.text.isEmpty)
-        }
+        try await folder.start(as: .v2_0)
+        let arguments = ["--data", folder.path, "--version", "1.4"]
+        let errors = Log()
+        #expect(await EntryPoint.run(arguments, output: Log().output, errors: errors.output) == 1)
+        #expect(errors.text.isEmpty)
     }
 
     @Test(arguments: ReleaseTests.pairs)
     func `without a state the data itself tells where it is`(older: Release, newer: Release) async throws {
-        try await withNotesFolder { folder async throws in
-            try await folder.start(as: older)
-            try folder.removeIfThere("Migrations")
-            try await folder.start(as: newer)
-            #expect(try folder.notes == Sample.notes)
-            #expect(try folder.preferences == Sample.preferences)
-        }
+        try await folder.start(as: older)
+        try folder.removeIfThere("Migrations")
+        try await folder.start(as: newer)
+        #expect(try folder.notes == Sample.notes)
+        #expect(try folder.preferences == Sample.preferences)
     }
 
     @Test(arguments: pairs)
@@ -70,13 +66,11 @@ struct DowngradeTests {
         newer: Release,
         older: Release
     ) async throws {
-        try await withNotesFolder { folder async throws in
-            try await folder.start(as: newer)
-            try folder.removeIfThere("Migrations")
-            let before = try folder.content
-            let error = await #expect(throws: MigrationError.self) { try await folder.start(as: older) }
-            #expect(error?.code == .newerThanCurrentVersion)
-            #expect(try folder.content == before)
-        }
+        try await folder.start(as: newer)
+        try folder.removeIfThere("Migrations")
+        let before = try folder.content
+        let error = await #expect(throws: MigrationError.self) { try await folder.start(as: older) }
+        #expect(error?.code == .newerThanCurrentVersion)
+        #expect(try folder.content == before)
     }
 }

@@ -3,7 +3,9 @@ import Testing
 
 @testable import NotesExample
 
-struct FormatTests {
+@Suite(.temporaryDirectory) struct FormatTests {
+    let folder = NotesFolder.current
+
     @Test func `the file of 1.0 is written byte for byte as it was read`() throws {
         let data = try Data(contentsOf: SampleData.resource("notes.txt"))
         #expect(try SingleNotesFile.encode(SingleNotesFile.decode(data, path: "notes.txt")) == data)
@@ -26,16 +28,14 @@ struct FormatTests {
     }
 
     @Test func `any text survives both schemas of the database`() async throws {
-        try await withNotesFolder { folder async throws in
-            try folder.makeFolder("")
-            let notes = randomNotes(count: 2_000)
-            let database = try NotesDatabase(path: folder.path(of: "notes.sqlite"))
-            try database.migrate(to: .first)
-            try database.add(notes) { try $0.forEach($1) }
-            #expect(try database.notes() == notes)
-            try database.migrate(to: .tagsOnce)
-            #expect(try database.notes() == notes)
-        }
+        try folder.makeFolder("")
+        let notes = randomNotes(count: 2_000)
+        let database = try NotesDatabase(path: folder.path(of: "notes.sqlite"))
+        try database.migrate(to: .first)
+        try database.add(notes) { try $0.forEach($1) }
+        #expect(try database.notes() == notes)
+        try database.migrate(to: .tagsOnce)
+        #expect(try database.notes() == notes)
     }
 
     @Test func `notes with differently composed accents are not equal`() {

@@ -5,7 +5,9 @@ import Testing
 @testable import NotesExample
 
 /// `--dry-run` and `--status`, which change nothing.
-struct LookTests {
+@Suite(.temporaryDirectory) struct LookTests {
+    let folder = NotesFolder.current
+
     private func run(
         _ folder: NotesFolder,
         _ version: String,
@@ -13,7 +15,7 @@ struct LookTests {
         code: Int32 = 0,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async -> (output: String, errors: String) {
-        let (output, errors) = (Lines(), Lines())
+        let (output, errors) = (Log(), Log())
         let result = await EntryPoint.run(
             ["--data", folder.path, "--version", version] + arguments,
             output: output.output,
@@ -36,114 +38,100 @@ struct LookTests {
     }
 
     @Test func `a dry run of a new folder says what a start would run, and makes nothing`() async throws {
-        try await withNotesFolder { folder async throws in
-            for _ in 1...2 {
-                #expect(
-                    await run(folder, "1.1", "--dry-run").output == """
-                        Notes 1.1 looks at \(folder.path), and changes nothing
-                          A new folder: a start fills it with the notes and preferences of 1.0
-                          Library: first start with migrations, last migrated to 1.0
-                            planned  1.1, 1.1-1
-                                     1.1: one file per note
-                                     1.1-1: names that every file system takes
-                          Preferences: first start with migrations, last migrated to 1.0
-                            planned  nothing
-                        """
-                )
-                #expect(try !folder.exists(""))
-            }
-            // What the dry run said of the first run isn't fixed: the start asks again.
-            #expect(try await folder.start(as: .v1_1).contains("    planned  1.1, 1.1-1\n"))
-        }
-    }
-
-    @Test(arguments: ReleaseTests.pairs)
-    func `a dry run plans what the start then runs`(older: Release, newer: Release) async throws {
-        try await withNotesFolder { folder async throws in
-            try await folder.start(as: older)
-            for isLost in [false, true] {
-                if isLost { try folder.removeIfThere("Migrations") }
-                let before = try everything(folder)
-                let dry = await run(folder, newer.version, "--dry-run").output
-                #expect(try everything(folder) == before)
-                if isLost {
-                    let real = try await folder.start(as: newer)
-                    for line in dry.lines where line.hasPrefix("    planned") { #expect(real.contains(line)) }
-                }
-            }
-            #expect(try folder.notes == Sample.notes)
-        }
-    }
-
-    @Test func `a dry run of an older release is refused as a start is`() async throws {
-        try await withNotesFolder { folder async throws in
-            try await folder.start(as: .v2_0)
-            let before = try everything(folder)
-            let output = await run(folder, "1.4", "--dry-run", code: 1).output
-            #expect(output.contains("  Library: the data needs Notes 2.0, and this is Notes 1.4\n"))
-            #expect(try everything(folder) == before)
-        }
-    }
-
-    @Test func `a dry run of a folder that isn't the app's says so`() async throws {
-        try await withNotesFolder { folder async throws in
-            try folder.makeFolder("")
-            try folder.write(Data("mine".utf8), to: "file")
-            let errors = await run(folder, "1.4", "--dry-run", code: 1).errors
-            #expect(errors.contains("holds no notes but is not empty (file)"))
-        }
-    }
-
-    @Test func `a status before the first start says that there is none`() async throws {
-        try await withNotesFolder { folder async throws in
+        for _ in 1...2 {
             #expect(
-                await run(folder, "1.4", "--status").output == """
-                    Migrations of "Library" in app version 1.4
-                    State: \(folder.path)/Migrations/Library.migrations.json
-                    There is no state yet: no app version has made one here.
-
-                    Migrations of "Preferences" in app version 1.4
-                    State: \(folder.path)/Migrations/Preferences.migrations.json
-                    There is no state yet: no app version has made one here.
-
+                await run(folder, "1.1", "--dry-run").output == """
+                    Notes 1.1 looks at \(folder.path), and changes nothing
+                      A new folder: a start fills it with the notes and preferences of 1.0
+                      Library: first start with migrations, last migrated to 1.0
+                        planned  1.1, 1.1-1
+                                 1.1: one file per note
+                                 1.1-1: names that every file system takes
+                      Preferences: first start with migrations, last migrated to 1.0
+                        planned  nothing
                     """
             )
             #expect(try !folder.exists(""))
         }
+        // What the dry run said of the first run isn't fixed: the start asks again.
+        #expect(try await folder.start(as: .v1_1).contains("    planned  1.1, 1.1-1\n"))
+    }
+
+    @Test(arguments: ReleaseTests.pairs)
+    func `a dry run plans what the start then runs`(older: Release, newer: Release) async throws {
+        try await folder.start(as: older)
+        for isLost in [false, true] {
+            if isLost { try folder.removeIfThere("Migrations") }
+            let before = try everything(folder)
+            let dry = await run(folder, newer.version, "--dry-run").output
+            #expect(try everything(folder) == before)
+            if isLost {
+                let real = try await folder.start(as: newer)
+                for line in dry.lines where line.hasPrefix("    planned") { #expect(real.contains(line)) }
+            }
+        }
+        #expect(try folder.notes == Sample.notes)
+    }
+
+    @Test func `a dry run of an older release is refused as a start is`() async throws {
+        try await folder.start(as: .v2_0)
+        let before = try everything(folder)
+        let output = await run(folder, "1.4", "--dry-run", code: 1).output
+        #expect(output.contains("  Library: the data needs Notes 2.0, and this is Notes 1.4\n"))
+        #expect(try everything(folder) == before)
+    }
+
+    @Test func `a dry run of a folder that isn't the app's says so`() async throws {
+        try folder.makeFolder("")
+        try folder.write(Data("mine".utf8), to: "file")
+        let errors = await run(folder, "1.4", "--dry-run", code: 1).errors
+        #expect(errors.contains("holds no notes but is not empty (file)"))
+    }
+
+    @Test func `a status before the first start says that there is none`() async throws {
+        #expect(
+            await run(folder, "1.4", "--status").output == """
+                Migrations of "Library" in app version 1.4
+                State: \(folder.path)/Migrations/Library.migrations.json
+                There is no state yet: no app version has made one here.
+
+                Migrations of "Preferences" in app version 1.4
+                State: \(folder.path)/Migrations/Preferences.migrations.json
+                There is no state yet: no app version has made one here.
+
+                """
+        )
+        #expect(try !folder.exists(""))
     }
 
     @Test func `a status tells what a failed start left, as text and as JSON`() async throws {
-        try await withNotesFolder { folder async throws in
-            try await folder.start(as: .v1_0)
-            try folder.replace("notes.txt", with: folder.read("notes.txt").dropLast(8))
-            await #expect(throws: MigrationError.self) { try await folder.start(as: .v1_1) }
-            let before = try everything(folder)
-            let text = await run(folder, "1.1", "--status").output
-            #expect(text.contains("\nLast run: 1.0. Baseline: 1.0. Newest app version started: 1.1.\n"))
-            #expect(text.contains("\nFailed: 1.1, attempts: 1, deaths: 0, last by app version 1.1, begun "))
-            #expect(text.contains("ends without its last line, `end COUNT`: it was cut short."))
-            let json = await run(folder, "1.1", "--status", "--json").output
-            let statuses = try JSONDecoder().decode([MigrationStatus].self, from: Data(json.utf8))
-            #expect(statuses.map(\.managerName) == ["Library", "Preferences"])
-            #expect(statuses.map { "\($0)\n" }.joined(separator: "\n") == text)
-            #expect(statuses.first?.interruption?.version == AppVersion("1.1"))
-            #expect(try everything(folder) == before)
-        }
+        try await folder.start(as: .v1_0)
+        try folder.replace("notes.txt", with: folder.read("notes.txt").dropLast(8))
+        await #expect(throws: MigrationError.self) { try await folder.start(as: .v1_1) }
+        let before = try everything(folder)
+        let text = await run(folder, "1.1", "--status").output
+        #expect(text.contains("\nLast run: 1.0. Baseline: 1.0. Newest app version started: 1.1.\n"))
+        #expect(text.contains("\nFailed: 1.1, attempts: 1, deaths: 0, last by app version 1.1, begun "))
+        #expect(text.contains("ends without its last line, `end COUNT`: it was cut short."))
+        let json = await run(folder, "1.1", "--status", "--json").output
+        let statuses = try JSONDecoder().decode([MigrationStatus].self, from: Data(json.utf8))
+        #expect(statuses.map(\.managerName) == ["Library", "Preferences"])
+        #expect(statuses.map { "\($0)\n" }.joined(separator: "\n") == text)
+        #expect(statuses.first?.interruption?.version == AppVersion("1.1"))
+        #expect(try everything(folder) == before)
     }
 
     @Test func `both work in a folder that can't be written`() async throws {
-        try await withNotesFolder { folder async throws in
-            try await folder.start(as: .v2_1)
-            let folders = ["", "/Migrations"].map { folder.path + $0 }
-            func allow(_ mode: Int) throws {
-                for path in folders {
-                    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
-                }
+        try await folder.start(as: .v2_1)
+        let folders = ["", "/Migrations"].map { folder.path + $0 }
+        func allow(_ mode: Int) throws {
+            for path in folders {
+                try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
             }
-            try allow(0o500)
-            defer { #expect(throws: Never.self) { try allow(0o700) } }
-            #expect(await run(folder, "3.0", "--dry-run").output.contains("    planned  2.2, 3.0\n"))
-            #expect(await run(folder, "3.0", "--status").output.contains("\nLast run: 2.1."))
         }
+        try allow(0o500)
+        defer { #expect(throws: Never.self) { try allow(0o700) } }
+        #expect(await run(folder, "3.0", "--dry-run").output.contains("    planned  2.2, 3.0\n"))
+        #expect(await run(folder, "3.0", "--status").output.contains("\nLast run: 2.1."))
     }
 }

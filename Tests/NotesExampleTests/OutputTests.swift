@@ -8,8 +8,8 @@ import Testing
 /// The fixture is the output itself, with names in place of the folder, the times and the durations.
 struct OutputTests {
     @Test func `the tour says word for word what its fixture says`() async throws {
-        let lines = Lines()
-        let errors = Lines()
+        let lines = Log()
+        let errors = Log()
         #expect(await EntryPoint.run([], output: lines.output, errors: errors.output) == 0)
         #expect(errors.text.isEmpty)
         let folder = try #require(lines.text.firstMatch(of: /Notes 1.0 starts on (.+)/)).1
@@ -28,7 +28,7 @@ struct OutputTests {
         let sources = URL(filePath: #filePath).appending(path: "../../../Sources/NotesExample").standardized
         let paths = try FileManager.default.subpathsOfDirectory(atPath: sources.path(percentEncoded: false))
         let count = try paths.filter { $0.hasSuffix(".swift") }.reduce(0) {
-            try $0 + String(contentsOf: sources.appending(path: $1), encoding: .utf8).lines.count - 1
+            try $0 + String(contentsOf: sources.appending(path: $1), encoding: .utf8).lines.lines.count - 1
         }
         #expect(count < 1_600)
     }

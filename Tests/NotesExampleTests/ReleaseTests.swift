@@ -3,7 +3,9 @@ import Testing
 
 @testable import NotesExample
 
-struct ReleaseTests {
+@Suite(.temporaryDirectory) struct ReleaseTests {
+    let folder = NotesFolder.current
+
     /// Every way to skip releases, from each to itself and to each later one.
     static let pairs: [(Release, Release)] = Release.all.enumerated().flatMap { index, older in
         Release.all[index...].map { (older, $0) }
@@ -12,23 +14,19 @@ struct ReleaseTests {
     @Test(arguments: pairs)
     func `every note and preference comes through a jump`(from older: Release, to newer: Release) async throws
     {
-        try await withNotesFolder { folder async throws in
-            try await folder.start(as: older)
-            #expect(try folder.notes == Sample.notes)
-            try await folder.start(as: newer)
-            #expect(try folder.notes == Sample.notes)
-            #expect(try folder.preferences == Sample.preferences)
-        }
+        try await folder.start(as: older)
+        #expect(try folder.notes == Sample.notes)
+        try await folder.start(as: newer)
+        #expect(try folder.notes == Sample.notes)
+        #expect(try folder.preferences == Sample.preferences)
     }
 
     @Test func `every note and preference comes through all releases one by one`() async throws {
-        try await withNotesFolder { folder async throws in
-            for release in Release.all {
-                for _ in 1...2 {
-                    try await folder.start(as: release)
-                    #expect(try folder.notes == Sample.notes, "\(release.version)")
-                    #expect(try folder.preferences == Sample.preferences, "\(release.version)")
-                }
+        for release in Release.all {
+            for _ in 1...2 {
+                try await folder.start(as: release)
+                #expect(try folder.notes == Sample.notes, "\(release.version)")
+                #expect(try folder.preferences == Sample.preferences, "\(release.version)")
             }
         }
     }
@@ -37,16 +35,14 @@ struct ReleaseTests {
     func `a database that comes back from a backup is brought up by the next start`(older: Release)
         async throws
     {
-        try await withNotesFolder { folder async throws in
-            try await folder.start(as: older)
-            let backup = try folder.read(NotesDatabase.file)
-            try await folder.start(as: .latest)
-            try folder.replace(NotesDatabase.file, with: backup)
-            try await folder.start(as: .latest)
-            let database = try NotesDatabase(path: folder.path(of: NotesDatabase.file))
-            #expect(try database.schema() == .colors)
-            #expect(try folder.notes == Sample.notes)
-        }
+        try await folder.start(as: older)
+        let backup = try folder.read(NotesDatabase.file)
+        try await folder.start(as: .latest)
+        try folder.replace(NotesDatabase.file, with: backup)
+        try await folder.start(as: .latest)
+        let database = try NotesDatabase(path: folder.path(of: NotesDatabase.file))
+        #expect(try database.schema() == .colors)
+        #expect(try folder.notes == Sample.notes)
     }
 
     @Test(
@@ -61,18 +57,16 @@ struct ReleaseTests {
         )
     )
     func `a release leaves its own files and no others`(release: Release, names: [String]) async throws {
-        try await withNotesFolder { folder async throws in
-            try await folder.start(as: release)
-            #expect(
-                try folder.names()
-                    == (names + ["Migrations"]).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-            )
-            #expect(try folder.paths.allSatisfy { !$0.hasSuffix(".new") })
-            #expect(
-                try folder.paths.count { $0.hasSuffix(".txt") && $0.hasPrefix("Notes/") }
-                    == (names.contains("Notes") ? Sample.notes.count : 0)
-            )
-        }
+        try await folder.start(as: release)
+        #expect(
+            try folder.names()
+                == (names + ["Migrations"]).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        )
+        #expect(try folder.paths.allSatisfy { !$0.hasSuffix(".new") })
+        #expect(
+            try folder.paths.count { $0.hasSuffix(".txt") && $0.hasPrefix("Notes/") }
+                == (names.contains("Notes") ? Sample.notes.count : 0)
+        )
     }
 
     @Test func `the names of 1.1-1 suit every file system`() throws {
@@ -109,17 +103,15 @@ struct ReleaseTests {
     }
 
     @Test func `a step that is done already changes nothing when it is repeated`() async throws {
-        try await withNotesFolder { folder async throws in
-            try await folder.start(as: .v1_0)
-            let context = StepContext(folder: folder, reportProgress: { _, _ in }, reached: { _ in })
-            for step in Release.all.flatMap({ $0.library + $0.preferences }) {
-                try step.run(context)
-                let paths = try folder.paths
-                try step.run(context)
-                #expect(try folder.paths == paths, "\(step.version)")
-                #expect(try folder.notes == Sample.notes, "\(step.version)")
-                #expect(try folder.preferences == Sample.preferences, "\(step.version)")
-            }
+        try await folder.start(as: .v1_0)
+        let context = StepContext(folder: folder, reportProgress: { _, _ in }, reached: { _ in })
+        for step in Release.all.flatMap({ $0.library + $0.preferences }) {
+            try step.run(context)
+            let paths = try folder.paths
+            try step.run(context)
+            #expect(try folder.paths == paths, "\(step.version)")
+            #expect(try folder.notes == Sample.notes, "\(step.version)")
+            #expect(try folder.preferences == Sample.preferences, "\(step.version)")
         }
     }
 }

@@ -3,7 +3,9 @@ import Testing
 
 @testable import NotesExample
 
-struct SampleDataTests {
+@Suite(.temporaryDirectory) struct SampleDataTests {
+    let folder = NotesFolder.current
+
     @Test func `there are at least sixty notes, numbered from one`() throws {
         let notes = try Sample.notes
         #expect(notes.count >= 60)
@@ -52,33 +54,27 @@ struct SampleDataTests {
     }
 
     @Test func `a new folder is filled once`() async throws {
-        try await withNotesFolder { folder async throws in
-            #expect(try SampleData.fill(folder))
-            #expect(try folder.names() == ["notes.txt", "preferences.txt"])
-            #expect(try !SampleData.fill(folder))
-        }
+        #expect(try SampleData.fill(folder))
+        #expect(try folder.names() == ["notes.txt", "preferences.txt"])
+        #expect(try !SampleData.fill(folder))
     }
 
     @Test(arguments: ["preferences.txt", "notes.txt.new"])
     func `a folder whose filling was interrupted is filled up`(leftover: String) async throws {
-        try await withNotesFolder { folder async throws in
-            try folder.makeFolder("")
-            try folder.write(Data("half".utf8), to: leftover)
-            #expect(try SampleData.fill(folder))
-            #expect(try folder.notes == Sample.notes)
-            #expect(try folder.preferences == Sample.preferences)
-        }
+        try folder.makeFolder("")
+        try folder.write(Data("half".utf8), to: leftover)
+        #expect(try SampleData.fill(folder))
+        #expect(try folder.notes == Sample.notes)
+        #expect(try folder.preferences == Sample.preferences)
     }
 
     @Test func `a folder with somebody's other files is left alone`() async throws {
-        try await withNotesFolder { folder async throws in
-            try folder.makeFolder("Photos")
-            let error = #expect(throws: NotesError.self) { try SampleData.fill(folder) }
-            #expect(
-                error?.description
-                    == "\(folder.path) holds no notes but is not empty (Photos). Name a new or empty folder."
-            )
-            #expect(try folder.names() == ["Photos"])
-        }
+        try folder.makeFolder("Photos")
+        let error = #expect(throws: NotesError.self) { try SampleData.fill(folder) }
+        #expect(
+            error?.description
+                == "\(folder.path) holds no notes but is not empty (Photos). Name a new or empty folder."
+        )
+        #expect(try folder.names() == ["Photos"])
     }
 }

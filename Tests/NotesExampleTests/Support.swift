@@ -1,31 +1,20 @@
 import AppMigrations
 import Foundation
-import TestSupport
+@_exported import TestSupport
 import Testing
 
 @testable import NotesExample
 
-/// Gives `body` a folder that does not exist yet.
-func withNotesFolder(_ body: (NotesFolder) async throws -> Void) async throws {
-    try await withTemporaryFolder { path async throws in try await body(NotesFolder(path: path + "/data")) }
-}
-
-/// Keeps the lines that the app writes.
-final class Lines: Sendable {
-    private let lines = Guarded<[String]>([])
-
-    deinit { lines.destroy() }
-
-    var all: [String] { lines.withLock { $0 } }
-    var count: Int { all.count }
-    var text: String { all.joined(separator: "\n") }
-
-    var output: Output {
-        { line in self.lines.withLock { $0.append(line) } }
-    }
+/// What the app writes.
+extension Log {
+    var text: String { lines.joined(separator: "\n") }
+    var output: Output { { self.add($0) } }
 }
 
 extension NotesFolder {
+    /// A folder of the test that does not exist yet.
+    static var current: NotesFolder { NotesFolder(path: TemporaryDirectory.current.file("data")) }
+
     /// Starts the app as a release and gives back what it wrote.
     @discardableResult
     func start(
@@ -36,18 +25,18 @@ extension NotesFolder {
         reached: @escaping @Sendable (String) -> Void = { _ in },
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> String {
-        let lines = Lines()
+        let log = Log()
         let app = NotesApp(
             release: release,
             folder: self,
-            output: lines.output,
+            output: log.output,
             bar: bar,
             pause: pause,
             reached: reached
         )
         let result = try await app.start()
         #expect(result == outcome, sourceLocation: sourceLocation)
-        return lines.text
+        return log.text
     }
 
     var notes: [Note] {

@@ -28,14 +28,7 @@ import Testing
     private func cancelled(
         _ end: @escaping @Sendable (FleetMigrationContext) async throws -> Void
     ) async throws -> (code: MigrationError.Code?, status: MigrationStatus) {
-        let manager = try await FleetMigrationManager(
-            named: "Data",
-            currentVersion: "1.4",
-            firstRun: .everything,
-            store: StrictStore(store: fleet.store),
-            // Tests that keep all threads busy may hold a renewal up.
-            options: FleetMigrationManager.Options(leaseDuration: .seconds(600))
-        )
+        let manager = try await FleetMigrationManager(on: StrictStore(store: fleet.store))
         let (began, door) = (Door(), Door())
         let task = Task {
             await code {
@@ -70,18 +63,13 @@ import Testing
         #expect(code == .cancelled)
         #expect(status.interruption?.checkpoint == "here")
     }
+
     @Test func `a status that is asked for in a cancelled task says so, and not that the store is gone`()
         async throws
     {
         let (_, status) = try await cancelled { _ in }
         #expect(status.hasState)
-        let manager = try await FleetMigrationManager(
-            named: "Data",
-            currentVersion: "1.4",
-            store: StrictStore(store: fleet.store),
-            // Tests that keep all threads busy may hold a renewal up.
-            options: FleetMigrationManager.Options(leaseDuration: .seconds(600))
-        )
+        let manager = try await FleetMigrationManager(on: StrictStore(store: fleet.store))
         let door = Door()
         let task = Task { () async -> MigrationError? in
             await door.pass()

@@ -1,5 +1,6 @@
 import AppMigrations
 import AppMigrationsFleet
+@_exported import TestSupport
 import Testing
 
 /// A store and a clock, and managers on them as several hosts have them.
@@ -22,10 +23,32 @@ struct Fleet: Sendable {
         }
         change(&options)
         return try await FleetMigrationManager(
-            named: "Data",
+            host,
+            at: version,
+            firstRun: firstRun,
+            on: store ?? self.store,
+            options: options,
+            clock: clock
+        )
+    }
+}
+
+extension FleetMigrationManager {
+    /// A manager whose clock stands still until a test moves it: no lease is lost while other tests keep all threads busy.
+    convenience init(
+        _ host: String = "a",
+        named name: String = "Data",
+        at version: String = "1.4",
+        firstRun: MigrationManager.FirstRun = .everything,
+        on store: any FleetStore,
+        options: Options = Options(),
+        clock: ManualClock = ManualClock()
+    ) async throws(MigrationError) {
+        try await self.init(
+            named: name,
             currentVersion: version,
             firstRun: { firstRun },
-            store: store ?? self.store,
+            store: store,
             options: options,
             clock: clock.clock,
             host: host
@@ -93,15 +116,8 @@ extension Fleet {
     }
 }
 
-/// What happened, in order.
-final class Log: Sendable {
-    private let entries = Guarded<[String]>([])
-
-    deinit { entries.destroy() }
-
-    func add(_ entry: String) { entries.withLock { $0.append(entry) } }
-
-    var all: [String] { entries.withLock { $0 } }
+extension Log {
+    var all: [String] { lines }
 
     func until(_ entry: String) async {
         while !all.contains(entry) { await Task.yield() }

@@ -11,22 +11,14 @@ struct Place {
     let db: AsyncSQLite
     let clock = ManualClock()
 
-    init(_ folder: String) async throws {
-        path = folder + "/data.sqlite"
+    init() async throws {
+        path = TemporaryDirectory.current.file("data.sqlite")
         db = try AsyncSQLite(path)
         try await db.query("CREATE TABLE notes (title TEXT)")
     }
 
     func manager(_ host: String = "a", on db: AsyncSQLite? = nil) async throws -> FleetMigrationManager {
-        try await FleetMigrationManager(
-            named: "Data",
-            currentVersion: "1.4",
-            firstRun: { .everything },
-            store: SQLFleetStore(db ?? self.db),
-            options: FleetMigrationManager.Options(),
-            clock: clock.clock,
-            host: host
-        )
+        try await FleetMigrationManager(host, on: SQLFleetStore(db ?? self.db), clock: clock)
     }
 
     func notes() async throws -> Int64? {
@@ -48,8 +40,4 @@ struct Place {
     }
 
     func insert(_ db: AsyncSQLite) async throws { try await db.query("INSERT INTO notes VALUES ('one')") }
-}
-
-func withPlace(_ body: nonisolated(nonsending) (Place) async throws -> Void) async throws {
-    try await withTemporaryFolder { try await body(Place($0)) }
 }

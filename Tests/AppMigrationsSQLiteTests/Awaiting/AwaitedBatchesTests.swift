@@ -4,7 +4,11 @@ import AppMigrationsSQLite
 import Testing
 
 /// Batches on a connection that is awaited.
-@Suite struct AwaitedBatchesTests {
+@Suite(.temporaryDirectory) struct AwaitedBatchesTests {
+    let library: Library
+
+    init() throws { library = try Library() }
+
     private struct Failure: Error {}
 
     /// Logs the numbers from the cursor on, up to 3.
@@ -29,54 +33,48 @@ import Testing
     }
 
     @Test func `each batch gets the cursor of the one before it, and none runs again`() async throws {
-        try await withLibrary { library async throws in
-            #expect(try await count(library))
-            #expect(try library.log == [["1"], ["2"], ["3"]])
-            #expect(try library.db.query("SELECT cursor FROM app_migrations") == [[nil]])
-            #expect(try library.manager().manager.lastRunVersion == AppVersion("1.4"))
-            try library.manager().manager.reset(to: "1.0")
-            #expect(try await !count(library))
-            #expect(try library.log.count == 3)
-        }
+        #expect(try await count(library))
+        #expect(try library.log == [["1"], ["2"], ["3"]])
+        #expect(try library.db.query("SELECT cursor FROM app_migrations") == [[nil]])
+        #expect(try library.manager().manager.lastRunVersion == AppVersion("1.4"))
+        try library.manager().manager.reset(to: "1.0")
+        #expect(try await !count(library))
+        #expect(try library.log.count == 3)
     }
 
     @Test(arguments: ["it throws", "COMMIT", "ROLLBACK"])
     func `a batch that fails is rolled back, and the next start goes on behind those before it`(
         failure: String
     ) async throws {
-        try await withLibrary { library async throws in
-            let error = await #expect(throws: MigrationError.self) {
-                try await count(library) { db, number, _ in
-                    if number < 2 { return }
-                    if failure == "it throws" { throw Failure() }
-                    try await db.query("DELETE FROM log WHERE version = '2'")
-                    try await db.query(failure)
-                }
+        let error = await #expect(throws: MigrationError.self) {
+            try await count(library) { db, number, _ in
+                if number < 2 { return }
+                if failure == "it throws" { throw Failure() }
+                try await db.query("DELETE FROM log WHERE version = '2'")
+                try await db.query(failure)
             }
-            if failure == "it throws" {
-                #expect(error?.underlyingError is Failure)
-            } else {
-                #expect((error?.underlyingError as? SQLError)?.code == .transactionEnded)
-            }
-            #expect(try library.db.query("SELECT cursor FROM app_migrations") == [["1"]])
-            #expect(try await count(library))
-            #expect(try library.log == [["1"], ["2"], ["3"]])
         }
+        if failure == "it throws" {
+            #expect(error?.underlyingError is Failure)
+        } else {
+            #expect((error?.underlyingError as? SQLError)?.code == .transactionEnded)
+        }
+        #expect(try library.db.query("SELECT cursor FROM app_migrations") == [["1"]])
+        #expect(try await count(library))
+        #expect(try library.log == [["1"], ["2"], ["3"]])
     }
 
     @Test func `a cancelled task ends between two batches, and the next start goes on`() async throws {
-        try await withLibrary { library async throws in
-            let error = await Task {
-                await #expect(throws: MigrationError.self) {
-                    try await count(library) { _, number, _ in
-                        if number == 2 { withUnsafeCurrentTask { $0?.cancel() } }
-                    }
+        let error = await Task {
+            await #expect(throws: MigrationError.self) {
+                try await count(library) { _, number, _ in
+                    if number == 2 { withUnsafeCurrentTask { $0?.cancel() } }
                 }
-            }.value
-            #expect(error?.code == .cancelled)
-            #expect(try library.db.query("SELECT cursor FROM app_migrations") == [["2"]])
-            #expect(try await count(library))
-            #expect(try library.log == [["1"], ["2"], ["3"]])
-        }
+            }
+        }.value
+        #expect(error?.code == .cancelled)
+        #expect(try library.db.query("SELECT cursor FROM app_migrations") == [["2"]])
+        #expect(try await count(library))
+        #expect(try library.log == [["1"], ["2"], ["3"]])
     }
 }

@@ -2,24 +2,24 @@ import AppMigrationsSQLite
 import Testing
 
 /// The migrator on a connection that is awaited.
-@Suite struct AwaitedMigratorTests {
+@Suite(.temporaryDirectory) struct AwaitedMigratorTests {
+    let folder = TemporaryDirectory.current.path
+
     private struct Failure: Error {}
 
     @Test func `migrations run once, in the order of their versions, whatever they are made of`() async throws
     {
-        try await withTemporaryFolder { folder in
-            try write("INSERT INTO log VALUES (2);\nINSERT INTO log VALUES (20)", to: folder + "/2_file.sql")
-            let code = AwaitedMigration(version: 3) { try await $0.query("INSERT INTO log VALUES (3)") }
-            let migrator = try AwaitedMigrator(
-                [AwaitedMigration(version: 10, sql: "INSERT INTO log VALUES (10)"), code]
-                    + SQLMigration.files(in: folder) + SQLMigration.numbered(["CREATE TABLE log(x)"])
-            )
-            let db = AwaitedConnection(try memory())
-            #expect(try await migrator.migrate(db).applied == [1, 2, 3, 10])
-            #expect(try await migrator.migrate(db).applied == [])
-            #expect(try db.db.query("SELECT x FROM log") == [[2], [20], [3], [10]])
-            #expect(try await migrator.status(db).currentVersion == 10)
-        }
+        try write("INSERT INTO log VALUES (2);\nINSERT INTO log VALUES (20)", to: folder + "/2_file.sql")
+        let code = AwaitedMigration(version: 3) { try await $0.query("INSERT INTO log VALUES (3)") }
+        let migrator = try AwaitedMigrator(
+            [AwaitedMigration(version: 10, sql: "INSERT INTO log VALUES (10)"), code]
+                + SQLMigration.files(in: folder) + SQLMigration.numbered(["CREATE TABLE log(x)"])
+        )
+        let db = AwaitedConnection(try memory())
+        #expect(try await migrator.migrate(db).applied == [1, 2, 3, 10])
+        #expect(try await migrator.migrate(db).applied == [])
+        #expect(try db.db.query("SELECT x FROM log") == [[2], [20], [3], [10]])
+        #expect(try await migrator.status(db).currentVersion == 10)
     }
 
     @Test func `a closure runs on the actor of the caller`() async throws {
@@ -152,21 +152,19 @@ import Testing
     @Test func `a statement that fails is named with its place, and nothing of its script is left`()
         async throws
     {
-        try await withTemporaryFolder { folder in
-            try write("CREATE TABLE b(x);\n  SELECT nothing;\nCREATE TABLE c(x)", to: folder + "/2_b.sql")
-            let first = AwaitedMigration(version: 1, sql: "CREATE TABLE a(x)")
-            let migrator = try AwaitedMigrator([first] + SQLMigration.files(in: folder))
-            let db = AwaitedConnection(try memory())
-            let error = try #require(
-                await sqlError { () async throws(SQLError) in try await migrator.migrate(db) }
-            )
-            #expect(error.code == .statementFailed)
-            #expect(error.applied == [1])
-            #expect((error.path, error.line, error.column) == (folder + "/2_b.sql", 2, 3))
-            #expect(error.statement == "SELECT nothing;")
-            #expect(try tables(in: db.db) == ["a"])
-            #expect(try !db.db.isInTransaction)
-        }
+        try write("CREATE TABLE b(x);\n  SELECT nothing;\nCREATE TABLE c(x)", to: folder + "/2_b.sql")
+        let first = AwaitedMigration(version: 1, sql: "CREATE TABLE a(x)")
+        let migrator = try AwaitedMigrator([first] + SQLMigration.files(in: folder))
+        let db = AwaitedConnection(try memory())
+        let error = try #require(
+            await sqlError { () async throws(SQLError) in try await migrator.migrate(db) }
+        )
+        #expect(error.code == .statementFailed)
+        #expect(error.applied == [1])
+        #expect((error.path, error.line, error.column) == (folder + "/2_b.sql", 2, 3))
+        #expect(error.statement == "SELECT nothing;")
+        #expect(try tables(in: db.db) == ["a"])
+        #expect(try !db.db.isInTransaction)
     }
 
     @Test(

@@ -3,7 +3,11 @@ import AppMigrationsSQLite
 import Testing
 
 /// A closure on a connection that is awaited, exactly once in the life of a database.
-@Suite struct AwaitedOnceTests {
+@Suite(.temporaryDirectory) struct AwaitedOnceTests {
+    let library: Library
+
+    init() throws { library = try Library() }
+
     private struct Failure: Error {}
 
     private func add(
@@ -18,101 +22,89 @@ import Testing
     }
 
     @Test func `a closure runs once, whatever the state file says`() async throws {
-        try await withLibrary { library async throws in
-            #expect(try await add("1.1", library))
-            #expect(try await !add("1.1", library))
-            try library.manager().manager.reset(to: "1.0")
-            #expect(try await !add("1.1", library))
-            #expect(try library.log == [["1.1"]])
-            #expect(try library.rows == [["Library", "1.1"]])
-            try await library.manager().manager.reset(to: "1.0", in: AwaitedConnection(library.db))
-            #expect(try library.rows == [])
-            #expect(try await add("1.1", library))
-        }
+        #expect(try await add("1.1", library))
+        #expect(try await !add("1.1", library))
+        try library.manager().manager.reset(to: "1.0")
+        #expect(try await !add("1.1", library))
+        #expect(try library.log == [["1.1"]])
+        #expect(try library.rows == [["Library", "1.1"]])
+        try await library.manager().manager.reset(to: "1.0", in: AwaitedConnection(library.db))
+        #expect(try library.rows == [])
+        #expect(try await add("1.1", library))
     }
 
     @Test func `the closure and its row are one transaction, which a failure rolls back`() async throws {
-        try await withLibrary { library async throws in
-            let error = await #expect(throws: MigrationError.self) {
-                try await library.manager().manager.whenMigrating(
-                    toVersion: "1.1",
-                    in: AwaitedConnection(library.db)
-                ) { db, context in
-                    #expect(context.attempt == 1)
-                    try await db.query("INSERT INTO log VALUES ('lost')")
-                    throw Failure()
-                }
+        let error = await #expect(throws: MigrationError.self) {
+            try await library.manager().manager.whenMigrating(
+                toVersion: "1.1",
+                in: AwaitedConnection(library.db)
+            ) { db, context in
+                #expect(context.attempt == 1)
+                try await db.query("INSERT INTO log VALUES ('lost')")
+                throw Failure()
             }
-            #expect(error?.underlyingError is Failure)
-            #expect(try library.log == [])
-            #expect(try library.rows == [])
-            #expect(try await add("1.1", library))
         }
+        #expect(error?.underlyingError is Failure)
+        #expect(try library.log == [])
+        #expect(try library.rows == [])
+        #expect(try await add("1.1", library))
     }
 
     @Test func `a closure that ends its transaction is noticed`() async throws {
-        try await withLibrary { library async throws in
-            let error = await #expect(throws: MigrationError.self) {
-                try await library.manager().manager.whenMigrating(
-                    toVersion: "1.1",
-                    in: AwaitedConnection(library.db)
-                ) { try await $0.query("COMMIT") }
-            }
-            #expect((error?.underlyingError as? SQLError)?.code == .transactionEnded)
-            #expect(try library.rows == [])
+        let error = await #expect(throws: MigrationError.self) {
+            try await library.manager().manager.whenMigrating(
+                toVersion: "1.1",
+                in: AwaitedConnection(library.db)
+            ) { try await $0.query("COMMIT") }
         }
+        #expect((error?.underlyingError as? SQLError)?.code == .transactionEnded)
+        #expect(try library.rows == [])
     }
 
     @Test func `a commit that fails leaves nothing recorded`() async throws {
-        try await withLibrary { library async throws in
-            await #expect(throws: MigrationError.self) {
-                try await add("1.1", library) { if $0 == "COMMIT" { throw Failure() } }
-            }
-            #expect(try library.log == [])
-            #expect(try library.manager().manager.lastRunVersion == AppVersion("1.0"))
+        await #expect(throws: MigrationError.self) {
+            try await add("1.1", library) { if $0 == "COMMIT" { throw Failure() } }
         }
+        #expect(try library.log == [])
+        #expect(try library.manager().manager.lastRunVersion == AppVersion("1.0"))
     }
 
     @Test func `a start with nothing to do opens no connection`() async throws {
-        try await withLibrary { library async throws in
-            func connection() async throws -> AwaitedConnection {
-                await Task.yield()
-                throw Failure()
-            }
-            let ran = try await library.manager().manager.whenMigrating(
-                toVersion: "1.0",
-                in: try await connection()
-            ) { _ in Issue.record("it has run") }
-            #expect(!ran)
-            let error = await #expect(throws: MigrationError.self) {
-                try await library.manager().manager.whenMigrating(
-                    toVersion: "1.1",
-                    in: try await connection()
-                ) {
-                    _ in
-                }
-            }
-            #expect(error?.underlyingError is Failure)
+        func connection() async throws -> AwaitedConnection {
+            await Task.yield()
+            throw Failure()
         }
+        let ran = try await library.manager().manager.whenMigrating(
+            toVersion: "1.0",
+            in: try await connection()
+        ) { _ in Issue.record("it has run") }
+        #expect(!ran)
+        let error = await #expect(throws: MigrationError.self) {
+            try await library.manager().manager.whenMigrating(
+                toVersion: "1.1",
+                in: try await connection()
+            ) {
+                _ in
+            }
+        }
+        #expect(error?.underlyingError is Failure)
     }
 
     @Test func `foreign keys are off in the closure and checked after it`() async throws {
-        try await withLibrary { library async throws in
-            try library.db.execute(
-                script: """
-                    PRAGMA foreign_keys = ON;
-                    CREATE TABLE parent(id INTEGER PRIMARY KEY);
-                    CREATE TABLE child(p REFERENCES parent(id));
-                    """
-            )
-            let error = await #expect(throws: MigrationError.self) {
-                try await library.manager().manager.whenMigrating(
-                    toVersion: "1.1",
-                    in: AwaitedConnection(library.db)
-                ) { try await $0.query("INSERT INTO child VALUES (7)") }
-            }
-            #expect((error?.underlyingError as? SQLError)?.code == .foreignKeyViolation)
-            #expect(try library.db.query("PRAGMA foreign_keys") == [[1]])
+        try library.db.execute(
+            script: """
+                PRAGMA foreign_keys = ON;
+                CREATE TABLE parent(id INTEGER PRIMARY KEY);
+                CREATE TABLE child(p REFERENCES parent(id));
+                """
+        )
+        let error = await #expect(throws: MigrationError.self) {
+            try await library.manager().manager.whenMigrating(
+                toVersion: "1.1",
+                in: AwaitedConnection(library.db)
+            ) { try await $0.query("INSERT INTO child VALUES (7)") }
         }
+        #expect((error?.underlyingError as? SQLError)?.code == .foreignKeyViolation)
+        #expect(try library.db.query("PRAGMA foreign_keys") == [[1]])
     }
 }

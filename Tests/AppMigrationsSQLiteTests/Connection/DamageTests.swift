@@ -4,7 +4,9 @@ import Foundation
 import Testing
 
 /// What a connection says of a database that can't be read, wherever a statement meets it.
-@Suite struct DamageTests {
+@Suite(.temporaryDirectory) struct DamageTests {
+    let folder = TemporaryDirectory.current.path
+
     private static let wide = SQLMigration<SQLiteConnection>(
         version: 1,
         name: "wide",
@@ -13,39 +15,35 @@ import Testing
 
     @Test(arguments: [false, true])
     func `damage inside a table is no mistake of the migration`(isBorrowed: Bool) throws {
-        try withTemporaryFolder { folder in
-            let path = folder + "/db"
-            try Wreck.makeDamagedInside(path)
-            let owner = try SQLiteConnection(path: path)
-            let db = isBorrowed ? owner.borrowed : owner
-            let file = folder + "/1_wide.sql"
-            try write("-- A comment.\nUPDATE note SET body = body || 'x' WHERE body <> ''", to: file)
-            let error = try sqlError { try Migrator(Migration.files(in: folder)).migrate(db) }
-            #expect(error.code == .damaged)
-            #expect((error.extendedResultCode ?? 0) & 0xFF == 11)
-            #expect(error.path == owner.path)
-            #expect(
-                error.description.hasSuffix(
-                    "No migration mends it: SQLiteStore.open(check:) looks for damage and sets the store aside."
-                )
+        let path = folder + "/db"
+        try Wreck.makeDamagedInside(path)
+        let owner = try SQLiteConnection(path: path)
+        let db = isBorrowed ? owner.borrowed : owner
+        let file = folder + "/1_wide.sql"
+        try write("-- A comment.\nUPDATE note SET body = body || 'x' WHERE body <> ''", to: file)
+        let error = try sqlError { try Migrator(Migration.files(in: folder)).migrate(db) }
+        #expect(error.code == .damaged)
+        #expect((error.extendedResultCode ?? 0) & 0xFF == 11)
+        #expect(error.path == owner.path)
+        #expect(
+            error.description.hasSuffix(
+                "No migration mends it: SQLiteStore.open(check:) looks for damage and sets the store aside."
             )
-        }
+        )
     }
 
     @Test func `a file that is no database has no place in a statement`() throws {
-        try withTemporaryFolder { folder in
-            try write("a text", to: folder + "/db")
-            let db = try SQLiteConnection(path: folder + "/db")
-            let errors = try [
-                sqlError { try db.query("SELECT 1 FROM sqlite_master") },
-                sqlError { try db.execute(script: "CREATE TABLE a(x)") },
-                sqlError { try Migrator([Self.wide]).migrate(db) },
-            ]
-            for error in errors {
-                #expect(error.code == .damaged)
-                #expect(error.extendedResultCode == 26)
-                #expect(error.line == nil && error.column == nil)
-            }
+        try write("a text", to: folder + "/db")
+        let db = try SQLiteConnection(path: folder + "/db")
+        let errors = try [
+            sqlError { try db.query("SELECT 1 FROM sqlite_master") },
+            sqlError { try db.execute(script: "CREATE TABLE a(x)") },
+            sqlError { try Migrator([Self.wide]).migrate(db) },
+        ]
+        for error in errors {
+            #expect(error.code == .damaged)
+            #expect(error.extendedResultCode == 26)
+            #expect(error.line == nil && error.column == nil)
         }
     }
 }

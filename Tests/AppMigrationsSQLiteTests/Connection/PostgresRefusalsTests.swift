@@ -129,6 +129,7 @@ import Testing
 
     @Test func `a wait of many looks is told of at once, and then every ten seconds`() {
         var wait = SQLLongWait()
+        // Any instant will do: what counts is the time since.
         let began = ContinuousClock.now
         let told = (0...250).filter { wait.isToBeTold(at: began + .milliseconds(100 * $0)) }
         #expect(told == [0, 100, 200])

@@ -3,7 +3,9 @@ import AppMigrationsSQLite
 import Foundation
 import Testing
 
-@Suite struct SQLiteConnectionTests {
+@Suite(.temporaryDirectory) struct SQLiteConnectionTests {
+    let folder = TemporaryDirectory.current.path
+
     static let values: [SQLValue] = [
         .null, 0, -1, .integer(.max), .integer(.min), 1.5, .real(.infinity), "", "é\u{0}x", .blob([]),
         .blob([0, 255]),
@@ -56,39 +58,37 @@ import Testing
     }
 
     @Test(arguments: [false, true]) func `an error names the file of its database`(isBorrowed: Bool) throws {
-        try withTemporaryFolder { folder in
-            let path = folder + "/db"
-            let owner = try SQLiteConnection(path: path)
-            let db = isBorrowed ? owner.borrowed : owner
-            try db.query("CREATE TABLE a(x UNIQUE)")
-            let failing: [() throws -> Void] = [
-                { try db.query("SELECT nothing") },
-                { try db.query("") },
-                { try db.query("SELECT ?") },
-                { try db.query("SELECT CAST(x'ff' AS TEXT)") },
-                { try db.execute(script: "/*") },
-                { try db.execute(script: "SELECT nothing") },
-                { _ = try db.fetch(Int.self, "SELECT 'a'") },
-                { try db.insert([["x": Double.nan]], into: "a") },
-                { try db.insert([["y": 1]], into: "a") },
-                { try db.transaction { for _ in 1...2 { try db.query("INSERT INTO a VALUES (1)") } } },
-                { try Migrator([Migration(version: 1, sql: "SELECT nothing")]).migrate(db) },
-                { try Migrator([Migration(version: 1, sql: "")]).migrate(db, insideTransaction: true) },
-            ]
-            for body in failing { #expect(try sqlError { try body() }.path == path) }
-            let error = try sqlError { try db.query("SELECT absent") }
-            #expect(
-                error.description == "\(path): line 1, column 8: no such column: absent (SQLite error 1)."
-            )
-            try db.query("BEGIN")
-            try db.query("INSERT OR ROLLBACK INTO a VALUES (1)")
-            #expect(throws: SQLError.self) { try db.query("INSERT OR ROLLBACK INTO a VALUES (1)") }
-            let ended = try sqlError { try db.query("SELECT 1") }
-            #expect(ended.code == .transactionEnded)
-            #expect(ended.path == path)
-            db.close()
-            #expect(try sqlError { try db.query("SELECT 1") }.path == path)
-        }
+        let path = folder + "/db"
+        let owner = try SQLiteConnection(path: path)
+        let db = isBorrowed ? owner.borrowed : owner
+        try db.query("CREATE TABLE a(x UNIQUE)")
+        let failing: [() throws -> Void] = [
+            { try db.query("SELECT nothing") },
+            { try db.query("") },
+            { try db.query("SELECT ?") },
+            { try db.query("SELECT CAST(x'ff' AS TEXT)") },
+            { try db.execute(script: "/*") },
+            { try db.execute(script: "SELECT nothing") },
+            { _ = try db.fetch(Int.self, "SELECT 'a'") },
+            { try db.insert([["x": Double.nan]], into: "a") },
+            { try db.insert([["y": 1]], into: "a") },
+            { try db.transaction { for _ in 1...2 { try db.query("INSERT INTO a VALUES (1)") } } },
+            { try Migrator([Migration(version: 1, sql: "SELECT nothing")]).migrate(db) },
+            { try Migrator([Migration(version: 1, sql: "")]).migrate(db, insideTransaction: true) },
+        ]
+        for body in failing { #expect(try sqlError { try body() }.path == path) }
+        let error = try sqlError { try db.query("SELECT absent") }
+        #expect(
+            error.description == "\(path): line 1, column 8: no such column: absent (SQLite error 1)."
+        )
+        try db.query("BEGIN")
+        try db.query("INSERT OR ROLLBACK INTO a VALUES (1)")
+        #expect(throws: SQLError.self) { try db.query("INSERT OR ROLLBACK INTO a VALUES (1)") }
+        let ended = try sqlError { try db.query("SELECT 1") }
+        #expect(ended.code == .transactionEnded)
+        #expect(ended.path == path)
+        db.close()
+        #expect(try sqlError { try db.query("SELECT 1") }.path == path)
     }
 
     @Test func `values are made of variables, and written as in SQL`() {
@@ -104,28 +104,24 @@ import Testing
     @Test func `a path that is empty, cut off or not there is refused`() throws {
         #expect(try sqlError { try SQLiteConnection(path: "") }.code == .cannotOpen)
         #expect(try sqlError { try SQLiteConnection(path: "a\0b") }.code == .cannotOpen)
-        try withTemporaryFolder { folder in
-            let error = try sqlError { try SQLiteConnection(path: folder + "/none", readOnly: true) }
-            #expect(error.code == .cannotOpen)
-            #expect(error.path == folder + "/none")
-            let missing = try sqlError { try SQLiteConnection(path: folder + "/none/db") }
-            for error in [error, missing] {
-                #expect(
-                    error.message
-                        == "unable to open database file: its folder has to be there, and a file that "
-                        + "isn't there is made only for writing"
-                )
-            }
+        let error = try sqlError { try SQLiteConnection(path: folder + "/none", readOnly: true) }
+        #expect(error.code == .cannotOpen)
+        #expect(error.path == folder + "/none")
+        let missing = try sqlError { try SQLiteConnection(path: folder + "/none/db") }
+        for error in [error, missing] {
+            #expect(
+                error.message
+                    == "unable to open database file: its folder has to be there, and a file that "
+                    + "isn't there is made only for writing"
+            )
         }
     }
 
     @Test func `a read-only connection changes nothing`() throws {
-        try withTemporaryFolder { folder in
-            try SQLiteConnection(path: folder + "/db").query("CREATE TABLE a(x)")
-            let db = try SQLiteConnection(path: folder + "/db", readOnly: true)
-            #expect(try sqlError { try db.query("INSERT INTO a VALUES (1)") }.code == .readOnly)
-            #expect(try db.query("SELECT count(*) FROM a") == [[0]])
-        }
+        try SQLiteConnection(path: folder + "/db").query("CREATE TABLE a(x)")
+        let db = try SQLiteConnection(path: folder + "/db", readOnly: true)
+        #expect(try sqlError { try db.query("INSERT INTO a VALUES (1)") }.code == .readOnly)
+        #expect(try db.query("SELECT count(*) FROM a") == [[0]])
     }
 
     @Test func `a closed connection says so`() throws {

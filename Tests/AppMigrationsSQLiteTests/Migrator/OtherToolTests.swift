@@ -3,7 +3,7 @@ import AppMigrationsSQLite
 import Testing
 
 /// The tables of other tools, each with the columns that it makes.
-@Suite struct OtherToolTests {
+@Suite(.temporaryDirectory) struct OtherToolTests {
     static let tools = [
         ("version BIGINT PRIMARY KEY, dirty BOOLEAN NOT NULL", "golang-migrate's: it has a column dirty"),
         ("version BIGINT PRIMARY KEY, inserted_at TEXT", "Ecto's: it has a column inserted_at"),
@@ -104,35 +104,34 @@ import Testing
     func `a table app_migrations of another tool is refused as well`(columns: String, owner: String)
         async throws
     {
-        try await withLibrary { library async throws in
-            try library.db.query("CREATE TABLE app_migrations(\(columns))")
-            let before = try library.db.query("PRAGMA schema_version")
-            let connection = AwaitedConnection(library.db)
-            let manager = { try library.manager().manager }
-            let errors = [
-                #expect(throws: MigrationError.self) {
-                    try manager().whenMigrating(toVersion: "1.1", in: library.db) { _ in }
-                },
-                #expect(throws: MigrationError.self) {
-                    try manager().whenMigrating(toVersion: "1.1", in: library.db) { _, _, _ in .done }
-                },
-                await #expect(throws: MigrationError.self) {
-                    try await manager().whenMigrating(toVersion: "1.1", in: connection) { _ in
-                        try await connection.query("SELECT nothing")
-                    }
-                },
-            ]
-            for error in errors {
-                let error = error?.underlyingError as? SQLError
-                #expect(error?.code == .foreignLedger)
-                #expect(error?.message == "The table app_migrations is \(owner)")
-            }
-            #expect(try library.db.query("PRAGMA schema_version") == before)
-            #expect(try manager().whenMigrating(toVersion: "1.1", in: library.db, ledger: "ours") { _ in })
-            #expect(try library.db.query("SELECT manager, version FROM ours") == [["Library", "1.1"]])
-            try manager().reset(to: "1.0", in: library.db, ledger: "ours")
-            #expect(try library.db.query("SELECT manager, version FROM ours").isEmpty)
+        let library = try Library()
+        try library.db.query("CREATE TABLE app_migrations(\(columns))")
+        let before = try library.db.query("PRAGMA schema_version")
+        let connection = AwaitedConnection(library.db)
+        let manager = { try library.manager().manager }
+        let errors = [
+            #expect(throws: MigrationError.self) {
+                try manager().whenMigrating(toVersion: "1.1", in: library.db) { _ in }
+            },
+            #expect(throws: MigrationError.self) {
+                try manager().whenMigrating(toVersion: "1.1", in: library.db) { _, _, _ in .done }
+            },
+            await #expect(throws: MigrationError.self) {
+                try await manager().whenMigrating(toVersion: "1.1", in: connection) { _ in
+                    try await connection.query("SELECT nothing")
+                }
+            },
+        ]
+        for error in errors {
+            let error = error?.underlyingError as? SQLError
+            #expect(error?.code == .foreignLedger)
+            #expect(error?.message == "The table app_migrations is \(owner)")
         }
+        #expect(try library.db.query("PRAGMA schema_version") == before)
+        #expect(try manager().whenMigrating(toVersion: "1.1", in: library.db, ledger: "ours") { _ in })
+        #expect(try library.db.query("SELECT manager, version FROM ours") == [["Library", "1.1"]])
+        try manager().reset(to: "1.0", in: library.db, ledger: "ours")
+        #expect(try library.db.query("SELECT manager, version FROM ours").isEmpty)
     }
 
     @Test func `a module that is new beside the ledger of FMDBMigrationManager has its own`() throws {

@@ -5,7 +5,11 @@ import Testing
 @testable import AppMigrationsSQLite
 
 /// Whose a ledger is, and whether it keeps what is written.
-@Suite struct SQLLedgerTests {
+@Suite(.temporaryDirectory) struct SQLLedgerTests {
+    let library: Library
+
+    init() throws { library = try Library() }
+
     private let notes = ["CREATE TABLE note(x)", "CREATE TABLE tag(x)"]
     private let songs = ["CREATE TABLE song(x)", "CREATE TABLE list(x)"]
 
@@ -192,36 +196,32 @@ import Testing
         ]
     )
     func `a version whose row is not kept is not done`(table: String) throws {
-        try withLibrary { library throws in
-            try library.db.execute(script: table)
-            for _ in 0..<2 {
-                let error = #expect(throws: MigrationError.self) { try library.manager().add("1.4") }
-                #expect(
-                    (error?.underlyingError as? SQLError)?.message
-                        == "The table app_migrations did not keep the row of version 1.4, or lost another"
-                )
-            }
-            #expect(try library.log.isEmpty)
+        try library.db.execute(script: table)
+        for _ in 0..<2 {
+            let error = #expect(throws: MigrationError.self) { try library.manager().add("1.4") }
+            #expect(
+                (error?.underlyingError as? SQLError)?.message
+                    == "The table app_migrations did not keep the row of version 1.4, or lost another"
+            )
         }
+        #expect(try library.log.isEmpty)
     }
 
     @Test func `a temporary table of the same name takes no record`() throws {
-        try withLibrary { library throws in
-            let hide = { @Sendable (db: SQLiteConnection) in
-                for table in ["schema_migrations", "app_migrations"] {
-                    try db.query("CREATE TEMP TABLE IF NOT EXISTS \(table)(version UNIQUE, manager, cursor)")
-                }
+        let hide = { @Sendable (db: SQLiteConnection) in
+            for table in ["schema_migrations", "app_migrations"] {
+                try db.query("CREATE TEMP TABLE IF NOT EXISTS \(table)(version UNIQUE, manager, cursor)")
             }
-            let migrator = try Migrator((1...2).map { SQLMigration(version: $0, run: hide) })
-            #expect(try migrator.migrate(library.db).applied == [1, 2])
-            for version in ["1.3", "1.4"] {
-                #expect(try library.manager().whenMigrating(toVersion: version, run: hide))
-            }
-            // It has none of the temporary tables.
-            let other = try SQLiteConnection(path: library.db.path)
-            #expect(try migrator.migrate(other).applied == [])
-            #expect(try migrator.migrate(library.db).applied == [])
-            #expect(try other.query("SELECT version FROM app_migrations ORDER BY 1") == [["1.3"], ["1.4"]])
         }
+        let migrator = try Migrator((1...2).map { SQLMigration(version: $0, run: hide) })
+        #expect(try migrator.migrate(library.db).applied == [1, 2])
+        for version in ["1.3", "1.4"] {
+            #expect(try library.manager().whenMigrating(toVersion: version, run: hide))
+        }
+        // It has none of the temporary tables.
+        let other = try SQLiteConnection(path: library.db.path)
+        #expect(try migrator.migrate(other).applied == [])
+        #expect(try migrator.migrate(library.db).applied == [])
+        #expect(try other.query("SELECT version FROM app_migrations ORDER BY 1") == [["1.3"], ["1.4"]])
     }
 }

@@ -2,7 +2,9 @@ import AppMigrationsSQLite
 import Foundation
 import Testing
 
-@Suite struct SQLMigrationFilesTests {
+@Suite(.temporaryDirectory) struct SQLMigrationFilesTests {
+    let folder = TemporaryDirectory.current.path
+
     @Test(
         arguments: [
             ("1.sql", 1, nil), ("0.sql", 0, nil), ("007.sql", 7, nil), ("12345_name.sql", 12345, "name"),
@@ -12,12 +14,10 @@ import Testing
         ] as [(String, Int64, String?)]
     )
     func `the names of FMDBMigrationManager are read`(file: String, version: Int64, name: String?) throws {
-        try withTemporaryFolder { folder in
-            try write("SELECT 1", to: folder + "/" + file)
-            let migrations = try Migration.files(in: folder)
-            #expect(migrations.map(\.version) == [version])
-            #expect(migrations.map(\.name) == [name])
-        }
+        try write("SELECT 1", to: folder + "/" + file)
+        let migrations = try Migration.files(in: folder)
+        #expect(migrations.map(\.version) == [version])
+        #expect(migrations.map(\.name) == [name])
     }
 
     @Test(
@@ -27,109 +27,93 @@ import Testing
         ]
     )
     func `another sql file is refused, not passed over`(file: String) throws {
-        try withTemporaryFolder { folder in
-            try write("SELECT 1", to: folder + "/1.sql")
-            try write("SELECT 1", to: folder + "/" + file)
-            let error = try sqlError { try Migration.files(in: folder) }
-            #expect(error.code == .invalidFileName)
-            #expect(error.path == "\(folder)/\(file)")
-        }
+        try write("SELECT 1", to: folder + "/1.sql")
+        try write("SELECT 1", to: folder + "/" + file)
+        let error = try sqlError { try Migration.files(in: folder) }
+        #expect(error.code == .invalidFileName)
+        #expect(error.path == "\(folder)/\(file)")
     }
 
     @Test func `a version of more than 18 digits is refused`() throws {
-        try withTemporaryFolder { folder in
-            try write("SELECT 1", to: folder + "/1000000000000000000_x.sql")
-            let error = try sqlError { try Migration.files(in: folder) }
-            #expect(error.code == .invalidVersion)
-        }
+        try write("SELECT 1", to: folder + "/1000000000000000000_x.sql")
+        let error = try sqlError { try Migration.files(in: folder) }
+        #expect(error.code == .invalidVersion)
     }
 
     @Test func `other files, hidden files and folders are passed over`() throws {
-        try withTemporaryFolder { folder in
-            for name in ["2_b.sql", "10_c.sql", "1_a.sql", "README.md", ".DS_Store", "._1_a.sql", "1.sql~"] {
-                try write("SELECT 1", to: folder + "/" + name)
-            }
-            try FileManager.default.createDirectory(atPath: folder + "/3", withIntermediateDirectories: false)
-            #expect(try Migration.files(in: folder + "/").map(\.version) == [1, 2, 10])
+        for name in ["2_b.sql", "10_c.sql", "1_a.sql", "README.md", ".DS_Store", "._1_a.sql", "1.sql~"] {
+            try write("SELECT 1", to: folder + "/" + name)
         }
+        try FileManager.default.createDirectory(atPath: folder + "/3", withIntermediateDirectories: false)
+        #expect(try Migration.files(in: folder + "/").map(\.version) == [1, 2, 10])
     }
 
     @Test func `two names of one version are a duplicate before anything runs`() throws {
-        try withTemporaryFolder { folder in
-            try write("SELECT 1", to: folder + "/1.sql")
-            try write("SELECT 1", to: folder + "/01.sql")
-            let error = try sqlError { try Migrator(Migration.files(in: folder)) }
-            #expect(error.code == .duplicateVersion)
-            #expect(
-                error.description
-                    == "Two migrations have the version 1: \(folder)/01.sql and \(folder)/1.sql."
-                    + " Nothing was run. Give one of them another version."
-            )
-        }
+        try write("SELECT 1", to: folder + "/1.sql")
+        try write("SELECT 1", to: folder + "/01.sql")
+        let error = try sqlError { try Migrator(Migration.files(in: folder)) }
+        #expect(error.code == .duplicateVersion)
+        #expect(
+            error.description
+                == "Two migrations have the version 1: \(folder)/01.sql and \(folder)/1.sql."
+                + " Nothing was run. Give one of them another version."
+        )
     }
 
     @Test func `a folder that is missing or empty is an error`() throws {
-        try withTemporaryFolder { folder in
-            let missing = try sqlError { try Migration.files(in: folder + "/none") }
-            #expect(
-                missing.description == "\(folder)/none: The folder can't be read:"
-                    + " No such file or directory (open, errno 2). Nothing was run."
-            )
-            let empty = try sqlError { try Migration.files(in: folder) }
-            #expect(empty.description == "\(folder): The folder has no .sql file. Nothing was run.")
-        }
+        let missing = try sqlError { try Migration.files(in: folder + "/none") }
+        #expect(
+            missing.description == "\(folder)/none: The folder can't be read:"
+                + " No such file or directory (open, errno 2). Nothing was run."
+        )
+        let empty = try sqlError { try Migration.files(in: folder) }
+        #expect(empty.description == "\(folder): The folder has no .sql file. Nothing was run.")
     }
 
     @Test(arguments: ["folder", "fifo", "link to a fifo"])
     func `what is no regular file is refused before the first one runs`(kind: String) throws {
-        try withTemporaryFolder { folder in
-            try write("CREATE TABLE a(x)", to: folder + "/1.sql")
-            let path = folder + "/2.sql"
-            switch kind {
-            case "folder": try #require(mkdir(path, 0o700) == 0)
-            case "fifo": try #require(mkfifo(path, 0o600) == 0)
-            default:
-                try #require(mkfifo(folder + "/fifo", 0o600) == 0)
-                try #require(symlink("fifo", path) == 0)
-            }
-            let db = try memory()
-            let error = try sqlError { try Migrator(Migration.files(in: folder)).migrate(db) }
-            #expect(error.code == .fileFailure)
-            #expect(error.version == 2)
-            #expect(
-                error.description == "Migration 2: \(path): It is not a regular file. Nothing was run."
-            )
-            #expect(try tables(in: db).isEmpty)
+        try write("CREATE TABLE a(x)", to: folder + "/1.sql")
+        let path = folder + "/2.sql"
+        switch kind {
+        case "folder": try #require(mkdir(path, 0o700) == 0)
+        case "fifo": try #require(mkfifo(path, 0o600) == 0)
+        default:
+            try #require(mkfifo(folder + "/fifo", 0o600) == 0)
+            try #require(symlink("fifo", path) == 0)
         }
+        let db = try memory()
+        let error = try sqlError { try Migrator(Migration.files(in: folder)).migrate(db) }
+        #expect(error.code == .fileFailure)
+        #expect(error.version == 2)
+        #expect(
+            error.description == "Migration 2: \(path): It is not a regular file. Nothing was run."
+        )
+        #expect(try tables(in: db).isEmpty)
     }
 
     @Test func `a file that is not UTF-8 is refused with the place, before the first one runs`() throws {
-        try withTemporaryFolder { folder in
-            try write("CREATE TABLE a(x)", to: folder + "/1.sql")
-            let latin1 = Data("SELECT 1;\n-- é".utf8.map { $0 }) + Data([0xE9, 0x0A])
-            try latin1.write(to: URL(filePath: folder + "/2_b.sql"))
-            let db = try memory()
-            let error = try sqlError { try Migrator(Migration.files(in: folder)).migrate(db) }
-            #expect(
-                error.description
-                    == "Migration 2 (b): \(folder)/2_b.sql:2:5: The file is not UTF-8 from here on."
-                    + " Save it as UTF-8. Nothing was run."
-            )
-            #expect(try tables(in: db).isEmpty)
-        }
+        try write("CREATE TABLE a(x)", to: folder + "/1.sql")
+        let latin1 = Data("SELECT 1;\n-- é".utf8.map { $0 }) + Data([0xE9, 0x0A])
+        try latin1.write(to: URL(filePath: folder + "/2_b.sql"))
+        let db = try memory()
+        let error = try sqlError { try Migrator(Migration.files(in: folder)).migrate(db) }
+        #expect(
+            error.description
+                == "Migration 2 (b): \(folder)/2_b.sql:2:5: The file is not UTF-8 from here on."
+                + " Save it as UTF-8. Nothing was run."
+        )
+        #expect(try tables(in: db).isEmpty)
     }
 
     @Test func `of the files that were applied the newest alone is read again`() throws {
-        try withTemporaryFolder { folder in
-            try write("CREATE TABLE a(x)", to: folder + "/1.sql")
-            try write("CREATE TABLE b(x)", to: folder + "/2.sql")
-            let migrator = try Migrator(Migration.files(in: folder))
-            let db = try memory()
-            try migrator.migrate(db)
-            try FileManager.default.removeItem(atPath: folder + "/1.sql")
-            #expect(try migrator.migrate(db).applied == [])
-            let error = try sqlError { try migrator.status(db) }
-            #expect(error.code == .fileFailure)
-        }
+        try write("CREATE TABLE a(x)", to: folder + "/1.sql")
+        try write("CREATE TABLE b(x)", to: folder + "/2.sql")
+        let migrator = try Migrator(Migration.files(in: folder))
+        let db = try memory()
+        try migrator.migrate(db)
+        try FileManager.default.removeItem(atPath: folder + "/1.sql")
+        #expect(try migrator.migrate(db).applied == [])
+        let error = try sqlError { try migrator.status(db) }
+        #expect(error.code == .fileFailure)
     }
 }

@@ -44,6 +44,7 @@ import Testing
         let wait = Duration.milliseconds(1)
         let db = OtherConnection(try memory()) { sql in
             guard sql == "BEGIN IMMEDIATE" else { return }
+            // The real clock: the migrator measures how long the statement took.
             let began = ContinuousClock.now
             while began.duration(to: .now) < wait {}
             throw OtherConnection.Failure(description: "gesperrt")

@@ -1,7 +1,9 @@
 import AppMigrationsSQLite
 import Testing
 
-@Suite struct SQLMigratorTests {
+@Suite(.temporaryDirectory) struct SQLMigratorTests {
+    let folder = TemporaryDirectory.current.path
+
     private struct Failure: Error, CustomStringConvertible {
         let description = "the closure's own error"
     }
@@ -11,18 +13,16 @@ import Testing
     }
 
     @Test func `migrations run once, in the order of their versions, whatever they are made of`() throws {
-        try withTemporaryFolder { folder in
-            try write("INSERT INTO log VALUES (2)", to: folder + "/2_file.sql")
-            let code = Migration(version: 3) { try $0.query("INSERT INTO log VALUES (3)") }
-            let migrator = try Migrator(
-                [Migration(version: 10, sql: "INSERT INTO log VALUES (10)"), code]
-                    + SQLMigration.files(in: folder) + SQLMigration.numbered(["CREATE TABLE log(x)"])
-            )
-            let db = try memory()
-            #expect(try migrator.migrate(db).applied == [1, 2, 3, 10])
-            #expect(try migrator.migrate(db).applied == [])
-            #expect(try db.query("SELECT x FROM log") == [[2], [3], [10]])
-        }
+        try write("INSERT INTO log VALUES (2)", to: folder + "/2_file.sql")
+        let code = Migration(version: 3) { try $0.query("INSERT INTO log VALUES (3)") }
+        let migrator = try Migrator(
+            [Migration(version: 10, sql: "INSERT INTO log VALUES (10)"), code]
+                + SQLMigration.files(in: folder) + SQLMigration.numbered(["CREATE TABLE log(x)"])
+        )
+        let db = try memory()
+        #expect(try migrator.migrate(db).applied == [1, 2, 3, 10])
+        #expect(try migrator.migrate(db).applied == [])
+        #expect(try db.query("SELECT x FROM log") == [[2], [3], [10]])
     }
 
     @Test func `an array that grew runs only what is new`() throws {
@@ -36,16 +36,14 @@ import Testing
     }
 
     @Test func `nothing is written or locked when nothing is pending`() throws {
-        try withTemporaryFolder { folder in
-            let migrator = try Migrator(migrations(1, 2))
-            let db = try SQLiteConnection(path: folder + "/db")
-            try migrator.migrate(db)
-            let before = try db.query("PRAGMA data_version")
-            let other = try SQLiteConnection(path: folder + "/db")
-            try other.transaction { () throws in #expect(try migrator.migrate(db).applied == []) }
-            #expect(try db.query("PRAGMA data_version") == before)
-            try migrator.migrate(SQLiteConnection(path: folder + "/db", readOnly: true))
-        }
+        let migrator = try Migrator(migrations(1, 2))
+        let db = try SQLiteConnection(path: folder + "/db")
+        try migrator.migrate(db)
+        let before = try db.query("PRAGMA data_version")
+        let other = try SQLiteConnection(path: folder + "/db")
+        try other.transaction { () throws in #expect(try migrator.migrate(db).applied == []) }
+        #expect(try db.query("PRAGMA data_version") == before)
+        try migrator.migrate(SQLiteConnection(path: folder + "/db", readOnly: true))
     }
 
     @Test func `the ledger has the version, the name, the checksum and the time`() throws {
@@ -73,21 +71,19 @@ import Testing
     }
 
     @Test func `a failing script leaves nothing of itself and keeps what was done`() throws {
-        try withTemporaryFolder { folder in
-            try write("CREATE TABLE a(x);", to: folder + "/1_a.sql")
-            try write("CREATE TABLE b(x UNIQUE);\nINSERT INTO b\n VALUES (1), (1);", to: folder + "/2_b.sql")
-            try write("CREATE TABLE c(x);", to: folder + "/3_c.sql")
-            let db = try memory()
-            let error = try sqlError { try Migrator(SQLMigration.files(in: folder)).migrate(db) }
-            #expect(
-                error.description == "Migration 2 (b): \(folder)/2_b.sql:2:1: UNIQUE constraint failed: b.x"
-                    + " (SQLite error 2067). Statement: INSERT INTO b\n VALUES (1), (1);"
-                    + " Applied before it and kept: 1."
-            )
-            #expect(error.applied == [1])
-            #expect(try tables(in: db) == ["a"])
-            #expect(try ledger(of: db) == [1])
-        }
+        try write("CREATE TABLE a(x);", to: folder + "/1_a.sql")
+        try write("CREATE TABLE b(x UNIQUE);\nINSERT INTO b\n VALUES (1), (1);", to: folder + "/2_b.sql")
+        try write("CREATE TABLE c(x);", to: folder + "/3_c.sql")
+        let db = try memory()
+        let error = try sqlError { try Migrator(SQLMigration.files(in: folder)).migrate(db) }
+        #expect(
+            error.description == "Migration 2 (b): \(folder)/2_b.sql:2:1: UNIQUE constraint failed: b.x"
+                + " (SQLite error 2067). Statement: INSERT INTO b\n VALUES (1), (1);"
+                + " Applied before it and kept: 1."
+        )
+        #expect(error.applied == [1])
+        #expect(try tables(in: db) == ["a"])
+        #expect(try ledger(of: db) == [1])
     }
 
     @Test func `a failing closure is rolled back, and its error is inside`() throws {
@@ -137,16 +133,14 @@ import Testing
     }
 
     @Test func `the journal mode and the wait of the connection stay as they are`() throws {
-        try withTemporaryFolder { folder in
-            for mode in ["delete", "wal"] {
-                let db = try SQLiteConnection(path: "\(folder)/\(mode)")
-                try db.query("PRAGMA journal_mode = \(mode)")
-                let borrowed = db.borrowed
-                try borrowed.query("PRAGMA busy_timeout = 123")
-                try Migrator(migrations(1)).migrate(borrowed)
-                #expect(try db.query("PRAGMA journal_mode") == [[.text(mode)]])
-                #expect(try db.query("PRAGMA busy_timeout") == [[123]])
-            }
+        for mode in ["delete", "wal"] {
+            let db = try SQLiteConnection(path: "\(folder)/\(mode)")
+            try db.query("PRAGMA journal_mode = \(mode)")
+            let borrowed = db.borrowed
+            try borrowed.query("PRAGMA busy_timeout = 123")
+            try Migrator(migrations(1)).migrate(borrowed)
+            #expect(try db.query("PRAGMA journal_mode") == [[.text(mode)]])
+            #expect(try db.query("PRAGMA busy_timeout") == [[123]])
         }
     }
 }

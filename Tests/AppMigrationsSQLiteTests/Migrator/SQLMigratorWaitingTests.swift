@@ -2,80 +2,61 @@ import AppMigrationsSQLite
 import Testing
 
 /// Who hears that another process has the lock.
-@Suite struct SQLMigratorWaitingTests {
+@Suite(.temporaryDirectory) struct SQLMigratorWaitingTests {
+    let folder = TemporaryDirectory.current.path
+
     private let migrations = [
         Migration(version: 1, sql: "CREATE TABLE a(x)"), Migration(version: 2, sql: "CREATE TABLE b(x)"),
     ]
 
-    @Test func `a lock that is free is told to nobody, and one that is held before the wait begins`() throws {
-        try withTemporaryFolder { folder in
-            let db = try SQLiteConnection(path: folder + "/db")
-            let other = try SQLiteConnection(path: folder + "/db")
-            var waits = 0
-            try other.query("BEGIN IMMEDIATE")
-            let report = try Migrator(migrations).migrate(
-                db,
-                waiting: {
-                    waits += 1
-                    #expect(throws: Never.self) { try other.query("COMMIT") }
-                }
-            )
-            #expect(report.applied == [1, 2])
-            #expect(waits == 1)
-        }
+    @Test(arguments: ["IMMEDIATE", "EXCLUSIVE"])
+    func `a lock that is free is told to nobody, and one that is held before the wait begins`(lock: String)
+        throws
+    {
+        let db = try SQLiteConnection(path: folder + "/db")
+        let other = try SQLiteConnection(path: folder + "/db")
+        var waits = 0
+        try other.query("BEGIN \(lock)")
+        let report = try Migrator(migrations).migrate(
+            db,
+            waiting: {
+                waits += 1
+                #expect(throws: Never.self) { try other.query("COMMIT") }
+            }
+        )
+        #expect(report.applied == [1, 2])
+        #expect(waits == 1)
     }
 
     @Test func `a wait in vain is told of and is busy, on the connection of another library too`() throws {
-        try withTemporaryFolder { folder in
-            let db = try SQLiteConnection(path: folder + "/db")
-            try db.query("PRAGMA busy_timeout = 7")
-            let other = try SQLiteConnection(path: folder + "/db")
-            try other.query("BEGIN IMMEDIATE")
-            var waits = 0
-            let migrator = try SQLMigrator<OtherConnection>(
-                [SQLMigration(version: 1, sql: "CREATE TABLE a(x)")],
-                lockTimeout: .milliseconds(20)
-            )
-            let error = try sqlError { try migrator.migrate(OtherConnection(db), waiting: { waits += 1 }) }
-            #expect(error.code == .busy)
-            #expect(waits == 1)
-            #expect(try db.query("PRAGMA busy_timeout") == [[7]])
-        }
-    }
-
-    @Test func `a lock that keeps readers out is told of as well`() throws {
-        try withTemporaryFolder { folder in
-            let db = try SQLiteConnection(path: folder + "/db")
-            let other = try SQLiteConnection(path: folder + "/db")
-            var waits = 0
-            try other.query("BEGIN EXCLUSIVE")
-            let report = try Migrator(migrations, lockTimeout: .seconds(1)).migrate(
-                db,
-                waiting: {
-                    waits += 1
-                    #expect(throws: Never.self) { try other.query("COMMIT") }
-                }
-            )
-            #expect(report.applied == [1, 2])
-            #expect(waits == 1)
-        }
+        let db = try SQLiteConnection(path: folder + "/db")
+        try db.query("PRAGMA busy_timeout = 7")
+        let other = try SQLiteConnection(path: folder + "/db")
+        try other.query("BEGIN IMMEDIATE")
+        var waits = 0
+        let migrator = try SQLMigrator<OtherConnection>(
+            [SQLMigration(version: 1, sql: "CREATE TABLE a(x)")],
+            lockTimeout: .milliseconds(20)
+        )
+        let error = try sqlError { try migrator.migrate(OtherConnection(db), waiting: { waits += 1 }) }
+        #expect(error.code == .busy)
+        #expect(waits == 1)
+        #expect(try db.query("PRAGMA busy_timeout") == [[7]])
     }
 
     @Test func `a lock that keeps readers out is waited for once`() throws {
-        try withTemporaryFolder { folder in
-            let holder = try SQLiteConnection(path: folder + "/db")
-            try holder.query("BEGIN EXCLUSIVE")
-            var reads = 0
-            let db = OtherConnection(try SQLiteConnection(path: folder + "/db")) {
-                if $0.hasPrefix("SELECT") { reads += 1 }
-            }
-            let migrator = try SQLMigrator<OtherConnection>(
-                [SQLMigration(version: 1, sql: "CREATE TABLE a(x)")],
-                lockTimeout: .milliseconds(20)
-            )
-            #expect(try sqlError { try migrator.migrate(db) }.code == .busy)
-            #expect(reads == 1)
+        let holder = try SQLiteConnection(path: folder + "/db")
+        try holder.query("BEGIN EXCLUSIVE")
+        var reads = 0
+        let db = OtherConnection(try SQLiteConnection(path: folder + "/db")) {
+            if $0.hasPrefix("SELECT") { reads += 1 }
         }
+        let migrator = try SQLMigrator<OtherConnection>(
+            [SQLMigration(version: 1, sql: "CREATE TABLE a(x)")],
+            lockTimeout: .milliseconds(20)
+        )
+        #expect(try sqlError { try migrator.migrate(db) }.code == .busy)
+        #expect(reads == 1)
     }
 
     @Test func `a connection in a transaction waits for nobody`() throws {
@@ -88,20 +69,18 @@ import Testing
     }
 
     @Test func `on a connection that is awaited it is told as well`() async throws {
-        try await withTemporaryFolder { folder in
-            let db = AwaitedConnection(try SQLiteConnection(path: folder + "/db"))
-            let other = try SQLiteConnection(path: folder + "/db")
-            try other.query("BEGIN IMMEDIATE")
-            var waits = 0
-            let migrator = try AwaitedMigrator([AwaitedMigration(version: 1, sql: "CREATE TABLE a(x)")])
-            try await migrator.migrate(
-                db,
-                waiting: {
-                    waits += 1
-                    #expect(throws: Never.self) { try other.query("COMMIT") }
-                }
-            )
-            #expect(waits == 1)
-        }
+        let db = AwaitedConnection(try SQLiteConnection(path: folder + "/db"))
+        let other = try SQLiteConnection(path: folder + "/db")
+        try other.query("BEGIN IMMEDIATE")
+        var waits = 0
+        let migrator = try AwaitedMigrator([AwaitedMigration(version: 1, sql: "CREATE TABLE a(x)")])
+        try await migrator.migrate(
+            db,
+            waiting: {
+                waits += 1
+                #expect(throws: Never.self) { try other.query("COMMIT") }
+            }
+        )
+        #expect(waits == 1)
     }
 }

@@ -6,7 +6,11 @@ import Testing
 @testable import AppMigrationsSQLite
 
 /// Batches after deaths, with other states, and in databases that the state doesn't fit.
-@Suite struct BatchesPlaceTests {
+@Suite(.temporaryDirectory) struct BatchesPlaceTests {
+    let library: Library
+
+    init() throws { library = try Library() }
+
     @Test(arguments: [
         ("INSERT INTO log", 1), ("INSERT INTO log", 2), ("INSERT INTO log", 4),
         ("INSERT INTO main.\"app_migrations\"", 1), ("UPDATE main.\"app_migrations\"", 1),
@@ -17,118 +21,106 @@ import Testing
         statement: String,
         count: Int
     ) async throws {
-        try await withLibrary { library async throws in
-            await #expect(processExitsWith: .signal(SIGKILL)) {
-                [folder = library.folder as String, statement = statement as String, count = count as Int] in
-                let library = try Library(opening: folder)
-                let db = DyingConnection(library.db, statement: statement, after: count)
-                try library.count(to: 4, in: db)
-            }
-            let before = try library.log
-            // Where the last batch was committed, only the record was missing.
-            #expect(try library.count(to: 4) == (before.count < 4))
-            #expect(try library.log == [["1"], ["2"], ["3"], ["4"]])
-            #expect(try library.cursors == [[nil]])
-            #expect(try library.manager().manager.history.map(\.attempts) == [2])
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            [folder = library.folder as String, statement = statement as String, count = count as Int] in
+            let library = try Library(opening: folder)
+            let db = DyingConnection(library.db, statement: statement, after: count)
+            try library.count(to: 4, in: db)
         }
+        let before = try library.log
+        // Where the last batch was committed, only the record was missing.
+        #expect(try library.count(to: 4) == (before.count < 4))
+        #expect(try library.log == [["1"], ["2"], ["3"], ["4"]])
+        #expect(try library.cursors == [[nil]])
+        #expect(try library.manager().manager.history.map(\.attempts) == [2])
     }
 
     @Test func `two states on one database share the batches, each of which runs once`() throws {
-        try withLibrary { library throws in
-            try withTemporaryFolder { elsewhere in
-                let second = try SQLiteConnection(path: library.folder + "/db")
-                let other = try MigrationManager(
-                    named: "Library",
-                    currentVersion: "1.4",
-                    firstRun: .everything,
-                    stateDirectory: elsewhere
-                )
-                let failed = #expect(throws: MigrationError.self) {
-                    try library.count(to: 5) { if $0 == 3 { throw Failure() } }
-                }
-                #expect(failed?.underlyingError is Failure)
-                let shared = try library.manager { event in
-                    // After the third batch the other state takes over.
-                    guard event.kind == .progressed, event.fraction == 0.5 else { return }
-                    #expect(throws: Never.self) {
-                        try library.count(
-                            to: 5,
-                            in: second,
-                            manager: LibraryManager(manager: other, db: second)
-                        )
-                    }
-                }
-                #expect(try library.count(to: 5, in: library.db, manager: shared))
-                #expect(other.lastRunVersion == AppVersion("1.4"))
-                #expect(shared.manager.lastRunVersion == AppVersion("1.4"))
-                #expect(try library.log == [["1"], ["2"], ["3"], ["4"], ["5"]])
+        try withTemporaryFolder { elsewhere in
+            let second = try SQLiteConnection(path: library.folder + "/db")
+            let other = try MigrationManager(
+                named: "Library",
+                currentVersion: "1.4",
+                firstRun: .everything,
+                stateDirectory: elsewhere
+            )
+            let failed = #expect(throws: MigrationError.self) {
+                try library.count(to: 5) { if $0 == 3 { throw Failure() } }
             }
+            #expect(failed?.underlyingError is Failure)
+            let shared = try library.manager { event in
+                // After the third batch the other state takes over.
+                guard event.kind == .progressed, event.fraction == 0.5 else { return }
+                #expect(throws: Never.self) {
+                    try library.count(
+                        to: 5,
+                        in: second,
+                        manager: LibraryManager(manager: other, db: second)
+                    )
+                }
+            }
+            #expect(try library.count(to: 5, in: library.db, manager: shared))
+            #expect(other.lastRunVersion == AppVersion("1.4"))
+            #expect(shared.manager.lastRunVersion == AppVersion("1.4"))
+            #expect(try library.log == [["1"], ["2"], ["3"], ["4"], ["5"]])
         }
     }
 
     @Test func `a restored backup goes on at its own cursor`() throws {
-        try withLibrary { library throws in
-            let backup = library.folder + "/backup"
-            _ = #expect(throws: MigrationError.self) {
-                try library.count(to: 6) {
-                    if $0 == 3 { throw Failure() }
-                }
+        let backup = library.folder + "/backup"
+        _ = #expect(throws: MigrationError.self) {
+            try library.count(to: 6) {
+                if $0 == 3 { throw Failure() }
             }
-            try library.db.query("VACUUM INTO ?", [.text(backup)])
-            _ = #expect(throws: MigrationError.self) {
-                try library.count(to: 6) { if $0 == 5 { throw Failure() } }
-            }
-            let restored = try SQLiteConnection(path: backup)
-            #expect(try library.count(to: 6, in: restored))
-            #expect(try restored.query("SELECT count(*), count(DISTINCT version) FROM log") == [[6, 6]])
         }
+        try library.db.query("VACUUM INTO ?", [.text(backup)])
+        _ = #expect(throws: MigrationError.self) {
+            try library.count(to: 6) { if $0 == 5 { throw Failure() } }
+        }
+        let restored = try SQLiteConnection(path: backup)
+        #expect(try library.count(to: 6, in: restored))
+        #expect(try restored.query("SELECT count(*), count(DISTINCT version) FROM log") == [[6, 6]])
     }
 
     @Test func `a reset in the database begins anew, and one of the state alone goes on`() throws {
-        try withLibrary { library throws in
-            let stop = { (number: Int) throws in if number == 3 { throw Failure() } }
-            _ = #expect(throws: MigrationError.self) { try library.count(to: 4, stop) }
-            try library.manager().manager.reset(to: "1.0")
-            #expect(try library.cursors == [["2"]])
-            try library.manager().manager.reset(to: "1.0", in: library.db)
-            #expect(try library.cursors == [])
-            try library.count(to: 4)
-            #expect(try library.log.count == 6)
-        }
+        let stop = { (number: Int) throws in if number == 3 { throw Failure() } }
+        _ = #expect(throws: MigrationError.self) { try library.count(to: 4, stop) }
+        try library.manager().manager.reset(to: "1.0")
+        #expect(try library.cursors == [["2"]])
+        try library.manager().manager.reset(to: "1.0", in: library.db)
+        #expect(try library.cursors == [])
+        try library.count(to: 4)
+        #expect(try library.log.count == 6)
     }
 
     @Test func `what was begun in batches is not run as a whole, and what has run as a whole not in batches`()
         throws
     {
-        try withLibrary { library throws in
-            _ = #expect(throws: MigrationError.self) {
-                try library.count(to: 4) { if $0 == 2 { throw Failure() } }
-            }
-            let error = #expect(throws: MigrationError.self) { try library.manager().add("1.4") }
-            #expect(
-                (error?.underlyingError as? SQLError)?.message
-                    == "Version 1.4 was begun in batches and stands at \"1\": what ends it is batches: again"
-            )
-            try library.manager().manager.reset(to: "1.0", in: library.db)
-            #expect(try library.manager().add("1.4"))
-            try library.manager().manager.reset(to: "1.0")
-            #expect(try !library.count(to: 4))
+        _ = #expect(throws: MigrationError.self) {
+            try library.count(to: 4) { if $0 == 2 { throw Failure() } }
         }
+        let error = #expect(throws: MigrationError.self) { try library.manager().add("1.4") }
+        #expect(
+            (error?.underlyingError as? SQLError)?.message
+                == "Version 1.4 was begun in batches and stands at \"1\": what ends it is batches: again"
+        )
+        try library.manager().manager.reset(to: "1.0", in: library.db)
+        #expect(try library.manager().add("1.4"))
+        try library.manager().manager.reset(to: "1.0")
+        #expect(try !library.count(to: 4))
     }
 
     @Test func `a table without the cursor gets it, and its rows stand for versions that are done`() throws {
-        try withLibrary { library throws in
-            try library.db.execute(
-                script: """
-                    CREATE TABLE app_migrations(manager TEXT NOT NULL, version TEXT NOT NULL, PRIMARY KEY(manager, version));
-                    INSERT INTO app_migrations VALUES ('Library', '1.4'), ('Other', '1.4');
-                    """
-            )
-            #expect(try !library.count(to: 4))
-            try library.manager().manager.reset(to: "1.0", in: library.db)
-            #expect(try library.count(to: 4))
-            #expect(try library.rows == [["Library", "1.4"], ["Other", "1.4"]])
-        }
+        try library.db.execute(
+            script: """
+                CREATE TABLE app_migrations(manager TEXT NOT NULL, version TEXT NOT NULL, PRIMARY KEY(manager, version));
+                INSERT INTO app_migrations VALUES ('Library', '1.4'), ('Other', '1.4');
+                """
+        )
+        #expect(try !library.count(to: 4))
+        try library.manager().manager.reset(to: "1.0", in: library.db)
+        #expect(try library.count(to: 4))
+        #expect(try library.rows == [["Library", "1.4"], ["Other", "1.4"]])
     }
 
     @Test(arguments: [
@@ -142,43 +134,37 @@ import Testing
         ),
     ])
     func `a cursor that is not kept or can't be read is an error`(statement: String, message: String) throws {
-        try withLibrary { library throws in
-            _ = #expect(throws: MigrationError.self) {
-                try library.count(to: 4) { if $0 == 2 { throw Failure() } }
-            }
-            try library.db.query(statement)
-            let error = #expect(throws: MigrationError.self) { try library.count(to: 4) }
-            let cause = error?.underlyingError as? SQLError
-            #expect(cause?.code == .ledgerUnreadable)
-            #expect(cause?.message == message)
-            #expect(try library.log == [["1"]])
+        _ = #expect(throws: MigrationError.self) {
+            try library.count(to: 4) { if $0 == 2 { throw Failure() } }
         }
+        try library.db.query(statement)
+        let error = #expect(throws: MigrationError.self) { try library.count(to: 4) }
+        let cause = error?.underlyingError as? SQLError
+        #expect(cause?.code == .ledgerUnreadable)
+        #expect(cause?.message == message)
+        #expect(try library.log == [["1"]])
     }
 
     @Test func `batches of a database that another process has reset are not recorded`() throws {
-        try withLibrary { library throws in
-            let second = try SQLiteConnection(path: library.folder + "/db")
-            let db = OtherConnection(library.db) { statement in
-                // After the last batch.
-                guard statement == "PRAGMA synchronous = 3" else { return }
-                try second.query("DELETE FROM app_migrations")
-            }
-            let error = #expect(throws: MigrationError.self) { try library.count(to: 2, in: db) }
-            #expect((error?.underlyingError as? SQLError)?.code == .ledgerUnreadable)
-            #expect(try library.rows.isEmpty)
-            #expect(try library.manager().manager.lastRunVersion == AppVersion("1.0"))
+        let second = try SQLiteConnection(path: library.folder + "/db")
+        let db = OtherConnection(library.db) { statement in
+            // After the last batch.
+            guard statement == "PRAGMA synchronous = 3" else { return }
+            try second.query("DELETE FROM app_migrations")
         }
+        let error = #expect(throws: MigrationError.self) { try library.count(to: 2, in: db) }
+        #expect((error?.underlyingError as? SQLError)?.code == .ledgerUnreadable)
+        #expect(try library.rows.isEmpty)
+        #expect(try library.manager().manager.lastRunVersion == AppVersion("1.0"))
     }
 
     @Test func `rows that a trigger keeps from being deleted are no obstacle`() throws {
-        try withLibrary { library throws in
-            #expect(try library.manager().add("1.1"))
-            try library.db.query(
-                "CREATE TRIGGER t BEFORE DELETE ON app_migrations BEGIN SELECT RAISE(ABORT, 'kept'); END"
-            )
-            #expect(try library.count(to: 2))
-            #expect(try library.cursors == [[nil], [nil]])
-        }
+        #expect(try library.manager().add("1.1"))
+        try library.db.query(
+            "CREATE TRIGGER t BEFORE DELETE ON app_migrations BEGIN SELECT RAISE(ABORT, 'kept'); END"
+        )
+        #expect(try library.count(to: 2))
+        #expect(try library.cursors == [[nil], [nil]])
     }
 
     @Test(arguments: [
@@ -196,42 +182,38 @@ import Testing
     )
         throws
     {
-        try withLibrary { library throws in
-            try library.db.execute(
-                script: """
-                    CREATE TABLE app_migrations(\(columns), cursor TEXT);
-                    INSERT INTO app_migrations(manager, version) VALUES \(values);
-                    """
+        try library.db.execute(
+            script: """
+                CREATE TABLE app_migrations(\(columns), cursor TEXT);
+                INSERT INTO app_migrations(manager, version) VALUES \(values);
+                """
+        )
+        for attempt in [{ try library.count(to: 2) }, { try library.manager().add("1.4") }] {
+            let error = #expect(throws: MigrationError.self) { try attempt() }
+            #expect(
+                (error?.underlyingError as? SQLError)?.message
+                    == "The table app_migrations has rows that seem to be of version 1.4, and are not: \(found)"
             )
-            for attempt in [{ try library.count(to: 2) }, { try library.manager().add("1.4") }] {
-                let error = #expect(throws: MigrationError.self) { try attempt() }
-                #expect(
-                    (error?.underlyingError as? SQLError)?.message
-                        == "The table app_migrations has rows that seem to be of version 1.4, and are not: \(found)"
-                )
-            }
-            #expect(try library.log.isEmpty)
         }
+        #expect(try library.log.isEmpty)
     }
 
     @Test func `a lock that another writer holds is waited for by each batch`() throws {
-        try withLibrary { library throws in
-            let holder = try SQLiteConnection(path: library.folder + "/db")
-            let manager = try library.manager { event in
-                guard event.kind == .progressed else { return }
-                #expect(throws: Never.self) { try holder.query("BEGIN IMMEDIATE") }
-            }
-            let error = #expect(throws: MigrationError.self) {
-                try manager.manager.whenMigrating(
-                    toVersion: "1.4",
-                    in: library.db,
-                    lockTimeout: .milliseconds(20)
-                ) { _, _, _ in .continue(at: 1, progress: 0.5) }
-            }
-            #expect((error?.underlyingError as? SQLError)?.code == .busy)
-            try holder.query("COMMIT")
-            #expect(try library.cursors == [["1"]])
+        let holder = try SQLiteConnection(path: library.folder + "/db")
+        let manager = try library.manager { event in
+            guard event.kind == .progressed else { return }
+            #expect(throws: Never.self) { try holder.query("BEGIN IMMEDIATE") }
         }
+        let error = #expect(throws: MigrationError.self) {
+            try manager.manager.whenMigrating(
+                toVersion: "1.4",
+                in: library.db,
+                lockTimeout: .milliseconds(20)
+            ) { _, _, _ in .continue(at: 1, progress: 0.5) }
+        }
+        #expect((error?.underlyingError as? SQLError)?.code == .busy)
+        try holder.query("COMMIT")
+        #expect(try library.cursors == [["1"]])
     }
 
     // Without a sync of its own, a log that is full goes into the database without one, and the next commits write over it.
@@ -244,23 +226,21 @@ import Testing
         setting: Int64,
         batches: Int64
     ) throws {
-        try withLibrary { library throws in
-            try library.db.query("PRAGMA journal_mode = \(journal)")
-            try library.db.query("PRAGMA synchronous = \(setting)")
-            var synchronous = [[[SQLValue]]]()
-            // It is another number for a connection when the file was changed by others.
-            let reader = try SQLiteConnection(path: library.folder + "/db")
-            var written = [[[SQLValue]]]()
-            let db = OtherConnection(library.db) { statement in
-                guard statement == "COMMIT" else { return }
-                synchronous.append(try library.db.query("PRAGMA synchronous"))
-                written.append(try reader.query("PRAGMA data_version"))
-            }
-            try library.count(to: 3, in: db)
-            #expect(synchronous == [batches, batches, batches, 3].map { [[.integer($0)]] })
-            #expect(try library.db.query("PRAGMA synchronous") == [[.integer(setting)]])
+        try library.db.query("PRAGMA journal_mode = \(journal)")
+        try library.db.query("PRAGMA synchronous = \(setting)")
+        var synchronous = [[[SQLValue]]]()
+        // It is another number for a connection when the file was changed by others.
+        let reader = try SQLiteConnection(path: library.folder + "/db")
+        var written = [[[SQLValue]]]()
+        let db = OtherConnection(library.db) { statement in
+            guard statement == "COMMIT" else { return }
+            synchronous.append(try library.db.query("PRAGMA synchronous"))
             written.append(try reader.query("PRAGMA data_version"))
-            #expect(Set(written).count == 5)
         }
+        try library.count(to: 3, in: db)
+        #expect(synchronous == [batches, batches, batches, 3].map { [[.integer($0)]] })
+        #expect(try library.db.query("PRAGMA synchronous") == [[.integer(setting)]])
+        written.append(try reader.query("PRAGMA data_version"))
+        #expect(Set(written).count == 5)
     }
 }

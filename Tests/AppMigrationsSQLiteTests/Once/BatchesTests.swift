@@ -5,26 +5,28 @@ import Testing
 @testable import AppMigrationsSQL
 @testable import AppMigrationsSQLite
 
-@Suite struct BatchesTests {
+@Suite(.temporaryDirectory) struct BatchesTests {
+    let library: Library
+
+    init() throws { library = try Library() }
+
     @Test func `each batch gets the cursor of the one before it, and none runs after the last`() throws {
-        try withLibrary { library throws in
-            let manager = try library.manager()
-            var cursors = [String?]()
-            let ran = try manager.batches { db, batch, context throws in
-                #expect(context.attempt == 1)
-                #expect(context.version == AppVersion("1.4"))
-                #expect(try db.isInTransaction)
-                cursors.append(batch.cursor)
-                return cursors.count < 3 ? .continue(at: cursors.count) : .done
-            }
-            #expect(ran)
-            #expect(cursors == [nil, "1", "2"])
-            #expect(try library.rows == [["Library", "1.4"]])
-            #expect(try library.cursors == [[nil]])
-            #expect(manager.manager.lastRunVersion == AppVersion("1.4"))
-            try manager.manager.reset(to: "1.0")
-            #expect(try !library.manager().batches { _, _, _ in throw Failure() })
+        let manager = try library.manager()
+        var cursors = [String?]()
+        let ran = try manager.batches { db, batch, context throws in
+            #expect(context.attempt == 1)
+            #expect(context.version == AppVersion("1.4"))
+            #expect(try db.isInTransaction)
+            cursors.append(batch.cursor)
+            return cursors.count < 3 ? .continue(at: cursors.count) : .done
         }
+        #expect(ran)
+        #expect(cursors == [nil, "1", "2"])
+        #expect(try library.rows == [["Library", "1.4"]])
+        #expect(try library.cursors == [[nil]])
+        #expect(manager.manager.lastRunVersion == AppVersion("1.4"))
+        try manager.manager.reset(to: "1.0")
+        #expect(try !library.manager().batches { _, _, _ in throw Failure() })
     }
 
     @Test func `a cursor is read as the type that wrote it, and another text is an error`() throws {
@@ -45,65 +47,57 @@ import Testing
     func `a batch that throws is rolled back, and the next start goes on behind those before it`(
         isBorrowed: Bool
     ) throws {
-        try withLibrary { library throws in
-            let db = isBorrowed ? library.db.borrowed : library.db
-            let error = #expect(throws: MigrationError.self) {
-                try library.count(to: 5, in: db) { if $0 == 3 { throw Failure() } }
-            }
-            #expect(error?.code == .migrationFailed)
-            #expect(error?.underlyingError is Failure)
-            #expect(try library.log == [["1"], ["2"]])
-            #expect(try library.cursors == [["2"]])
-            #expect(try library.count(to: 5, in: db))
-            #expect(try library.log == [["1"], ["2"], ["3"], ["4"], ["5"]])
+        let db = isBorrowed ? library.db.borrowed : library.db
+        let error = #expect(throws: MigrationError.self) {
+            try library.count(to: 5, in: db) { if $0 == 3 { throw Failure() } }
         }
+        #expect(error?.code == .migrationFailed)
+        #expect(error?.underlyingError is Failure)
+        #expect(try library.log == [["1"], ["2"]])
+        #expect(try library.cursors == [["2"]])
+        #expect(try library.count(to: 5, in: db))
+        #expect(try library.log == [["1"], ["2"], ["3"], ["4"], ["5"]])
     }
 
     @Test func `a cancelled task ends between two batches, and the next start goes on there`() async throws {
-        try await withLibrary { library async throws in
-            // A borrowed connection doesn't know of the cancellation, and the second batch saves no checkpoint.
-            let task = Task {
-                try library.manager().manager.whenMigrating(toVersion: "1.4", in: library.db.borrowed) {
-                    db,
-                    batch,
-                    _ in
-                    let number = try (batch.cursor(as: Int.self) ?? 0) + 1
-                    if number == 2 { withUnsafeCurrentTask { $0?.cancel() } }
-                    return number == 5 ? .done : .continue(at: number)
-                }
+        // A borrowed connection doesn't know of the cancellation, and the second batch saves no checkpoint.
+        let task = Task {
+            try library.manager().manager.whenMigrating(toVersion: "1.4", in: library.db.borrowed) {
+                db,
+                batch,
+                _ in
+                let number = try (batch.cursor(as: Int.self) ?? 0) + 1
+                if number == 2 { withUnsafeCurrentTask { $0?.cancel() } }
+                return number == 5 ? .done : .continue(at: number)
             }
-            let error = await #expect(throws: MigrationError.self) { try await task.value }
-            #expect(error?.code == .cancelled)
-            #expect(try library.cursors == [["2"]])
-            #expect(try library.count(to: 5))
-            #expect(try library.log == [["3"], ["4"], ["5"]])
         }
+        let error = await #expect(throws: MigrationError.self) { try await task.value }
+        #expect(error?.code == .cancelled)
+        #expect(try library.cursors == [["2"]])
+        #expect(try library.count(to: 5))
+        #expect(try library.log == [["3"], ["4"], ["5"]])
     }
 
     @Test func `a batch that ends where it began is an error instead of a loop without end`() throws {
-        try withLibrary { library throws in
-            let manager = try library.manager()
-            let error = #expect(throws: MigrationError.self) {
-                try manager.batches { _, _, _ in .continue(at: "7") }
-            }
-            let cause = error?.underlyingError as? SQLError
-            #expect(cause?.code == .invalidCursor)
-            #expect(
-                cause?.message == "A batch of version 1.4 ended at the cursor at which it began, \"7\""
-            )
+        let manager = try library.manager()
+        let error = #expect(throws: MigrationError.self) {
+            try manager.batches { _, _, _ in .continue(at: "7") }
         }
+        let cause = error?.underlyingError as? SQLError
+        #expect(cause?.code == .invalidCursor)
+        #expect(
+            cause?.message == "A batch of version 1.4 ended at the cursor at which it began, \"7\""
+        )
     }
 
     @Test func `a cursor that only looks like the one before it is another place`() throws {
-        try withLibrary { library throws in
-            let titles = ["Caf\u{E9}", "Cafe\u{301}", "", "a\u{0}b", "\"\\\n\u{2028}\u{FFFF}"]
-            var cursors = [[UInt8]]()
-            try library.manager().batches { _, batch, _ in
-                cursors.append(batch.cursor.map { Array($0.utf8) } ?? [])
-                return cursors.count > titles.count ? .done : .continue(at: titles[cursors.count - 1])
-            }
-            #expect(cursors == [[]] + titles.map { Array($0.utf8) })
+        let titles = ["Caf\u{E9}", "Cafe\u{301}", "", "a\u{0}b", "\"\\\n\u{2028}\u{FFFF}"]
+        var cursors = [[UInt8]]()
+        try library.manager().batches { _, batch, _ in
+            cursors.append(batch.cursor.map { Array($0.utf8) } ?? [])
+            return cursors.count > titles.count ? .done : .continue(at: titles[cursors.count - 1])
         }
+        #expect(cursors == [[]] + titles.map { Array($0.utf8) })
     }
 
     @Test(arguments: ["SELECT sum(x) FROM c", "INSERT INTO log SELECT x FROM c"], [false, true])
@@ -111,46 +105,42 @@ import Testing
         statement: String,
         isBatch: Bool
     ) async throws {
-        try await withLibrary { library async throws in
-            let endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) \(statement)"
-            let task = Task {
-                let work = { (db: SQLiteConnection) throws in
-                    withUnsafeCurrentTask { $0?.cancel() }
-                    try db.query(endless)
-                }
-                guard isBatch else { return try library.manager().whenMigrating(toVersion: "1.4", run: work) }
-                return try library.manager().batches { db, _, _ in
-                    try work(db)
-                    return .done
-                }
+        let endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) \(statement)"
+        let task = Task {
+            let work = { (db: SQLiteConnection) throws in
+                withUnsafeCurrentTask { $0?.cancel() }
+                try db.query(endless)
             }
-            let error = await #expect(throws: MigrationError.self) { try await task.value }
-            #expect(error?.code == .cancelled)
-            #expect(try library.count(to: 2))
-            #expect(try library.log == [["1"], ["2"]])
+            guard isBatch else { return try library.manager().whenMigrating(toVersion: "1.4", run: work) }
+            return try library.manager().batches { db, _, _ in
+                try work(db)
+                return .done
+            }
         }
+        let error = await #expect(throws: MigrationError.self) { try await task.value }
+        #expect(error?.code == .cancelled)
+        #expect(try library.count(to: 2))
+        #expect(try library.log == [["1"], ["2"]])
     }
 
     @Test(arguments: [(4_096, nil), (4_097, SQLError.Code.invalidCursor)])
     func `a cursor has a limit`(bytes: Int, code: SQLError.Code?) throws {
-        try withLibrary { library throws in
-            let long = String(repeating: "é", count: bytes / 2) + String(repeating: "e", count: bytes % 2)
-            var cause: SQLError?
-            do {
-                try library.manager().batches { _, batch, _ in
-                    batch.cursor == nil ? .continue(at: long) : .done
-                }
-            } catch let error as MigrationError {
-                cause = error.underlyingError as? SQLError
+        let long = String(repeating: "é", count: bytes / 2) + String(repeating: "e", count: bytes % 2)
+        var cause: SQLError?
+        do {
+            try library.manager().batches { _, batch, _ in
+                batch.cursor == nil ? .continue(at: long) : .done
             }
-            #expect(cause?.code == code)
-            if let cause {
-                #expect(
-                    cause.message
-                        == "A batch of version 1.4 ended at a cursor of 4097 bytes, and 4096 are the most"
-                )
-                #expect(try library.rows.isEmpty)
-            }
+        } catch let error as MigrationError {
+            cause = error.underlyingError as? SQLError
+        }
+        #expect(cause?.code == code)
+        if let cause {
+            #expect(
+                cause.message
+                    == "A batch of version 1.4 ended at a cursor of 4097 bytes, and 4096 are the most"
+            )
+            #expect(try library.rows.isEmpty)
         }
     }
 
@@ -162,72 +152,64 @@ import Testing
         statements: [String],
         isBorrowed: Bool
     ) throws {
-        try withLibrary { library throws in
-            let db = isBorrowed ? library.db.borrowed : library.db
-            let error = #expect(throws: MigrationError.self) {
-                try library.manager().manager.whenMigrating(toVersion: "1.4", in: db) { db, _, _ in
-                    for statement in statements { try db.query(statement) }
-                    return .continue(at: 1)
-                }
+        let db = isBorrowed ? library.db.borrowed : library.db
+        let error = #expect(throws: MigrationError.self) {
+            try library.manager().manager.whenMigrating(toVersion: "1.4", in: db) { db, _, _ in
+                for statement in statements { try db.query(statement) }
+                return .continue(at: 1)
             }
-            #expect((error?.underlyingError as? SQLError)?.code == .transactionEnded)
-            #expect(try library.rows.isEmpty)
-            #expect(try !library.db.isInTransaction)
         }
+        #expect((error?.underlyingError as? SQLError)?.code == .transactionEnded)
+        #expect(try library.rows.isEmpty)
+        #expect(try !library.db.isInTransaction)
     }
 
     @Test func `progress is told after the commit`() throws {
-        try withLibrary { library throws in
-            let log = Guarded([String]())
-            let other = try SQLiteConnection(path: library.folder + "/db")
-            let manager = try library.manager { event in
-                guard event.kind == .progressed, let fraction = event.fraction else { return }
-                let cursor = try? other.query("SELECT cursor FROM app_migrations").first?.first
-                log.withLock { $0.append("\(fraction) \(cursor ?? .null)") }
-            }
-            try library.count(to: 3, in: library.db, manager: manager)
-            #expect(log.withLock { $0 } == ["0.25 '1'", "0.5 '2'"])
+        let log = Guarded([String]())
+        let other = try SQLiteConnection(path: library.folder + "/db")
+        let manager = try library.manager { event in
+            guard event.kind == .progressed, let fraction = event.fraction else { return }
+            let cursor = try? other.query("SELECT cursor FROM app_migrations").first?.first
+            log.withLock { $0.append("\(fraction) \(cursor ?? .null)") }
         }
+        try library.count(to: 3, in: library.db, manager: manager)
+        #expect(log.withLock { $0 } == ["0.25 '1'", "0.5 '2'"])
     }
 
     @Test func `foreign keys stay as they are, and a batch that breaks them is refused`() throws {
-        try withLibrary { library throws in
-            try library.db.execute(
-                script: """
-                    PRAGMA foreign_keys = ON;
-                    CREATE TABLE parent(id INTEGER PRIMARY KEY);
-                    CREATE TABLE child(parent REFERENCES parent(id) DEFERRABLE INITIALLY DEFERRED);
-                    """
-            )
-            let error = #expect(throws: MigrationError.self) {
-                try library.manager().batches { db, batch, _ throws in
-                    #expect(try db.query("PRAGMA foreign_keys") == [[1]])
-                    try db.query("INSERT INTO child VALUES (?)", [batch.cursor == nil ? nil : 7])
-                    return batch.cursor == nil ? .continue(at: 1) : .done
-                }
+        try library.db.execute(
+            script: """
+                PRAGMA foreign_keys = ON;
+                CREATE TABLE parent(id INTEGER PRIMARY KEY);
+                CREATE TABLE child(parent REFERENCES parent(id) DEFERRABLE INITIALLY DEFERRED);
+                """
+        )
+        let error = #expect(throws: MigrationError.self) {
+            try library.manager().batches { db, batch, _ throws in
+                #expect(try db.query("PRAGMA foreign_keys") == [[1]])
+                try db.query("INSERT INTO child VALUES (?)", [batch.cursor == nil ? nil : 7])
+                return batch.cursor == nil ? .continue(at: 1) : .done
             }
-            #expect((error?.underlyingError as? SQLError)?.extendedResultCode == 787)
-            #expect(try library.db.query("SELECT parent FROM child") == [[nil]])
-            #expect(try library.cursors == [["1"]])
         }
+        #expect((error?.underlyingError as? SQLError)?.extendedResultCode == 787)
+        #expect(try library.db.query("SELECT parent FROM child") == [[nil]])
+        #expect(try library.cursors == [["1"]])
     }
 
     @Test func `a plan and a start that has the version open no database`() throws {
-        try withLibrary { library throws in
-            func opened() throws -> SQLiteConnection {
-                Issue.record("opened")
-                return library.db
-            }
-            let plan = try library.manager().manager.plan { manager in
-                try manager.whenMigrating(toVersion: "1.4", in: try opened()) { _, _, _ in .done }
-            }
-            #expect(plan.map(\.kind) == [.willRun])
-            try library.count(to: 3)
-            #expect(
-                try !library.manager().manager.whenMigrating(toVersion: "1.4", in: try opened()) { _, _, _ in
-                    .done
-                }
-            )
+        func opened() throws -> SQLiteConnection {
+            Issue.record("opened")
+            return library.db
         }
+        let plan = try library.manager().manager.plan { manager in
+            try manager.whenMigrating(toVersion: "1.4", in: try opened()) { _, _, _ in .done }
+        }
+        #expect(plan.map(\.kind) == [.willRun])
+        try library.count(to: 3)
+        #expect(
+            try !library.manager().manager.whenMigrating(toVersion: "1.4", in: try opened()) { _, _, _ in
+                .done
+            }
+        )
     }
 }

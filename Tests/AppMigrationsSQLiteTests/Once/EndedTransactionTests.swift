@@ -4,65 +4,76 @@ import AppMigrationsSQLite
 import Testing
 
 /// A closure that ends the transaction in which its row would be written.
-@Suite struct EndedTransactionTests {
+@Suite(.temporaryDirectory) struct EndedTransactionTests {
+    /// How a closure ends its transaction: by queries or a script, behind writes of its own or before any, on whose connection.
+    struct Way: CustomTestStringConvertible, Sendable {
+        var isScript = false
+        var writes = false
+        var isBorrowed = false
+
+        var testDescription: String { "\(isScript) \(writes) \(isBorrowed)" }
+    }
+
+    private static let ways = [false, true].flatMap { isScript in
+        [false, true].flatMap { writes in
+            [false, true].map { Way(isScript: isScript, writes: writes, isBorrowed: $0) }
+        }
+    }
+
     private static let ends = [
         ["COMMIT"], ["END"], ["END TRANSACTION"], ["ROLLBACK"], ["COMMIT", "BEGIN"],
-        ["END", "BEGIN IMMEDIATE"],
-        ["ROLLBACK", "BEGIN"], ["COMMIT", "BEGIN", "SAVEPOINT mine"],
+        ["END", "BEGIN IMMEDIATE"], ["ROLLBACK", "BEGIN"], ["COMMIT", "BEGIN", "SAVEPOINT mine"],
     ]
 
-    @Test(arguments: ends, [false, true])
+    let library: Library
+
+    init() throws {
+        library = try Library()
+        #expect(try library.manager().add("1.3"))
+    }
+
+    private func expectFailed(_ error: MigrationError?, _ code: SQLError.Code) throws {
+        #expect((error?.underlyingError as? SQLError)?.code == code)
+        #expect(try library.rows == [["Library", "1.3"]])
+        #expect(try !library.db.isInTransaction)
+        #expect(try library.manager().add("1.4"))
+    }
+
+    @Test(arguments: ends, ways)
     func `a closure that ends its transaction fails and is not recorded, and says what may be committed`(
         ends: [String],
-        isBorrowed: Bool
+        way: Way
     ) throws {
-        for isScript in [false, true] {
-            for writes in [false, true] {
-                try withLibrary { library throws in
-                    #expect(try library.manager().add("1.3"))
-                    let db = isBorrowed ? library.db.borrowed : library.db
-                    let error = #expect(throws: MigrationError.self) {
-                        try library.manager().manager.whenMigrating(toVersion: "1.4", in: db) { db in
-                            if writes { try db.query("INSERT INTO log VALUES ('early')") }
-                            if isScript {
-                                try db.execute(script: ends.joined(separator: ";"))
-                            } else {
-                                for end in ends { try db.query(end) }
-                            }
-                            try db.query("INSERT INTO log VALUES ('late')")
-                        }
-                    }
-                    let cause = error?.underlyingError as? SQLError
-                    #expect(cause?.code == (isScript ? .refusedStatement : .transactionEnded))
-                    let mayBeCommitted = cause?.message.hasSuffix(
-                        "may have been committed, and it is not recorded"
-                    )
-                    #expect(mayBeCommitted == !isScript)
-                    #expect(try library.rows == [["Library", "1.3"]])
-                    #expect(try !library.db.isInTransaction)
-                    #expect(try library.manager().add("1.4"))
+        let db = way.isBorrowed ? library.db.borrowed : library.db
+        let error = #expect(throws: MigrationError.self) {
+            try library.manager().manager.whenMigrating(toVersion: "1.4", in: db) { db in
+                if way.writes { try db.query("INSERT INTO log VALUES ('early')") }
+                if way.isScript {
+                    try db.execute(script: ends.joined(separator: ";"))
+                } else {
+                    for end in ends { try db.query(end) }
                 }
+                try db.query("INSERT INTO log VALUES ('late')")
             }
         }
+        let cause = error?.underlyingError as? SQLError
+        #expect(
+            cause?.message.hasSuffix("may have been committed, and it is not recorded") == !way.isScript
+        )
+        try expectFailed(error, way.isScript ? .refusedStatement : .transactionEnded)
     }
 
     @Test(arguments: ends)
     func `on a connection that is awaited, too`(ends: [String]) async throws {
-        try await withLibrary { library async throws in
-            #expect(try library.manager().add("1.3"))
-            let error = await #expect(throws: MigrationError.self) {
-                try await library.manager().manager.whenMigrating(
-                    toVersion: "1.4",
-                    in: AwaitedConnection(library.db)
-                ) { db in
-                    for end in ends { try await db.query(end) }
-                    try await db.query("INSERT INTO log VALUES ('late')")
-                }
+        let error = await #expect(throws: MigrationError.self) {
+            try await library.manager().manager.whenMigrating(
+                toVersion: "1.4",
+                in: AwaitedConnection(library.db)
+            ) { db in
+                for end in ends { try await db.query(end) }
+                try await db.query("INSERT INTO log VALUES ('late')")
             }
-            #expect((error?.underlyingError as? SQLError)?.code == .transactionEnded)
-            #expect(try library.rows == [["Library", "1.3"]])
-            #expect(try !library.db.isInTransaction)
-            #expect(try library.manager().add("1.4"))
         }
+        try expectFailed(error, .transactionEnded)
     }
 }

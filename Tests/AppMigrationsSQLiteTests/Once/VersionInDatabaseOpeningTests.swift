@@ -3,7 +3,9 @@ import AppMigrationsSQLite
 import Testing
 
 /// The connection of a declaration is opened when the closure may have to run, and at no other start.
-@Suite struct VersionInDatabaseOpeningTests {
+@Suite(.temporaryDirectory) struct VersionInDatabaseOpeningTests {
+    let folder = TemporaryDirectory.current.path
+
     struct Opened: Error {}
 
     private func manager(_ folder: String, _ firstRun: MigrationManager.FirstRun) throws -> MigrationManager {
@@ -37,29 +39,23 @@ import Testing
     func `a fresh install and a start with nothing pending open nothing`(
         firstRun: MigrationManager.FirstRun
     ) async throws {
-        try await withTemporaryFolder { folder in
-            for _ in 1...2 {
-                try declare(try manager(folder, firstRun))
-                try await declareAwaited(try manager(folder + "/awaited", firstRun))
-            }
+        for _ in 1...2 {
+            try declare(try manager(folder, firstRun))
+            try await declareAwaited(try manager(folder + "/awaited", firstRun))
         }
     }
 
     @Test func `a plan opens nothing, and says what would run`() async throws {
-        try await withTemporaryFolder { folder in
-            let plan = try manager(folder, .existingData(at: "1.2")).plan(declare)
-            #expect(plan.map(\.kind) == [.baseline, .willRun, .willRun])
-            let awaited = try await manager(folder, .existingData(at: "1.2")).plan(declareAwaited)
-            #expect(awaited.map(\.kind) == [.willRun, .willRun])
-        }
+        let plan = try manager(folder, .existingData(at: "1.2")).plan(declare)
+        #expect(plan.map(\.kind) == [.baseline, .willRun, .willRun])
+        let awaited = try await manager(folder, .existingData(at: "1.2")).plan(declareAwaited)
+        #expect(awaited.map(\.kind) == [.willRun, .willRun])
     }
 
     @Test func `a declaration that has to run opens`() throws {
-        try withTemporaryFolder { folder in
-            let error = #expect(throws: MigrationError.self) {
-                try declare(try manager(folder, .existingData(at: "1.0")))
-            }
-            #expect(error?.underlyingError is Opened)
+        let error = #expect(throws: MigrationError.self) {
+            try declare(try manager(folder, .existingData(at: "1.0")))
         }
+        #expect(error?.underlyingError is Opened)
     }
 }

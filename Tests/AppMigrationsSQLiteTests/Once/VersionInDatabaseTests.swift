@@ -5,37 +5,37 @@ import Testing
 @testable import AppMigrationsSQL
 @testable import AppMigrationsSQLite
 
-@Suite struct VersionInDatabaseTests {
+@Suite(.temporaryDirectory) struct VersionInDatabaseTests {
+    let library: Library
+
+    init() throws { library = try Library() }
+
     private struct Failure: Error {}
 
     @Test func `a closure runs once, in a transaction that writes its row`() throws {
-        try withLibrary { library throws in
-            let ran = try library.manager().whenMigrating(toVersion: "1.4.0") { db in
-                #expect(try db.isInTransaction)
-                try db.query("INSERT INTO log VALUES ('1.4')")
-            }
-            #expect(ran)
-            #expect(try !library.db.isInTransaction)
-            #expect(try library.rows == [["Library", "1.4"]])
-            #expect(try !library.manager().whenMigrating(toVersion: "1.4") { _ in Issue.record("again") })
-            #expect(try library.log == [["1.4"]])
+        let ran = try library.manager().whenMigrating(toVersion: "1.4.0") { db in
+            #expect(try db.isInTransaction)
+            try db.query("INSERT INTO log VALUES ('1.4')")
         }
+        #expect(ran)
+        #expect(try !library.db.isInTransaction)
+        #expect(try library.rows == [["Library", "1.4"]])
+        #expect(try !library.manager().whenMigrating(toVersion: "1.4") { _ in Issue.record("again") })
+        #expect(try library.log == [["1.4"]])
     }
 
     @Test func `a closure with a context knows its attempt`() throws {
-        try withLibrary { library throws in
-            #expect(throws: MigrationError.self) {
-                try library.manager().whenMigrating(toVersion: "1.4") { _ in throw Failure() }
-            }
-            let ran = try library.manager().manager.whenMigrating(toVersion: "1.4", in: library.db) {
-                db,
-                context in
-                #expect(context.attempt == 2)
-                #expect(context.version == AppVersion("1.4"))
-                try db.query("INSERT INTO log VALUES ('1.4')")
-            }
-            #expect(ran)
+        #expect(throws: MigrationError.self) {
+            try library.manager().whenMigrating(toVersion: "1.4") { _ in throw Failure() }
         }
+        let ran = try library.manager().manager.whenMigrating(toVersion: "1.4", in: library.db) {
+            db,
+            context in
+            #expect(context.attempt == 2)
+            #expect(context.version == AppVersion("1.4"))
+            try db.query("INSERT INTO log VALUES ('1.4')")
+        }
+        #expect(ran)
     }
 
     @Test(arguments: [
@@ -48,191 +48,167 @@ import Testing
     }
 
     @Test func `managers, versions and databases have rows of their own`() throws {
-        try withLibrary { library throws in
-            let other = try SQLiteConnection(path: library.folder + "/other")
-            var runs = [String]()
-            for name in ["Library", "Preferences"] {
-                let manager = try library.manager(named: name).manager
-                try manager.whenMigrating(toVersion: "1.3", in: library.db) { _ in runs.append("\(name) 1.3")
-                }
-                try manager.whenMigrating(toVersion: "1.4", in: other) { _ in runs.append("\(name) 1.4") }
+        let other = try SQLiteConnection(path: library.folder + "/other")
+        var runs = [String]()
+        for name in ["Library", "Preferences"] {
+            let manager = try library.manager(named: name).manager
+            try manager.whenMigrating(toVersion: "1.3", in: library.db) { _ in runs.append("\(name) 1.3")
             }
-            #expect(runs == ["Library 1.3", "Library 1.4", "Preferences 1.3", "Preferences 1.4"])
-            #expect(try library.rows == [["Library", "1.3"], ["Preferences", "1.3"]])
+            try manager.whenMigrating(toVersion: "1.4", in: other) { _ in runs.append("\(name) 1.4") }
         }
+        #expect(runs == ["Library 1.3", "Library 1.4", "Preferences 1.3", "Preferences 1.4"])
+        #expect(try library.rows == [["Library", "1.3"], ["Preferences", "1.3"]])
     }
 
     @Test(arguments: [false, true])
     func `what a closure throws comes out as it is, and nothing of it is in the database`(
         isBorrowed: Bool
     ) throws {
-        try withLibrary { library throws in
-            let db = isBorrowed ? library.db.borrowed : library.db
-            let manager = try library.manager().manager
-            let error = #expect(throws: MigrationError.self) {
-                try manager.whenMigrating(toVersion: "1.4", in: db) { db in
-                    try db.query("INSERT INTO log VALUES ('half')")
-                    throw Failure()
-                }
+        let db = isBorrowed ? library.db.borrowed : library.db
+        let manager = try library.manager().manager
+        let error = #expect(throws: MigrationError.self) {
+            try manager.whenMigrating(toVersion: "1.4", in: db) { db in
+                try db.query("INSERT INTO log VALUES ('half')")
+                throw Failure()
             }
-            #expect(error?.code == .migrationFailed)
-            #expect(error?.underlyingError is Failure)
-            #expect(try library.log.isEmpty)
-            #expect(try library.rows.isEmpty)
-            #expect(try !library.db.isInTransaction)
-            let blocked = #expect(throws: MigrationError.self) {
-                try manager.whenMigrating(toVersion: "1.4-1", in: db) { _ in Issue.record("ran") }
-            }
-            #expect(blocked?.code == .blocked)
-            #expect(try library.manager().add("1.4"))
         }
+        #expect(error?.code == .migrationFailed)
+        #expect(error?.underlyingError is Failure)
+        #expect(try library.log.isEmpty)
+        #expect(try library.rows.isEmpty)
+        #expect(try !library.db.isInTransaction)
+        let blocked = #expect(throws: MigrationError.self) {
+            try manager.whenMigrating(toVersion: "1.4-1", in: db) { _ in Issue.record("ran") }
+        }
+        #expect(blocked?.code == .blocked)
+        #expect(try library.manager().add("1.4"))
     }
 
     @Test func `a statement that fails is the error behind the manager's`() throws {
-        try withLibrary { library throws in
-            let error = #expect(throws: MigrationError.self) {
-                try library.manager().whenMigrating(toVersion: "1.4") { try $0.query("INSERT INTO none") }
-            }
-            #expect((error?.underlyingError as? SQLError)?.code == .statementFailed)
+        let error = #expect(throws: MigrationError.self) {
+            try library.manager().whenMigrating(toVersion: "1.4") { try $0.query("INSERT INTO none") }
         }
+        #expect((error?.underlyingError as? SQLError)?.code == .statementFailed)
     }
 
     @Test func `a cancelled closure is a cancelled migration`() throws {
-        try withLibrary { library throws in
-            let error = #expect(throws: MigrationError.self) {
-                try library.manager().whenMigrating(toVersion: "1.4") { _ in throw CancellationError() }
-            }
-            #expect(error?.code == .cancelled)
+        let error = #expect(throws: MigrationError.self) {
+            try library.manager().whenMigrating(toVersion: "1.4") { _ in throw CancellationError() }
         }
+        #expect(error?.code == .cancelled)
     }
 
     @Test func `a transaction of the caller is refused, since the caller could roll it back`() throws {
-        try withLibrary { library throws in
-            for db in [library.db, library.db.borrowed] {
-                try library.db.query("BEGIN")
-                let error = #expect(throws: MigrationError.self) {
-                    try library.manager().manager.whenMigrating(toVersion: "1.4", in: db) { _ in
-                        Issue.record("ran")
-                    }
+        for db in [library.db, library.db.borrowed] {
+            try library.db.query("BEGIN")
+            let error = #expect(throws: MigrationError.self) {
+                try library.manager().manager.whenMigrating(toVersion: "1.4", in: db) { _ in
+                    Issue.record("ran")
                 }
-                let cause = error?.underlyingError as? SQLError
-                #expect(
-                    cause?.description == "\(library.db.path): The connection is in a transaction already."
-                        + " Nothing was run. Commit first, or pass insideTransaction: true."
-                )
-                try library.db.query("ROLLBACK")
             }
+            let cause = error?.underlyingError as? SQLError
+            #expect(
+                cause?.description == "\(library.db.path): The connection is in a transaction already."
+                    + " Nothing was run. Commit first, or pass insideTransaction: true."
+            )
+            try library.db.query("ROLLBACK")
         }
     }
 
     @Test(arguments: ["COMMIT", "ROLLBACK"])
     func `a closure that ends its transaction is not recorded`(statement: String) throws {
-        try withLibrary { library throws in
-            let error = #expect(throws: MigrationError.self) {
-                try library.manager().whenMigrating(toVersion: "1.4") { try $0.query(statement) }
-            }
-            #expect((error?.underlyingError as? SQLError)?.code == .transactionEnded)
-            #expect(try library.manager().add("1.4"))
+        let error = #expect(throws: MigrationError.self) {
+            try library.manager().whenMigrating(toVersion: "1.4") { try $0.query(statement) }
         }
+        #expect((error?.underlyingError as? SQLError)?.code == .transactionEnded)
+        #expect(try library.manager().add("1.4"))
     }
 
     @Test func `a table can be rebuilt, and rows that refer to none are refused`() throws {
-        try withLibrary { library throws in
-            try library.db.execute(
+        try library.db.execute(
+            script: """
+                PRAGMA foreign_keys = ON;
+                CREATE TABLE parent(id INTEGER PRIMARY KEY);
+                CREATE TABLE child(parent REFERENCES parent(id) ON DELETE CASCADE);
+                INSERT INTO parent VALUES (1); INSERT INTO child VALUES (1);
+                """
+        )
+        let error = #expect(throws: MigrationError.self) {
+            try library.manager().whenMigrating(toVersion: "1.3") { try $0.query("DELETE FROM parent") }
+        }
+        #expect((error?.underlyingError as? SQLError)?.code == .foreignKeyViolation)
+        try library.manager().whenMigrating(toVersion: "1.3") { db in
+            try db.execute(
                 script: """
-                    PRAGMA foreign_keys = ON;
-                    CREATE TABLE parent(id INTEGER PRIMARY KEY);
-                    CREATE TABLE child(parent REFERENCES parent(id) ON DELETE CASCADE);
-                    INSERT INTO parent VALUES (1); INSERT INTO child VALUES (1);
+                    CREATE TABLE new(id INTEGER PRIMARY KEY, name); INSERT INTO new SELECT id, '' FROM parent;
+                    DROP TABLE parent; ALTER TABLE new RENAME TO parent;
                     """
             )
-            let error = #expect(throws: MigrationError.self) {
-                try library.manager().whenMigrating(toVersion: "1.3") { try $0.query("DELETE FROM parent") }
-            }
-            #expect((error?.underlyingError as? SQLError)?.code == .foreignKeyViolation)
-            try library.manager().whenMigrating(toVersion: "1.3") { db in
-                try db.execute(
-                    script: """
-                        CREATE TABLE new(id INTEGER PRIMARY KEY, name); INSERT INTO new SELECT id, '' FROM parent;
-                        DROP TABLE parent; ALTER TABLE new RENAME TO parent;
-                        """
-                )
-            }
-            #expect(try library.db.query("SELECT parent FROM child") == [[1]])
-            #expect(try library.db.query("PRAGMA foreign_keys") == [[1]])
         }
+        #expect(try library.db.query("SELECT parent FROM child") == [[1]])
+        #expect(try library.db.query("PRAGMA foreign_keys") == [[1]])
     }
 
     @Test func `a plan opens no transaction and makes no table`() throws {
-        try withLibrary { library throws in
-            let plan = try library.manager().manager.plan { manager in
-                try manager.whenMigrating(toVersion: "1.4", in: library.db) { _ in Issue.record("ran") }
-            }
-            #expect(plan.map(\.kind) == [.willRun])
-            #expect(try tables(in: library.db) == ["log"])
+        let plan = try library.manager().manager.plan { manager in
+            try manager.whenMigrating(toVersion: "1.4", in: library.db) { _ in Issue.record("ran") }
         }
+        #expect(plan.map(\.kind) == [.willRun])
+        #expect(try tables(in: library.db) == ["log"])
     }
 
     @Test func `a start that has nothing to do, and a plan, open no database`() throws {
-        try withLibrary { library throws in
-            func opened() throws -> SQLiteConnection {
-                Issue.record("opened")
-                return library.db
-            }
-            let plan = try library.manager().manager.plan { manager in
-                try manager.whenMigrating(toVersion: "1.4", in: try opened()) { _ in Issue.record("ran") }
-            }
-            #expect(plan.map(\.kind) == [.willRun])
-            #expect(try library.manager().add("1.4"))
-            let ran = try library.manager().manager.whenMigrating(toVersion: "1.4", in: try opened()) { _ in
-                Issue.record("ran")
-            }
-            #expect(!ran)
+        func opened() throws -> SQLiteConnection {
+            Issue.record("opened")
+            return library.db
         }
+        let plan = try library.manager().manager.plan { manager in
+            try manager.whenMigrating(toVersion: "1.4", in: try opened()) { _ in Issue.record("ran") }
+        }
+        #expect(plan.map(\.kind) == [.willRun])
+        #expect(try library.manager().add("1.4"))
+        let ran = try library.manager().manager.whenMigrating(toVersion: "1.4", in: try opened()) { _ in
+            Issue.record("ran")
+        }
+        #expect(!ran)
     }
 
     @Test func `a database that can't be opened is the error behind the manager's`() throws {
-        try withLibrary { library throws in
-            let path = library.folder + "/none/db"
-            let error = #expect(throws: MigrationError.self) {
-                let manager = try library.manager().manager
-                try manager.whenMigrating(toVersion: "1.4", in: try SQLiteConnection(path: path)) { _, _ in
-                    Issue.record("ran")
-                }
+        let path = library.folder + "/none/db"
+        let error = #expect(throws: MigrationError.self) {
+            let manager = try library.manager().manager
+            try manager.whenMigrating(toVersion: "1.4", in: try SQLiteConnection(path: path)) { _, _ in
+                Issue.record("ran")
             }
-            #expect((error?.underlyingError as? SQLError)?.code == .cannotOpen)
-            #expect((error?.underlyingError as? SQLError)?.path == path)
-            #expect(try library.manager().add("1.4"))
         }
+        #expect((error?.underlyingError as? SQLError)?.code == .cannotOpen)
+        #expect((error?.underlyingError as? SQLError)?.path == path)
+        #expect(try library.manager().add("1.4"))
     }
 
     @Test func `a lock held for longer than the wait is an error, and the next start runs it`() throws {
-        try withLibrary { library throws in
-            let holder = try SQLiteConnection(path: library.folder + "/db")
-            try holder.query("BEGIN IMMEDIATE")
-            let error = #expect(throws: MigrationError.self) {
-                try library.manager().manager.whenMigrating(
-                    toVersion: "1.4",
-                    in: library.db,
-                    lockTimeout: .milliseconds(20)
-                ) { _ in Issue.record("ran") }
-            }
-            #expect((error?.underlyingError as? SQLError)?.code == .busy)
-            try holder.query("COMMIT")
-            #expect(try library.manager().add("1.4"))
+        let holder = try SQLiteConnection(path: library.folder + "/db")
+        try holder.query("BEGIN IMMEDIATE")
+        let error = #expect(throws: MigrationError.self) {
+            try library.manager().manager.whenMigrating(
+                toVersion: "1.4",
+                in: library.db,
+                lockTimeout: .milliseconds(20)
+            ) { _ in Issue.record("ran") }
         }
+        #expect((error?.underlyingError as? SQLError)?.code == .busy)
+        try holder.query("COMMIT")
+        #expect(try library.manager().add("1.4"))
     }
 
     @Test func `an app's own table of that name is left alone`() throws {
-        try withLibrary { library throws in
-            try library.db.query("CREATE TABLE app_migrations(x)")
-            let error = #expect(throws: MigrationError.self) { try library.manager().add("1.4") }
-            #expect(
-                (error?.underlyingError as? SQLError)?.description
-                    == "\(library.db.path): The table app_migrations has not the columns manager and version."
-                    + " Nothing of this was kept. Rename that table, or mend it by hand."
-            )
-            #expect(try library.log.isEmpty)
-        }
+        try library.db.query("CREATE TABLE app_migrations(x)")
+        let error = #expect(throws: MigrationError.self) { try library.manager().add("1.4") }
+        #expect(
+            (error?.underlyingError as? SQLError)?.description
+                == "\(library.db.path): The table app_migrations has not the columns manager and version."
+                + " Nothing of this was kept. Rename that table, or mend it by hand."
+        )
+        #expect(try library.log.isEmpty)
     }
 }

@@ -3,7 +3,9 @@ import AppMigrationsSchema
 import Testing
 
 /// What `print` shows of plans and stores, and which database their errors name.
-@Suite struct SchemaDescriptionTests {
+@Suite(.temporaryDirectory) struct SchemaDescriptionTests {
+    let folder = TemporaryDirectory.current.path
+
     private let target = "CREATE TABLE a(x, y); CREATE TABLE b(x)"
 
     @Test func `a plan is its steps, or its questions, or that there is none`() throws {
@@ -22,54 +24,48 @@ import Testing
     }
 
     @Test func `a status is a text that a person reads`() throws {
-        try withTemporaryFolder { folder in
-            let store = SQLiteStore(path: folder + "/db")
-            #expect("\(try store.status(target: target))" == "missing: there is no store yet")
-            try SQLiteConnection(path: store.path).query("CREATE TABLE a(x, y)")
-            #expect("\(try store.status(target: target))" == "migratable:\ncreate the table b")
-            #expect(
-                "\(try store.status(target: "CREATE TABLE a(x, y)"))"
-                    == "same: the store has the target's schema"
-            )
-            let text = "\(try store.status(target: "CREATE TABLE c(x)"))"
-            #expect(text.hasPrefix("undecided:\nThe target has no table a. If it was renamed: "))
-            try write(String(repeating: "no database ", count: 100), to: folder + "/other")
-            let damaged = "\(try SQLiteStore(path: folder + "/other").status(target: target))"
-            #expect(damaged.hasPrefix("damaged: \(folder)/other: file is not a database"))
-        }
+        let store = SQLiteStore(path: folder + "/db")
+        #expect("\(try store.status(target: target))" == "missing: there is no store yet")
+        try SQLiteConnection(path: store.path).query("CREATE TABLE a(x, y)")
+        #expect("\(try store.status(target: target))" == "migratable:\ncreate the table b")
+        #expect(
+            "\(try store.status(target: "CREATE TABLE a(x, y)"))"
+                == "same: the store has the target's schema"
+        )
+        let text = "\(try store.status(target: "CREATE TABLE c(x)"))"
+        #expect(text.hasPrefix("undecided:\nThe target has no table a. If it was renamed: "))
+        try write(String(repeating: "no database ", count: 100), to: folder + "/other")
+        let damaged = "\(try SQLiteStore(path: folder + "/other").status(target: target))"
+        #expect(damaged.hasPrefix("damaged: \(folder)/other: file is not a database"))
     }
 
     @Test func `progress is the phase with its pages`() throws {
-        try withTemporaryFolder { folder in
-            try SQLiteConnection(path: folder + "/db").query("CREATE TABLE a AS SELECT zeroblob(8000000)")
-            var texts = Set<String>()
-            _ = try SQLiteStore(path: folder + "/db").migrateStaged {
-                texts.insert("\($0)")
-                return .continue
-            } body: {
-                try $0.query("CREATE TABLE b(x)")
-            }
-            #expect(texts.contains("migrating"))
-            #expect(texts.contains { $0.hasPrefix("copying, ") && $0.hasSuffix(" pages") }, "\(texts)")
+        try SQLiteConnection(path: folder + "/db").query("CREATE TABLE a AS SELECT zeroblob(8000000)")
+        var texts = Set<String>()
+        _ = try SQLiteStore(path: folder + "/db").migrateStaged {
+            texts.insert("\($0)")
+            return .continue
+        } body: {
+            try $0.query("CREATE TABLE b(x)")
         }
+        #expect(texts.contains("migrating"))
+        #expect(texts.contains { $0.hasPrefix("copying, ") && $0.hasSuffix(" pages") }, "\(texts)")
     }
 
     @Test func `what a rebuild and a plan refuse names the database`() throws {
-        try withTemporaryFolder { folder in
-            let db = try SQLiteConnection(path: folder + "/db")
-            try db.query("CREATE TABLE a(x, y)")
-            let rebuild = TableRebuild("a", as: "CREATE TABLE a(x)")
-            let question = try SchemaPlan(from: db, to: "CREATE TABLE a(x)")
-            let stale = try SchemaPlan(from: db, to: target)
-            try db.query("CREATE TABLE c(x)")
-            let changes: [() throws -> Void] = [
-                { try rebuild.run(db) }, { try question.apply(db) }, { try stale.apply(db) },
-            ]
-            for change in changes {
-                let error = try sqlError { try change() }
-                #expect(error.path == folder + "/db")
-                #expect(error.description.hasPrefix(folder + "/db: "))
-            }
+        let db = try SQLiteConnection(path: folder + "/db")
+        try db.query("CREATE TABLE a(x, y)")
+        let rebuild = TableRebuild("a", as: "CREATE TABLE a(x)")
+        let question = try SchemaPlan(from: db, to: "CREATE TABLE a(x)")
+        let stale = try SchemaPlan(from: db, to: target)
+        try db.query("CREATE TABLE c(x)")
+        let changes: [() throws -> Void] = [
+            { try rebuild.run(db) }, { try question.apply(db) }, { try stale.apply(db) },
+        ]
+        for change in changes {
+            let error = try sqlError { try change() }
+            #expect(error.path == folder + "/db")
+            #expect(error.description.hasPrefix(folder + "/db: "))
         }
     }
 }

@@ -5,7 +5,7 @@ import Testing
 struct ScriptCase: CustomTestStringConvertible, Sendable {
     enum Outcome: Sendable {
         case tables([String])
-        case refused(SQLError.Code, line: Int, column: Int)
+        case refused(SQLError.Code, _ line: Int, _ column: Int)
     }
 
     let name: String
@@ -43,27 +43,27 @@ struct ScriptCase: CustomTestStringConvertible, Sendable {
         ScriptCase(
             "a line separator in a comment",
             "CREATE TABLE a(x);\n-- one\u{2028}CREATE TABLE b(x);",
-            .refused(.invalidScript, line: 2, column: 7)
+            .refused(.invalidScript, 2, 7)
         ),
         ScriptCase(
             "a paragraph separator in a comment",
             "-- é\u{2029}CREATE TABLE b(x);",
-            .refused(.invalidScript, line: 1, column: 5)
+            .refused(.invalidScript, 1, 5)
         ),
         ScriptCase(
             "a next line in a comment",
             "-- one\u{85}CREATE TABLE b(x);",
-            .refused(.invalidScript, line: 1, column: 7)
+            .refused(.invalidScript, 1, 7)
         ),
         ScriptCase(
             "a vertical tab in a comment",
             "-- one\u{0B}CREATE TABLE b(x);",
-            .refused(.invalidScript, line: 1, column: 7)
+            .refused(.invalidScript, 1, 7)
         ),
         ScriptCase(
             "a form feed in a comment",
             "-- one\u{0C}CREATE TABLE b(x);",
-            .refused(.invalidScript, line: 1, column: 7)
+            .refused(.invalidScript, 1, 7)
         ),
         ScriptCase("CRLF at the end of a comment", "CREATE TABLE a(x); -- one\r\n", .tables(["a"])),
         ScriptCase(
@@ -117,82 +117,54 @@ struct ScriptCase: CustomTestStringConvertible, Sendable {
         ),
         ScriptCase("names that begin like a keyword", "CREATE TABLE commitment(x)", .tables(["commitment"])),
 
-        ScriptCase("BEGIN", "CREATE TABLE a(x);\n  BEGIN", .refused(.refusedStatement, line: 2, column: 3)),
-        ScriptCase("COMMIT", "CREATE TABLE a(x);\nCOMMIT;", .refused(.refusedStatement, line: 2, column: 1)),
-        ScriptCase(
-            "END",
-            "CREATE TABLE a(x); END TRANSACTION",
-            .refused(.refusedStatement, line: 1, column: 20)
-        ),
-        ScriptCase("ROLLBACK", "ROLLBACK", .refused(.refusedStatement, line: 1, column: 1)),
-        ScriptCase("SAVEPOINT", "SAVEPOINT s", .refused(.refusedStatement, line: 1, column: 1)),
-        ScriptCase(
-            "RELEASE",
-            "RELEASE app_migrations_guard",
-            .refused(.refusedStatement, line: 1, column: 1)
-        ),
-        ScriptCase("ROLLBACK TO", "ROLLBACK TO x", .refused(.refusedStatement, line: 1, column: 1)),
-        ScriptCase("ATTACH", "ATTACH ':memory:' AS m", .refused(.refusedStatement, line: 1, column: 1)),
-        ScriptCase("DETACH", "DETACH main", .refused(.refusedStatement, line: 1, column: 1)),
-        ScriptCase("PRAGMA =", "PRAGMA foreign_keys = OFF", .refused(.refusedStatement, line: 1, column: 1)),
-        ScriptCase(
-            "PRAGMA ()",
-            "PRAGMA main.journal_mode(WAL)",
-            .refused(.refusedStatement, line: 1, column: 1)
-        ),
+        ScriptCase("BEGIN", "CREATE TABLE a(x);\n  BEGIN", .refused(.refusedStatement, 2, 3)),
+        ScriptCase("COMMIT", "CREATE TABLE a(x);\nCOMMIT;", .refused(.refusedStatement, 2, 1)),
+        ScriptCase("END", "CREATE TABLE a(x); END TRANSACTION", .refused(.refusedStatement, 1, 20)),
+        ScriptCase("ROLLBACK", "ROLLBACK", .refused(.refusedStatement, 1, 1)),
+        ScriptCase("SAVEPOINT", "SAVEPOINT s", .refused(.refusedStatement, 1, 1)),
+        ScriptCase("RELEASE", "RELEASE app_migrations_guard", .refused(.refusedStatement, 1, 1)),
+        ScriptCase("ROLLBACK TO", "ROLLBACK TO x", .refused(.refusedStatement, 1, 1)),
+        ScriptCase("ATTACH", "ATTACH ':memory:' AS m", .refused(.refusedStatement, 1, 1)),
+        ScriptCase("DETACH", "DETACH main", .refused(.refusedStatement, 1, 1)),
+        ScriptCase("PRAGMA =", "PRAGMA foreign_keys = OFF", .refused(.refusedStatement, 1, 1)),
+        ScriptCase("PRAGMA ()", "PRAGMA main.journal_mode(WAL)", .refused(.refusedStatement, 1, 1)),
         ScriptCase(
             "COMMIT after a byte order mark",
             "CREATE TABLE a(x);\n\u{FEFF}COMMIT",
-            .refused(.refusedStatement, line: 2, column: 2)
+            .refused(.refusedStatement, 2, 2)
         ),
-        ScriptCase(
-            "COMMIT after a comment",
-            "/* é */ -- x\n/**/commit",
-            .refused(.refusedStatement, line: 2, column: 5)
-        ),
-        ScriptCase("COMMIT after a semicolon", ";; COMMIT", .refused(.refusedStatement, line: 1, column: 4)),
+        ScriptCase("COMMIT after a comment", "/* é */ -- x\n/**/commit", .refused(.refusedStatement, 2, 5)),
+        ScriptCase("COMMIT after a semicolon", ";; COMMIT", .refused(.refusedStatement, 1, 4)),
         ScriptCase(
             "a numbered parameter",
             "CREATE TABLE a(x);\nINSERT INTO a VALUES (?1)",
-            .refused(.refusedStatement, line: 2, column: 1)
+            .refused(.refusedStatement, 2, 1)
         ),
-        ScriptCase("a named parameter", "SELECT :name", .refused(.refusedStatement, line: 1, column: 1)),
-        ScriptCase(
-            "a zero byte",
-            "CREATE TABLE a(x);\nCRE\0ATE",
-            .refused(.invalidScript, line: 2, column: 4)
-        ),
-        ScriptCase(
-            "lone CR after a comment",
-            "-- first\rCREATE TABLE a(x);",
-            .refused(.invalidScript, line: 1, column: 9)
-        ),
+        ScriptCase("a named parameter", "SELECT :name", .refused(.refusedStatement, 1, 1)),
+        ScriptCase("a zero byte", "CREATE TABLE a(x);\nCRE\0ATE", .refused(.invalidScript, 2, 4)),
+        ScriptCase("lone CR after a comment", "-- first\rCREATE TABLE a(x);", .refused(.invalidScript, 1, 9)),
         ScriptCase(
             "lone CR between statements",
             "CREATE TABLE a(x);\rCREATE TABLE b(x);",
-            .refused(.invalidScript, line: 1, column: 19)
+            .refused(.invalidScript, 1, 19)
         ),
-        ScriptCase(
-            "an unterminated comment",
-            "CREATE TABLE a(x);\n/* open",
-            .refused(.invalidScript, line: 2, column: 1)
-        ),
-        ScriptCase("/*/", "CREATE TABLE a(x); /*/", .refused(.invalidScript, line: 1, column: 20)),
-        ScriptCase("an unterminated text", "SELECT 'open", .refused(.statementFailed, line: 1, column: 8)),
+        ScriptCase("an unterminated comment", "CREATE TABLE a(x);\n/* open", .refused(.invalidScript, 2, 1)),
+        ScriptCase("/*/", "CREATE TABLE a(x); /*/", .refused(.invalidScript, 1, 20)),
+        ScriptCase("an unterminated text", "SELECT 'open", .refused(.statementFailed, 1, 8)),
         ScriptCase(
             "a misspelt keyword",
             "CREATE TABLE a(x);\nCREAT TABLE b(x)",
-            .refused(.statementFailed, line: 2, column: 1)
+            .refused(.statementFailed, 2, 1)
         ),
         ScriptCase(
             "a table that is missing",
             "SELECT 1;\n\n SELECT x FROM missing",
-            .refused(.statementFailed, line: 3, column: 2)
+            .refused(.statementFailed, 3, 2)
         ),
         ScriptCase(
             "a statement that fails",
             "CREATE TABLE a(x NOT NULL);\n-- é\n INSERT INTO a VALUES (NULL)",
-            .refused(.statementFailed, line: 3, column: 2)
+            .refused(.statementFailed, 3, 2)
         ),
     ]
 }

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// What SQLite's checks say about rows is not what they say about files.
-@Suite struct ComplaintTests {
+@Suite(.temporaryDirectory) struct ComplaintTests {
     /// Stores whose rows break a constraint, or are said to.
     private static let complaining = [
         // SQLite 3.40 reports a NULL in this one.
@@ -28,12 +28,10 @@ import Testing
         "CREATE TABLE a(x REFERENCES g(y)); CREATE TABLE g(y); INSERT INTO a VALUES (1)",
     ]
 
-    private static func withStore(_ script: String, _ body: (SQLiteStore) throws -> Void) throws {
-        try withTemporaryFolder { folder in
-            let store = SQLiteStore(path: folder + "/store")
-            try run(script, on: SQLiteConnection(path: store.path))
-            try body(store)
-        }
+    private static func store(_ script: String) throws -> SQLiteStore {
+        let store = SQLiteStore(path: TemporaryDirectory.current.file("store"))
+        try run(script, on: SQLiteConnection(path: store.path))
+        return store
     }
 
     /// Pragmas are refused in a script.
@@ -43,31 +41,28 @@ import Testing
 
     @Test(arguments: complaining, [SQLiteStore.Check.quick, .full])
     func `a row that breaks a constraint is no damage`(script: String, check: SQLiteStore.Check) throws {
-        try Self.withStore(script) { store in
-            let db = try store.open(check: check) { Issue.record("set aside: \($0)") }
-            #expect(try db.query("SELECT count(*) > 0 FROM sqlite_master") == [[1]])
-            db.close()
-            #expect(try sqlError { try store.setAside(check: check) }.code == .notDamaged)
-        }
+        let store = try Self.store(script)
+        let db = try store.open(check: check) { Issue.record("set aside: \($0)") }
+        #expect(try db.query("SELECT count(*) > 0 FROM sqlite_master") == [[1]])
+        db.close()
+        #expect(try sqlError { try store.setAside(check: check) }.code == .notDamaged)
     }
 
     @Test(arguments: complaining, [SQLiteStore.Check.quick, .full])
     func `a row that broke a constraint before stops no migration`(script: String, check: SQLiteStore.Check)
         throws
     {
-        try Self.withStore(script) { store in
-            let isReplaced = try store.migrateStaged(check: check) {
-                // Complaints that were there before are those of another table afterwards.
-                try $0.execute(script: "ALTER TABLE g RENAME TO h; CREATE TABLE further(a)")
-            }
-            #expect(isReplaced)
+        let store = try Self.store(script)
+        let isReplaced = try store.migrateStaged(check: check) {
+            // Complaints that were there before are those of another table afterwards.
+            try $0.execute(script: "ALTER TABLE g RENAME TO h; CREATE TABLE further(a)")
         }
+        #expect(isReplaced)
     }
 
     @Test func `a complaint that is not so stops no migration`() throws {
-        try Self.withStore("CREATE TABLE t(a)") { store throws in
-            #expect(try store.migrateStaged(check: .quick) { try Self.run(Self.complaining[0], on: $0) })
-        }
+        let store = try Self.store("CREATE TABLE t(a)")
+        #expect(try store.migrateStaged(check: .quick) { try Self.run(Self.complaining[0], on: $0) })
     }
 
     @Test(arguments: [
@@ -91,15 +86,14 @@ import Testing
             CREATE TABLE c(a CHECK (a > 0)); CREATE TABLE n(a); CREATE TABLE o(a CHECK (a > 0));
             PRAGMA ignore_check_constraints = ON; INSERT INTO o VALUES (-1)
             """
-        try Self.withStore(old) { store in
-            let error = try sqlError { try store.migrateStaged { try Self.run(script, on: $0) } }
-            #expect(error.code == .constraintViolation)
-            #expect(
-                error.description
-                    == "\(try store.resolvedPath): The migrated copy was not put in the store's place, since rows of it"
-                    + " break a constraint: \(complaint). Mend these rows in the migration itself."
-            )
-        }
+        let store = try Self.store(old)
+        let error = try sqlError { try store.migrateStaged { try Self.run(script, on: $0) } }
+        #expect(error.code == .constraintViolation)
+        #expect(
+            error.description
+                == "\(try store.resolvedPath): The migrated copy was not put in the store's place, since rows of it"
+                + " break a constraint: \(complaint). Mend these rows in the migration itself."
+        )
     }
 
     /// An index that does not have what its statement says.
@@ -110,26 +104,25 @@ import Testing
         """
 
     @Test func `damage that was there before stops no migration, and new damage does`() throws {
-        try Self.withStore(Self.damaged) { store in
-            #expect(try store.migrateStaged { try $0.query("CREATE TABLE further(a)") })
-            #expect(try store.status(target: "", check: .full).text == "damaged nil")
-            let error = try sqlError {
-                try store.migrateStaged {
-                    try Self.run(
-                        "CREATE TABLE u(a); CREATE INDEX k ON u(a); INSERT INTO u VALUES (7); PRAGMA writable_schema = ON",
-                        on: $0
-                    )
-                    try $0.query(
-                        "UPDATE sqlite_master SET sql = 'CREATE INDEX k ON u(-a)' WHERE name = 'k'"
-                    )
-                }
+        let store = try Self.store(Self.damaged)
+        #expect(try store.migrateStaged { try $0.query("CREATE TABLE further(a)") })
+        #expect(try store.status(target: "", check: .full).text == "damaged nil")
+        let error = try sqlError {
+            try store.migrateStaged {
+                try Self.run(
+                    "CREATE TABLE u(a); CREATE INDEX k ON u(a); INSERT INTO u VALUES (7); PRAGMA writable_schema = ON",
+                    on: $0
+                )
+                try $0.query(
+                    "UPDATE sqlite_master SET sql = 'CREATE INDEX k ON u(-a)' WHERE name = 'k'"
+                )
             }
-            #expect(error.code == .damaged)
-            #expect(
-                error.message
-                    == "The migrated copy is damaged, and was not put in the store's place: row 1 missing from index k"
-            )
         }
+        #expect(error.code == .damaged)
+        #expect(
+            error.message
+                == "The migrated copy is damaged, and was not put in the store's place: row 1 missing from index k"
+        )
     }
 
     @Test func `damage behind many rows that break a constraint is found`() throws {
@@ -141,8 +134,7 @@ import Testing
             INSERT INTO \(table) SELECT i FROM n
             """
         }
-        try Self.withStore([rows[0], Self.damaged, rows[1]].joined(separator: ";")) { store throws in
-            #expect(try store.status(target: "", check: .full).text == "damaged nil")
-        }
+        let store = try Self.store([rows[0], Self.damaged, rows[1]].joined(separator: ";"))
+        #expect(try store.status(target: "", check: .full).text == "damaged nil")
     }
 }

@@ -7,7 +7,9 @@ import Testing
 @testable import AppMigrationsSchema
 
 /// The backup of a staged migration, and an earlier one whose name it takes.
-@Suite struct StagedBackupTests {
+@Suite(.temporaryDirectory) struct StagedBackupTests {
+    let folder = TemporaryDirectory.current.path
+
     private static func body(of path: String) throws -> SQLValue {
         let db = try SQLiteConnection(path: path)
         defer { db.close() }
@@ -25,149 +27,136 @@ import Testing
     func `what another connection writes to an earlier backup is not played into the new one`(
         journal: String
     ) throws {
-        try StagedMigrationTests.withStore(journal) { store in
-            try Self.stage(store, "two")
-            let viewer = try SQLiteConnection(path: store.path + ".bak")
-            try viewer.query("UPDATE note SET body = 'seen' WHERE id = 1")
-            try Self.stage(store, "three")
-            #expect(try Self.body(of: store.path + ".bak") == "two")
-            viewer.close()
-            #expect(try Self.body(of: store.path + ".bak") == "two")
-            #expect(try Self.body(of: store.path) == "three")
-        }
+        let store = try Wreck.store(journal: journal)
+        try Self.stage(store, "two")
+        let viewer = try SQLiteConnection(path: store.path + ".bak")
+        try viewer.query("UPDATE note SET body = 'seen' WHERE id = 1")
+        try Self.stage(store, "three")
+        #expect(try Self.body(of: store.path + ".bak") == "two")
+        viewer.close()
+        #expect(try Self.body(of: store.path + ".bak") == "two")
+        #expect(try Self.body(of: store.path) == "three")
     }
 
     @Test(arguments: StoreFiles.sidecarEndings)
     func `what a dead process left beside an earlier backup goes with it`(ending: String) throws {
-        try StagedMigrationTests.withStore("delete") { store in
-            try Self.stage(store, "two")
-            try write("left over", to: store.path + ".bak" + ending)
-            try Self.stage(store, "three")
-            #expect(try Self.body(of: store.path + ".bak") == "two")
-            #expect(try StagedMigrationTests.names(beside: store) == ["store", "store.bak"])
-        }
+        let store = try Wreck.store(journal: "delete")
+        try Self.stage(store, "two")
+        try write("left over", to: store.path + ".bak" + ending)
+        try Self.stage(store, "three")
+        #expect(try Self.body(of: store.path + ".bak") == "two")
+        #expect(try StagedMigrationTests.names(beside: store) == ["store", "store.bak"])
     }
 
     @Test(arguments: StagedMigrationTests.journals)
     func `an earlier backup is there, with its log, when the store is not replaced after all`(
         journal: String
     ) throws {
-        try StagedMigrationTests.withStore(journal) { store in
-            try Self.stage(store, "two")
-            let viewer = try SQLiteConnection(path: store.path + ".bak")
-            try viewer.query("PRAGMA journal_mode = wal")
-            try viewer.query("UPDATE note SET body = 'seen' WHERE id = 1")
-            let before = try contents(of: Platform.folder(of: store.path))
-            let stopped = try sqlError {
-                try store.migrateStaged(backupExtension: "bak") {
-                    $0.phase == .replacing ? .cancel : .continue
-                } body: {
-                    try $0.query("DELETE FROM note")
-                }
+        let store = try Wreck.store(journal: journal)
+        try Self.stage(store, "two")
+        let viewer = try SQLiteConnection(path: store.path + ".bak")
+        try viewer.query("PRAGMA journal_mode = wal")
+        try viewer.query("UPDATE note SET body = 'seen' WHERE id = 1")
+        let before = try contents(of: Platform.folder(of: store.path))
+        let stopped = try sqlError {
+            try store.migrateStaged(backupExtension: "bak") {
+                $0.phase == .replacing ? .cancel : .continue
+            } body: {
+                try $0.query("DELETE FROM note")
             }
-            #expect(stopped.code == .stopped)
-            #expect(try contents(of: Platform.folder(of: store.path)) == before)
-            #expect(try Self.body(of: store.path + ".bak") == "seen")
-            viewer.close()
-            #expect(try Self.body(of: store.path) == "two")
         }
+        #expect(stopped.code == .stopped)
+        #expect(try contents(of: Platform.folder(of: store.path)) == before)
+        #expect(try Self.body(of: store.path + ".bak") == "seen")
+        viewer.close()
+        #expect(try Self.body(of: store.path) == "two")
     }
 
     @Test(arguments: StagedMigrationTests.journals, [true, false])
     func `where the last pages find no room, the backups are as they were`(journal: String, hasEarlier: Bool)
         throws
     {
-        try withTemporaryFolder { folder in
-            let path = folder + "/store"
-            #expect(try Starter("store", "make", path, journal).finish().status == 0)
-            if hasEarlier { for ending in ["", "-wal"] { try write("earlier", to: path + ".bak" + ending) } }
-            let before = try contents(of: folder)
-            let result = try Starter("store", "stage-without-room", path, "bak").finish()
-            #expect(result.status == 1, "\(result.lines)")
-            #expect(result.lines.last?.contains("The store was replaced") == false, "\(result.lines)")
-            #expect(try contents(of: folder) == before)
-            #expect(try Starter("store", "old", path).finish().status == 0)
-        }
+        let path = folder + "/store"
+        #expect(try Starter("store", "make", path, journal).finish().status == 0)
+        if hasEarlier { for ending in ["", "-wal"] { try write("earlier", to: path + ".bak" + ending) } }
+        let before = try contents(of: folder)
+        let result = try Starter("store", "stage-without-room", path, "bak").finish()
+        #expect(result.status == 1, "\(result.lines)")
+        #expect(result.lines.last?.contains("The store was replaced") == false, "\(result.lines)")
+        #expect(try contents(of: folder) == before)
+        #expect(try Starter("store", "old", path).finish().status == 0)
     }
 
     @Test func `an earlier backup that a dead process moved aside comes back`() throws {
-        try StagedMigrationTests.withStore("delete") { store in
-            try write("earlier", to: store.path + ".bak-earlier")
-            try write("its log", to: store.path + ".bak-earlier-wal")
-            try store.migrateStaged(backupExtension: "bak") { _ in }
-            #expect(try Wreck.bytes(store.path + ".bak") == Data("earlier".utf8))
-            #expect(try Wreck.bytes(store.path + ".bak-wal") == Data("its log".utf8))
-            #expect(try StagedMigrationTests.names(beside: store) == ["store", "store.bak", "store.bak-wal"])
-        }
+        let store = try Wreck.store(journal: "delete")
+        try write("earlier", to: store.path + ".bak-earlier")
+        try write("its log", to: store.path + ".bak-earlier-wal")
+        try store.migrateStaged(backupExtension: "bak") { _ in }
+        #expect(try Wreck.bytes(store.path + ".bak") == Data("earlier".utf8))
+        #expect(try Wreck.bytes(store.path + ".bak-wal") == Data("its log".utf8))
+        #expect(try StagedMigrationTests.names(beside: store) == ["store", "store.bak", "store.bak-wal"])
     }
 
     @Test(arguments: [false, true])
     func `a backup that another process made while this one waited for it stays`(hasEarlier: Bool) throws {
-        try StagedMigrationTests.withStore("delete") { store in
-            if hasEarlier { try Self.stage(store, "two") }
-            let before = try Self.body(of: store.path)
-            let waiting = try StagedMigration(
-                files: StoreFiles(of: store.path),
-                backup: store.path + ".bak",
-                check: .full,
-                lockTimeout: .seconds(5)
-            )
-            try Self.stage(store, "other")
-            #expect(try waiting.run({ _ in .continue }) { try $0.query("VACUUM") })
-            #expect(try Self.body(of: store.path + ".bak") == before)
-        }
+        let store = try Wreck.store(journal: "delete")
+        if hasEarlier { try Self.stage(store, "two") }
+        let before = try Self.body(of: store.path)
+        let waiting = try StagedMigration(
+            files: StoreFiles(of: store.path),
+            backup: store.path + ".bak",
+            check: .full,
+            lockTimeout: .seconds(60)
+        )
+        try Self.stage(store, "other")
+        #expect(try waiting.run({ _ in .continue }) { try $0.query("VACUUM") })
+        #expect(try Self.body(of: store.path + ".bak") == before)
     }
 
     @Test func `an earlier backup that comes back is not taken for one of another process`() throws {
-        try StagedMigrationTests.withStore("delete") { store in
-            try write("earlier", to: store.path + ".bak-earlier")
-            let before = try Self.body(of: store.path)
-            try Self.stage(store, "two")
-            #expect(try Self.body(of: store.path + ".bak") == before)
-        }
+        let store = try Wreck.store(journal: "delete")
+        try write("earlier", to: store.path + ".bak-earlier")
+        let before = try Self.body(of: store.path)
+        try Self.stage(store, "two")
+        #expect(try Self.body(of: store.path + ".bak") == before)
     }
 
     @Test func `an earlier backup that a dead process moved aside comes back without a migration`() throws {
-        try StagedMigrationTests.withStore("delete") { store in
-            try write("earlier", to: store.path + ".bak-earlier")
-            try store.removeLeftovers()
-            #expect(try StagedMigrationTests.names(beside: store) == ["store", "store.bak-earlier"])
-            try store.removeLeftovers(backupExtension: "bak")
-            #expect(try StagedMigrationTests.names(beside: store) == ["store", "store.bak"])
-        }
+        let store = try Wreck.store(journal: "delete")
+        try write("earlier", to: store.path + ".bak-earlier")
+        try store.removeLeftovers()
+        #expect(try StagedMigrationTests.names(beside: store) == ["store", "store.bak-earlier"])
+        try store.removeLeftovers(backupExtension: "bak")
+        #expect(try StagedMigrationTests.names(beside: store) == ["store", "store.bak"])
     }
 
     @Test func `an earlier backup that a dead process had replaced goes`() throws {
-        try StagedMigrationTests.withStore("delete") { store in
-            try write("new", to: store.path + ".bak")
-            for ending in ["", "-wal"] { try write("earlier", to: store.path + ".bak-earlier" + ending) }
-            try store.migrateStaged(backupExtension: "bak") { _ in }
-            #expect(try Wreck.bytes(store.path + ".bak") == Data("new".utf8))
-            #expect(try StagedMigrationTests.names(beside: store) == ["store", "store.bak"])
-        }
+        let store = try Wreck.store(journal: "delete")
+        try write("new", to: store.path + ".bak")
+        for ending in ["", "-wal"] { try write("earlier", to: store.path + ".bak-earlier" + ending) }
+        try store.migrateStaged(backupExtension: "bak") { _ in }
+        #expect(try Wreck.bytes(store.path + ".bak") == Data("new".utf8))
+        #expect(try StagedMigrationTests.names(beside: store) == ["store", "store.bak"])
     }
 
     @Test func `the log of a backup that is missing is set aside`() throws {
-        try StagedMigrationTests.withStore("delete") { store in
-            try write("frames", to: store.path + ".bak-wal")
-            try Self.stage(store, "two")
-            let names = try StagedMigrationTests.names(beside: store)
-            #expect(names.count == 3)
-            let log = try #require(
-                names.first { $0.hasPrefix("store.bak-corrupt-") && $0.hasSuffix("Z-wal") }
-            )
-            #expect(try Wreck.bytes(Platform.folder(of: store.path) + "/" + log) == Data("frames".utf8))
-            #expect(try Self.body(of: store.path + ".bak") == "the body of note 1")
-        }
+        let store = try Wreck.store(journal: "delete")
+        try write("frames", to: store.path + ".bak-wal")
+        try Self.stage(store, "two")
+        let names = try StagedMigrationTests.names(beside: store)
+        #expect(names.count == 3)
+        let log = try #require(
+            names.first { $0.hasPrefix("store.bak-corrupt-") && $0.hasSuffix("Z-wal") }
+        )
+        #expect(try Wreck.bytes(Platform.folder(of: store.path) + "/" + log) == Data("frames".utf8))
+        #expect(try Self.body(of: store.path + ".bak") == "the body of note 1")
     }
 
     @Test func `a store that is only being made takes the place of no backup`() throws {
-        try withTemporaryFolder { folder in
-            let store = SQLiteStore(path: folder + "/store")
-            try write("the last that is left", to: store.path + ".bak")
-            try store.migrateStaged(backupExtension: "bak") { try $0.execute(script: Wreck.target) }
-            #expect(try Wreck.bytes(store.path + ".bak") == Data("the last that is left".utf8))
-        }
+        let store = SQLiteStore(path: folder + "/store")
+        try write("the last that is left", to: store.path + ".bak")
+        try store.migrateStaged(backupExtension: "bak") { try $0.execute(script: Wreck.target) }
+        #expect(try Wreck.bytes(store.path + ".bak") == Data("the last that is left".utf8))
     }
 
     @Test(arguments: [
@@ -176,85 +165,80 @@ import Testing
         "CREATE TABLE once(id INTEGER PRIMARY KEY AUTOINCREMENT); DROP TABLE once",
     ])
     func `a store that never had a table of the app takes the place of no backup`(script: String) throws {
-        try withTemporaryFolder { folder in
-            let store = SQLiteStore(path: folder + "/store")
-            let db = try SQLiteConnection(path: store.path)
-            for statement in script.split(separator: ";") { try db.query(String(statement)) }
-            db.close()
-            try write("the last that is left", to: store.path + ".bak")
-            for text in ["one", "two"] {
-                let isReplaced = try store.migrateStaged(backupExtension: "bak") {
-                    try $0.query("CREATE TABLE IF NOT EXISTS sqliteLike(body)")
-                    try $0.query("INSERT INTO sqliteLike VALUES (?)", [.text(text)])
-                }
-                #expect(isReplaced)
-                let isLeft = try Wreck.bytes(store.path + ".bak") == Data("the last that is left".utf8)
-                #expect(isLeft == (text == "one"))
+        let store = SQLiteStore(path: folder + "/store")
+        let db = try SQLiteConnection(path: store.path)
+        for statement in script.split(separator: ";") { try db.query(String(statement)) }
+        db.close()
+        try write("the last that is left", to: store.path + ".bak")
+        for text in ["one", "two"] {
+            let isReplaced = try store.migrateStaged(backupExtension: "bak") {
+                try $0.query("CREATE TABLE IF NOT EXISTS sqliteLike(body)")
+                try $0.query("INSERT INTO sqliteLike VALUES (?)", [.text(text)])
             }
+            #expect(isReplaced)
+            let isLeft = try Wreck.bytes(store.path + ".bak") == Data("the last that is left".utf8)
+            #expect(isLeft == (text == "one"))
         }
     }
 
     @Test func `what takes the place of a damaged store leaves its backup`() throws {
-        try StagedMigrationTests.withStore("delete") { store in
-            try Self.stage(store, "two")
-            let backup = try Wreck.bytes(store.path + ".bak")
-            try write("damage", to: store.path)
-            try store.open { _ in }.close()
-            try store.migrateStaged(backupExtension: "bak") { try $0.execute(script: Wreck.target) }
-            #expect(try Wreck.bytes(store.path + ".bak") == backup)
-        }
+        let store = try Wreck.store(journal: "delete")
+        try Self.stage(store, "two")
+        let backup = try Wreck.bytes(store.path + ".bak")
+        try write("damage", to: store.path)
+        try store.open { _ in }.close()
+        try store.migrateStaged(backupExtension: "bak") { try $0.execute(script: Wreck.target) }
+        #expect(try Wreck.bytes(store.path + ".bak") == backup)
     }
 
     @Test func `what is no backup stays, and nothing is run`() throws {
-        try StagedMigrationTests.withStore("delete") { store in
-            let backup = store.path + ".bak"
-            try FileManager.default.createDirectory(atPath: backup, withIntermediateDirectories: false)
-            let error = try sqlError {
-                try store.migrateStaged(backupExtension: "bak") { _ in Issue.record("run") }
-            }
-            #expect(error.code == .fileFailure)
-            #expect(
-                error.description
-                    == "\(try store.resolvedPath).bak: The backup can't be made: what has its name is no file."
-            )
+        let store = try Wreck.store(journal: "delete")
+        let backup = store.path + ".bak"
+        try FileManager.default.createDirectory(atPath: backup, withIntermediateDirectories: false)
+        let error = try sqlError {
+            try store.migrateStaged(backupExtension: "bak") { _ in Issue.record("run") }
         }
+        #expect(error.code == .fileFailure)
+        #expect(
+            error.description
+                == "\(try store.resolvedPath).bak: The backup can't be made: what has its name is no file."
+        )
     }
 
     @Test func `what fails after the swap says that the store was replaced`() throws {
-        try StagedMigrationTests.withStore("delete") { store in
-            try write("earlier", to: store.path + ".bak")
-            // It can be renamed, and is not removed like a file.
-            let inTheWay = [store.path + ".bak-shm", store.path + ".migrating-shm"]
-            try FileManager.default.createDirectory(atPath: inTheWay[0], withIntermediateDirectories: false)
-            let first = try sqlError { try Self.stage(store, "two") }
-            #expect(first.code == .cleanupFailed)
-            #expect(first.path == "\(try store.resolvedPath).bak-earlier")
-            #expect(
-                first.message.hasPrefix(
-                    "The store was replaced. Only this failed afterwards: The earlier backup could not be removed: "
-                )
+        let store = try Wreck.store(journal: "delete")
+        try write("earlier", to: store.path + ".bak")
+        // It can be renamed, and is not removed like a file.
+        let inTheWay = [store.path + ".bak-shm", store.path + ".migrating-shm"]
+        try FileManager.default.createDirectory(atPath: inTheWay[0], withIntermediateDirectories: false)
+        let first = try sqlError { try Self.stage(store, "two") }
+        #expect(first.code == .cleanupFailed)
+        #expect(first.path == "\(try store.resolvedPath).bak-earlier")
+        #expect(
+            first.message.hasPrefix(
+                "The store was replaced. Only this failed afterwards: The earlier backup could not be removed: "
             )
-            #expect(first.description.hasSuffix(". The next call tries that again."))
-            #expect(try Self.body(of: store.path) == "two")
-            #expect(try Self.body(of: store.path + ".bak") == "the body of note 1")
-            try FileManager.default.removeItem(atPath: store.path + ".bak-earlier-shm")
+        )
+        #expect(first.description.hasSuffix(". The next call tries that again."))
+        #expect(try Self.body(of: store.path) == "two")
+        #expect(try Self.body(of: store.path + ".bak") == "the body of note 1")
+        try FileManager.default.removeItem(atPath: store.path + ".bak-earlier-shm")
 
-            let second = try sqlError {
-                try store.migrateStaged {
-                    try FileManager.default.createDirectory(
-                        atPath: inTheWay[1],
-                        withIntermediateDirectories: false
-                    )
-                    try $0.query("UPDATE note SET body = 'three' WHERE id = 1")
-                }
-            }
-            #expect(second.code == .cleanupFailed)
-            #expect(
-                second.message.hasPrefix(
-                    "The store was replaced. Only this failed afterwards: A left-over copy could not be removed:"
+        let second = try sqlError {
+            try store.migrateStaged {
+                try FileManager.default.createDirectory(
+                    atPath: inTheWay[1],
+                    withIntermediateDirectories: false
                 )
-            )
-            #expect(try Self.body(of: store.path) == "three")
+                try $0.query("UPDATE note SET body = 'three' WHERE id = 1")
+            }
         }
+        #expect(second.code == .cleanupFailed)
+        #expect(
+            second.message.hasPrefix(
+                "The store was replaced. Only this failed afterwards: A left-over copy could not be removed:"
+            )
+        )
+        #expect(try Self.body(of: store.path) == "three")
     }
 }

@@ -5,49 +5,49 @@ import Testing
 @testable import AppMigrationsSQLite
 @testable import AppMigrationsSchema
 
-@Suite struct StagedCancelTests {
+@Suite(.temporaryDirectory) struct StagedCancelTests {
+    let folder = TemporaryDirectory.current.path
+
     typealias Phase = SQLiteStore.Progress.Phase
 
     /// Large enough that each copy has several steps.
-    private func withLargeStore(_ journal: String, _ body: (SQLiteStore) throws -> Void) throws {
-        try StagedMigrationTests.withStore(journal) { store in
-            let db = try SQLiteConnection(path: store.path)
-            try db.execute(
-                script: """
-                    CREATE TABLE blobs(a); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30)
-                    INSERT INTO blobs SELECT zeroblob(100000) FROM n
-                    """
-            )
-            db.close()
-            try body(store)
-        }
+    private func largeStore(_ journal: String) throws -> SQLiteStore {
+        let store = try Wreck.store(journal: journal)
+        let db = try SQLiteConnection(path: store.path)
+        defer { db.close() }
+        try db.execute(
+            script: """
+                CREATE TABLE blobs(a); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30)
+                INSERT INTO blobs SELECT zeroblob(100000) FROM n
+                """
+        )
+        return store
     }
 
     @Test(arguments: StagedMigrationTests.journals)
     func `progress tells the phases in order, and the pages of each`(journal: String) throws {
-        try withLargeStore(journal) { store in
-            var told = [SQLiteStore.Progress]()
-            try store.migrateStaged(backupExtension: "bak") {
-                told.append($0)
-                return .continue
-            } body: {
-                try $0.query("DELETE FROM note")
-            }
-            var phases = [Phase]()
-            for progress in told where phases.last != progress.phase { phases.append(progress.phase) }
-            #expect(phases == [.copying, .migrating, .checking, .backingUp, .replacing])
-            let pages = told.filter { $0.phase == .copying }.map(\.completedPages)
-            #expect(pages.count > 2)
-            #expect(pages == pages.sorted())
-            #expect(pages.first == 0)
-            let total = told.filter { $0.phase == .copying }.map(\.totalPages)
-            #expect(Set(total.dropFirst()).count == 1)
-            #expect(told.allSatisfy { $0.completedPages <= $0.totalPages })
-            let fractions = told.map(\.fraction)
-            #expect(fractions == fractions.sorted())
-            #expect(Set(fractions).isSuperset(of: [0, 0.2, 0.5, 0.7, 0.8]))
-            #expect(fractions.contains { $0 > 0 && $0 < 0.2 } && fractions.allSatisfy { $0 < 1 })
+        let store = try largeStore(journal)
+        var told = [SQLiteStore.Progress]()
+        try store.migrateStaged(backupExtension: "bak") {
+            told.append($0)
+            return .continue
+        } body: {
+            try $0.query("DELETE FROM note")
         }
+        var phases = [Phase]()
+        for progress in told where phases.last != progress.phase { phases.append(progress.phase) }
+        #expect(phases == [.copying, .migrating, .checking, .backingUp, .replacing])
+        let pages = told.filter { $0.phase == .copying }.map(\.completedPages)
+        #expect(pages.count > 2)
+        #expect(pages == pages.sorted())
+        #expect(pages.first == 0)
+        let total = told.filter { $0.phase == .copying }.map(\.totalPages)
+        #expect(Set(total.dropFirst()).count == 1)
+        #expect(told.allSatisfy { $0.completedPages <= $0.totalPages })
+        let fractions = told.map(\.fraction)
+        #expect(fractions == fractions.sorted())
+        #expect(Set(fractions).isSuperset(of: [0, 0.2, 0.5, 0.7, 0.8]))
+        #expect(fractions.contains { $0 > 0 && $0 < 0.2 } && fractions.allSatisfy { $0 < 1 })
     }
 
     @Test(arguments: [(-1, 0.2), (0, 0.2), (0.5, 0.35), (1, 0.5), (7, 0.5), (Double.nan, 0.2)])
@@ -57,118 +57,111 @@ import Testing
 
     @Test(arguments: StagedMigrationTests.journals)
     func `whenever it is cancelled, the old store is there to the last row`(journal: String) throws {
-        try withLargeStore(journal) { store in
-            var calls = 0
-            func migrate(cancellingAt limit: Int) throws {
-                calls = 0
-                try store.migrateStaged(backupExtension: "bak") { _ in
-                    calls += 1
-                    return calls == limit ? .cancel : .continue
-                } body: {
-                    try $0.query("DELETE FROM note")
-                }
+        let store = try largeStore(journal)
+        var calls = 0
+        func migrate(cancellingAt limit: Int) throws {
+            calls = 0
+            try store.migrateStaged(backupExtension: "bak") { _ in
+                calls += 1
+                return calls == limit ? .cancel : .continue
+            } body: {
+                try $0.query("DELETE FROM note")
             }
-            var limit = 1
-            while true {
-                let error: SQLError
-                do {
-                    try migrate(cancellingAt: limit)
-                    break
-                } catch let thrown as SQLError {
-                    error = thrown
-                }
-                #expect(error.code == .stopped)
-                #expect(error.message == "The progress closure answered .cancel")
-                #expect(calls == limit)
-                #expect(try StagedMigrationTests.rows(of: store.path)[0][0] == 500)
-                let left = try StagedMigrationTests.names(beside: store).filter { $0 != "store.bak" }
-                #expect(left == ["store"])
-                limit += 1
-            }
-            // Every call of the one that came to its end was an answer's turn before.
-            #expect(limit == calls + 1)
-            #expect(limit > 6)
-            #expect(try StagedMigrationTests.rows(of: store.path)[0][0] == 0)
         }
+        var limit = 1
+        while true {
+            let error: SQLError
+            do {
+                try migrate(cancellingAt: limit)
+                break
+            } catch let thrown as SQLError {
+                error = thrown
+            }
+            #expect(error.code == .stopped)
+            #expect(error.message == "The progress closure answered .cancel")
+            #expect(calls == limit)
+            #expect(try StagedMigrationTests.rows(of: store.path)[0][0] == 500)
+            let left = try StagedMigrationTests.names(beside: store).filter { $0 != "store.bak" }
+            #expect(left == ["store"])
+            limit += 1
+        }
+        // Every call of the one that came to its end was an answer's turn before.
+        #expect(limit == calls + 1)
+        #expect(limit > 6)
+        #expect(try StagedMigrationTests.rows(of: store.path)[0][0] == 0)
     }
 
     @Test(arguments: StagedMigrationTests.journals)
     func `a task that is cancelled leaves the old store`(journal: String) async throws {
-        try await withTemporaryFolder { folder in
-            let store = SQLiteStore(path: folder + "/store")
-            try Wreck.makeStore(store.path, journal: journal)
-            let task = Task {
-                try store.migrateStaged { progress in
-                    if progress.phase == .replacing { withUnsafeCurrentTask { $0?.cancel() } }
-                    return .continue
-                } body: {
-                    try $0.query("DELETE FROM note")
-                }
+        let store = SQLiteStore(path: folder + "/store")
+        try Wreck.makeStore(store.path, journal: journal)
+        let task = Task {
+            try store.migrateStaged { progress in
+                if progress.phase == .replacing { withUnsafeCurrentTask { $0?.cancel() } }
+                return .continue
+            } body: {
+                try $0.query("DELETE FROM note")
             }
-            let error = try await #require(throws: SQLError.self) { try await task.value }
-            #expect(error.code == .cancelled)
-            #expect(try StagedMigrationTests.rows(of: store.path)[0][0] == 500)
-            #expect(try StagedMigrationTests.names(beside: store) == ["store"])
         }
+        let error = try await #require(throws: SQLError.self) { try await task.value }
+        #expect(error.code == .cancelled)
+        #expect(try StagedMigrationTests.rows(of: store.path)[0][0] == 500)
+        #expect(try StagedMigrationTests.names(beside: store) == ["store"])
     }
 
     @Test func `what the check finds keeps the copy from the store's place`() throws {
-        try StagedMigrationTests.withStore("delete") { store in
-            let orphan = try sqlError {
-                try store.migrateStaged {
-                    try $0.execute(
-                        script: "CREATE TABLE tag(note REFERENCES note); INSERT INTO tag VALUES (0)"
-                    )
-                }
-            }
-            #expect(orphan.code == .foreignKeyViolation)
-            #expect(orphan.message == "tag (rowid 1) refers to no row of note")
-            let broken = try sqlError {
-                try store.migrateStaged {
-                    try $0.query("PRAGMA writable_schema = ON")
-                    try $0.query("UPDATE sqlite_master SET rootpage = 3 WHERE name = 'note'")
-                }
-            }
-            #expect(broken.code == .damaged)
-            #expect(
-                broken.message.hasPrefix(
-                    "The migrated copy is damaged, and was not put in the store's place: "
+        let store = try Wreck.store(journal: "delete")
+        let orphan = try sqlError {
+            try store.migrateStaged {
+                try $0.execute(
+                    script: "CREATE TABLE tag(note REFERENCES note); INSERT INTO tag VALUES (0)"
                 )
-            )
-            let open = try sqlError { try store.migrateStaged { try $0.query("BEGIN IMMEDIATE") } }
-            #expect(open.message == "The migration left a transaction open. The store was not replaced")
-            #expect(try StagedMigrationTests.rows(of: store.path)[0][0] == 500)
-            #expect(try StagedMigrationTests.names(beside: store) == ["store"])
+            }
         }
+        #expect(orphan.code == .foreignKeyViolation)
+        #expect(orphan.message == "tag (rowid 1) refers to no row of note")
+        let broken = try sqlError {
+            try store.migrateStaged {
+                try $0.query("PRAGMA writable_schema = ON")
+                try $0.query("UPDATE sqlite_master SET rootpage = 3 WHERE name = 'note'")
+            }
+        }
+        #expect(broken.code == .damaged)
+        #expect(
+            broken.message.hasPrefix(
+                "The migrated copy is damaged, and was not put in the store's place: "
+            )
+        )
+        let open = try sqlError { try store.migrateStaged { try $0.query("BEGIN IMMEDIATE") } }
+        #expect(open.message == "The migration left a transaction open. The store was not replaced")
+        #expect(try StagedMigrationTests.rows(of: store.path)[0][0] == 500)
+        #expect(try StagedMigrationTests.names(beside: store) == ["store"])
     }
 
     @Test(arguments: [
         "", "a/b", "migrating", "Migrating-wal", "a\0", "bak-wal", "BAK-SHM", "bak-journal", "bak-earlier",
     ])
     func `a backup has a name of its own`(ending: String) throws {
-        try StagedMigrationTests.withStore("delete") { store in
-            let error = try sqlError {
-                try store.migrateStaged(backupExtension: ending) { _ in Issue.record("run") }
-            }
-            #expect(
-                error.message
-                    == "\"\(ending)\" cannot be the extension of a backup. Nothing was run. Use one such as bak"
-            )
+        let store = try Wreck.store(journal: "delete")
+        let error = try sqlError {
+            try store.migrateStaged(backupExtension: ending) { _ in Issue.record("run") }
         }
+        #expect(
+            error.message
+                == "\"\(ending)\" cannot be the extension of a backup. Nothing was run. Use one such as bak"
+        )
     }
 
     @Test func `the files' errors name the file`() throws {
-        try withTemporaryFolder { folder in
-            let path = folder + "/store"
-            try FileManager.default.createDirectory(
-                atPath: path + ".migrating",
-                withIntermediateDirectories: false
-            )
-            let error = try sqlError { try SQLiteStore(path: path).migrateStaged { _ in } }
-            #expect(error.code == .fileFailure)
-            #expect(error.path == path + ".migrating")
-            #expect(error.message.hasPrefix("A left-over copy could not be removed: "))
-            #expect(error.message.contains(" (unlink, errno "))
-        }
+        let path = folder + "/store"
+        try FileManager.default.createDirectory(
+            atPath: path + ".migrating",
+            withIntermediateDirectories: false
+        )
+        let error = try sqlError { try SQLiteStore(path: path).migrateStaged { _ in } }
+        #expect(error.code == .fileFailure)
+        #expect(error.path == path + ".migrating")
+        #expect(error.message.hasPrefix("A left-over copy could not be removed: "))
+        #expect(error.message.contains(" (unlink, errno "))
     }
 }

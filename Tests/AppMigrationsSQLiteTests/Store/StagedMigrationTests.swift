@@ -6,18 +6,10 @@ import Testing
 @testable import AppMigrationsSQLite
 @testable import AppMigrationsSchema
 
-@Suite struct StagedMigrationTests {
+@Suite(.temporaryDirectory) struct StagedMigrationTests {
     struct Refused: Error {}
 
     static let journals = ["delete", "wal"]
-
-    static func withStore(_ journal: String, _ body: (SQLiteStore) throws -> Void) throws {
-        try withTemporaryFolder { folder in
-            let store = SQLiteStore(path: folder + "/store")
-            try Wreck.makeStore(store.path, journal: journal)
-            try body(store)
-        }
-    }
 
     static func names(beside store: SQLiteStore) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: Platform.folder(of: store.path)).sorted()
@@ -34,35 +26,33 @@ import Testing
     func `the migrated copy takes the store's place, and the old one stays as a backup`(journal: String)
         throws
     {
-        try Self.withStore(journal) { store in
-            try #require(chmod(store.path, 0o640) == 0)
-            let isReplaced = try store.migrateStaged(backupExtension: "bak") { db in
-                try db.query("UPDATE note SET body = upper(body)")
-                try db.query("VACUUM")
-                try db.execute(script: "CREATE TABLE further(a); DELETE FROM note WHERE id > 400")
-            }
-            #expect(isReplaced)
-            #expect(try Self.rows(of: store.path) == [[400, "THE BODY OF NOTE 99"]])
-            #expect(try Self.rows(of: store.path + ".bak") == [[500, "the body of note 99"]])
-            #expect(try Self.names(beside: store) == ["store", "store.bak"])
-            #expect(try SQLiteConnection(path: store.path).query("PRAGMA journal_mode") == [[.text(journal)]])
-            for path in [store.path, store.path + ".bak"] {
-                #expect(try Platform.status(ofFile: path)?.permissions == 0o640)
-            }
+        let store = try Wreck.store(journal: journal)
+        try #require(chmod(store.path, 0o640) == 0)
+        let isReplaced = try store.migrateStaged(backupExtension: "bak") { db in
+            try db.query("UPDATE note SET body = upper(body)")
+            try db.query("VACUUM")
+            try db.execute(script: "CREATE TABLE further(a); DELETE FROM note WHERE id > 400")
+        }
+        #expect(isReplaced)
+        #expect(try Self.rows(of: store.path) == [[400, "THE BODY OF NOTE 99"]])
+        #expect(try Self.rows(of: store.path + ".bak") == [[500, "the body of note 99"]])
+        #expect(try Self.names(beside: store) == ["store", "store.bak"])
+        #expect(try SQLiteConnection(path: store.path).query("PRAGMA journal_mode") == [[.text(journal)]])
+        for path in [store.path, store.path + ".bak"] {
+            #expect(try Platform.status(ofFile: path)?.permissions == 0o640)
         }
     }
 
     @Test(arguments: journals)
     func `a body that writes nothing replaces neither the store nor the backup`(journal: String) throws {
-        try Self.withStore(journal) { store in
-            try write("a backup from before", to: store.path + ".bak")
-            let before = try contents(of: Platform.folder(of: store.path))
-            let isReplaced = try store.migrateStaged(backupExtension: "bak") { db in
-                try db.query("SELECT * FROM note")
-            }
-            #expect(!isReplaced)
-            #expect(try contents(of: Platform.folder(of: store.path)) == before)
+        let store = try Wreck.store(journal: journal)
+        try write("a backup from before", to: store.path + ".bak")
+        let before = try contents(of: Platform.folder(of: store.path))
+        let isReplaced = try store.migrateStaged(backupExtension: "bak") { db in
+            try db.query("SELECT * FROM note")
         }
+        #expect(!isReplaced)
+        #expect(try contents(of: Platform.folder(of: store.path)) == before)
     }
 
     @Test(arguments: journals)
@@ -80,175 +70,166 @@ import Testing
 
     @Test(arguments: journals)
     func `an error of the body leaves the old store, to the last byte`(journal: String) throws {
-        try Self.withStore(journal) { store in
-            let before = try contents(of: Platform.folder(of: store.path))
-            let error = try sqlError {
-                try store.migrateStaged(backupExtension: "bak") { db in
-                    try db.query("DELETE FROM note")
-                    throw Refused()
-                }
+        let store = try Wreck.store(journal: journal)
+        let before = try contents(of: Platform.folder(of: store.path))
+        let error = try sqlError {
+            try store.migrateStaged(backupExtension: "bak") { db in
+                try db.query("DELETE FROM note")
+                throw Refused()
             }
-            #expect(error.code == .migrationFailed)
-            #expect(error.underlyingError is Refused)
-            let path = try store.resolvedPath
-            #expect(
-                error.description
-                    == "\(path): Refused(). The copy was thrown away, and the store \(path) is as it was."
-            )
-            #expect(try contents(of: Platform.folder(of: store.path)) == before)
         }
+        #expect(error.code == .migrationFailed)
+        #expect(error.underlyingError is Refused)
+        let path = try store.resolvedPath
+        #expect(
+            error.description
+                == "\(path): Refused(). The copy was thrown away, and the store \(path) is as it was."
+        )
+        #expect(try contents(of: Platform.folder(of: store.path)) == before)
     }
 
     @Test(arguments: journals)
     func `a copy with another page size goes into the store, where SQLite takes it`(journal: String) throws {
-        try Self.withStore(journal) { store in
-            func migrate() throws {
-                try store.migrateStaged(backupExtension: "bak") { db in
-                    try db.query("PRAGMA journal_mode = delete")
-                    try db.query("PRAGMA page_size = 4096")
-                    try db.query("VACUUM")
-                    try db.query("DELETE FROM note WHERE id = 1")
-                }
+        let store = try Wreck.store(journal: journal)
+        func migrate() throws {
+            try store.migrateStaged(backupExtension: "bak") { db in
+                try db.query("PRAGMA journal_mode = delete")
+                try db.query("PRAGMA page_size = 4096")
+                try db.query("VACUUM")
+                try db.query("DELETE FROM note WHERE id = 1")
             }
-            if journal == "wal" {
-                let error = try sqlError { try migrate() }
-                #expect(error.code == .migrationFailed)
-                #expect(
-                    error.description
-                        == "\(try store.resolvedPath): The migration changed the page size, which SQLite does not change of a store"
-                        + " in WAL mode: set its journal mode to DELETE before, or leave the page size. The store was"
-                        + " not replaced."
-                )
-                #expect(try Self.rows(of: store.path)[0][0] == 500)
-                #expect(try Self.names(beside: store) == ["store"])
-            } else {
-                try migrate()
-                #expect(try Self.rows(of: store.path)[0][0] == 499)
-            }
+        }
+        if journal == "wal" {
+            let error = try sqlError { try migrate() }
+            #expect(error.code == .migrationFailed)
+            #expect(
+                error.description
+                    == "\(try store.resolvedPath): The migration changed the page size, which SQLite does not change of a store"
+                    + " in WAL mode: set its journal mode to DELETE before, or leave the page size. The store was"
+                    + " not replaced."
+            )
+            #expect(try Self.rows(of: store.path)[0][0] == 500)
+            #expect(try Self.names(beside: store) == ["store"])
+        } else {
+            try migrate()
+            #expect(try Self.rows(of: store.path)[0][0] == 499)
         }
     }
 
     @Test(arguments: journals)
     func `what a dead process left is no obstacle and goes`(journal: String) throws {
-        try Self.withStore(journal) { store in
-            for ending in ["", "-journal", "-wal", "-shm", "-lock", "-backup", "-backup-journal"] {
-                try write("left over", to: store.path + ".migrating" + ending)
-            }
-            try store.migrateStaged { try $0.query("DELETE FROM note WHERE id = 1") }
-            #expect(try Self.rows(of: store.path)[0][0] == 499)
-            #expect(try Self.names(beside: store) == ["store"])
+        let store = try Wreck.store(journal: journal)
+        for ending in ["", "-journal", "-wal", "-shm", "-lock", "-backup", "-backup-journal"] {
+            try write("left over", to: store.path + ".migrating" + ending)
         }
+        try store.migrateStaged { try $0.query("DELETE FROM note WHERE id = 1") }
+        #expect(try Self.rows(of: store.path)[0][0] == 499)
+        #expect(try Self.names(beside: store) == ["store"])
     }
 
     @Test func `what a dead process left goes without a migration, but not what another one works on`() throws
     {
-        try Self.withStore("wal") { store in
-            for ending in ["", "-wal", "-backup", "-lock"] {
-                try write("left", to: store.path + ".migrating" + ending)
-            }
-            try store.removeLeftovers()
-            #expect(try Self.names(beside: store) == ["store"])
-            try store.removeLeftovers()
-            #expect(try Self.names(beside: store) == ["store"])
-            try store.migrateStaged { db in
-                try store.removeLeftovers()
-                try db.query("DELETE FROM note WHERE id = 1")
-            }
-            #expect(try Self.rows(of: store.path)[0][0] == 499)
+        let store = try Wreck.store(journal: "wal")
+        for ending in ["", "-wal", "-backup", "-lock"] {
+            try write("left", to: store.path + ".migrating" + ending)
         }
+        try store.removeLeftovers()
+        #expect(try Self.names(beside: store) == ["store"])
+        try store.removeLeftovers()
+        #expect(try Self.names(beside: store) == ["store"])
+        try store.migrateStaged { db in
+            try store.removeLeftovers()
+            try db.query("DELETE FROM note WHERE id = 1")
+        }
+        #expect(try Self.rows(of: store.path)[0][0] == 499)
     }
 
     @Test func `what a dead process left goes with the next opening, too`() throws {
-        try Self.withStore("wal") { store in
-            for ending in ["", "-wal", "-lock"] { try write("left", to: store.path + ".migrating" + ending) }
-            try store.open { _ in Issue.record("set aside") }.close()
-            #expect(try Self.names(beside: store) == ["store"])
-        }
+        let store = try Wreck.store(journal: "wal")
+        for ending in ["", "-wal", "-lock"] { try write("left", to: store.path + ".migrating" + ending) }
+        try store.open { _ in Issue.record("set aside") }.close()
+        #expect(try Self.names(beside: store) == ["store"])
     }
 
     @Test func `a copy that is in use is not taken for a left-over`() throws {
-        try Self.withStore("delete") { store in
-            try store.migrateStaged { db in
-                let error = try sqlError {
-                    try store.migrateStaged(lockTimeout: .milliseconds(5)) { _ in Issue.record("run") }
-                }
-                #expect(error.code == .busy)
-                #expect(error.message == "Another process is migrating this store or setting it aside")
-                try db.query("DELETE FROM note WHERE id = 1")
+        let store = try Wreck.store(journal: "delete")
+        try store.migrateStaged { db in
+            let error = try sqlError {
+                try store.migrateStaged(lockTimeout: .milliseconds(5)) { _ in Issue.record("run") }
             }
-            #expect(try Self.rows(of: store.path)[0][0] == 499)
+            #expect(error.code == .busy)
+            #expect(error.message == "Another process is migrating this store or setting it aside")
+            try db.query("DELETE FROM note WHERE id = 1")
         }
+        #expect(try Self.rows(of: store.path)[0][0] == 499)
     }
 
     @Test(arguments: journals)
     func `while the copy is migrated, others read and nobody writes`(journal: String) throws {
-        try Self.withStore(journal) { store in
-            try store.migrateStaged { db in
-                let other = try SQLiteConnection(path: store.path, busyTimeout: .milliseconds(1))
-                #expect(try other.query("SELECT count(*) FROM note") == [[500]])
-                let error = try sqlError { try other.query("DELETE FROM note") }
-                #expect(error.code == .busy)
-                other.close()
-                try db.query("DELETE FROM note WHERE id = 1")
-            }
-            #expect(try Self.rows(of: store.path)[0][0] == 499)
+        let store = try Wreck.store(journal: journal)
+        try store.migrateStaged { db in
+            let other = try SQLiteConnection(path: store.path, busyTimeout: .milliseconds(1))
+            #expect(try other.query("SELECT count(*) FROM note") == [[500]])
+            let error = try sqlError { try other.query("DELETE FROM note") }
+            #expect(error.code == .busy)
+            other.close()
+            try db.query("DELETE FROM note WHERE id = 1")
         }
+        #expect(try Self.rows(of: store.path)[0][0] == 499)
     }
 
     @Test(arguments: ["delete", "wal"])
     func `what is written when the lock is free is not lost: the copy is made anew`(journal: String) throws {
-        try Self.withStore(journal) { store in
-            let files = try StoreFiles(of: store.path)
-            let writer = try SQLiteConnection(path: store.path)
-            var (bodies, gaps) = (0, 0)
-            var migration = try StagedMigration(
-                files: files,
-                backup: nil,
-                check: .full,
-                lockTimeout: .seconds(5)
-            )
-            migration.whenUnlocked = { () throws(SQLError) in
-                gaps += 1
-                if gaps < 3 { try writer.query("INSERT INTO note(body) VALUES ('meanwhile')") }
-            }
-            var fractions = [Double]()
-            let isReplaced = try migration.run({
-                fractions.append($0.fraction)
-                return .continue
-            }) { db in
-                bodies += 1
-                try db.query("ALTER TABLE note ADD COLUMN size")
-            }
-            #expect(isReplaced)
-            #expect((bodies, gaps) == (3, 3))
-            #expect(fractions == fractions.sorted(), "\(fractions)")
-            #expect(try writer.query("SELECT count(*) FROM note WHERE body = 'meanwhile'") == [[2]])
-            #expect(try writer.query("SELECT count(size), count(*) FROM note") == [[0, 502]])
+        let store = try Wreck.store(journal: journal)
+        let files = try StoreFiles(of: store.path)
+        let writer = try SQLiteConnection(path: store.path)
+        var (bodies, gaps) = (0, 0)
+        var migration = try StagedMigration(
+            files: files,
+            backup: nil,
+            check: .full,
+            lockTimeout: .seconds(60)
+        )
+        migration.whenUnlocked = { () throws(SQLError) in
+            gaps += 1
+            if gaps < 3 { try writer.query("INSERT INTO note(body) VALUES ('meanwhile')") }
         }
+        var fractions = [Double]()
+        let isReplaced = try migration.run({
+            fractions.append($0.fraction)
+            return .continue
+        }) { db in
+            bodies += 1
+            try db.query("ALTER TABLE note ADD COLUMN size")
+        }
+        #expect(isReplaced)
+        #expect((bodies, gaps) == (3, 3))
+        #expect(fractions == fractions.sorted(), "\(fractions)")
+        #expect(try writer.query("SELECT count(*) FROM note WHERE body = 'meanwhile'") == [[2]])
+        #expect(try writer.query("SELECT count(size), count(*) FROM note") == [[0, 502]])
     }
 
     @Test func `a store that others always write to in that moment stays, with all they wrote`() throws {
-        try Self.withStore("delete") { store in
-            let files = try StoreFiles(of: store.path)
-            let writer = try SQLiteConnection(path: store.path)
-            var migration = try StagedMigration(
-                files: files,
-                backup: nil,
-                check: .off,
-                lockTimeout: .seconds(5)
-            )
-            migration.whenUnlocked = { () throws(SQLError) in
-                try writer.query("INSERT INTO note(body) VALUES ('meanwhile')")
-            }
-            let error = try sqlError {
-                try migration.run({ _ in .continue }) { try $0.query("ALTER TABLE note ADD COLUMN size") }
-            }
-            #expect(error.code == .busy)
-            #expect(
-                error.message
-                    == "Other processes wrote to the store each time that the copy was to replace it"
-            )
-            #expect(try Self.rows(of: store.path)[0][0] == 510)
+        let store = try Wreck.store(journal: "delete")
+        let files = try StoreFiles(of: store.path)
+        let writer = try SQLiteConnection(path: store.path)
+        var migration = try StagedMigration(
+            files: files,
+            backup: nil,
+            check: .off,
+            lockTimeout: .seconds(60)
+        )
+        migration.whenUnlocked = { () throws(SQLError) in
+            try writer.query("INSERT INTO note(body) VALUES ('meanwhile')")
         }
+        let error = try sqlError {
+            try migration.run({ _ in .continue }) { try $0.query("ALTER TABLE note ADD COLUMN size") }
+        }
+        #expect(error.code == .busy)
+        #expect(
+            error.message
+                == "Other processes wrote to the store each time that the copy was to replace it"
+        )
+        #expect(try Self.rows(of: store.path)[0][0] == 510)
     }
 }

@@ -3,189 +3,167 @@ import AppMigrationsSchema
 import Foundation
 import Testing
 
-@Suite struct StoreAsideTests {
+@Suite(.temporaryDirectory) struct StoreAsideTests {
+    let folder = TemporaryDirectory.current.path
+
     private struct Refused: Error {}
 
     private static func isDamaged(_ wreck: Wreck) -> Bool { wreck.expected.hasPrefix("damaged") }
 
     @Test(arguments: Wreck.all)
     func `only what is damaged is set aside, and not a byte is lost`(wreck: Wreck) throws {
-        try withTemporaryFolder { folder in
-            let store = SQLiteStore(path: folder + "/store")
-            try wreck.make(store.path)
-            let before = try contents(of: folder)
-            do {
-                let aside = try store.setAside()
-                #expect(Self.isDamaged(wreck))
-                #expect(aside.error?.code == .damaged)
-                let name = aside.path.split(separator: "/").last.map(String.init) ?? ""
-                #expect(name.wholeMatch(of: /store-corrupt-\d{8}T\d{6}Z/) != nil, "\(name)")
-                let moved = before.map { ($0.key.replacingOccurrences(of: "store", with: name), $0.value) }
-                #expect(try contents(of: folder) == Dictionary(uniqueKeysWithValues: moved))
-            } catch let error as SQLError {
-                #expect(!Self.isDamaged(wreck), "\(error)")
-                #expect(try contents(of: folder) == before)
-            }
+        let store = SQLiteStore(path: folder + "/store")
+        try wreck.make(store.path)
+        let before = try contents(of: folder)
+        do {
+            let aside = try store.setAside()
+            #expect(Self.isDamaged(wreck))
+            #expect(aside.error?.code == .damaged)
+            let name = aside.path.split(separator: "/").last.map(String.init) ?? ""
+            #expect(name.wholeMatch(of: /store-corrupt-\d{8}T\d{6}Z/) != nil, "\(name)")
+            let moved = before.map { ($0.key.replacingOccurrences(of: "store", with: name), $0.value) }
+            #expect(try contents(of: folder) == Dictionary(uniqueKeysWithValues: moved))
+        } catch let error as SQLError {
+            #expect(!Self.isDamaged(wreck), "\(error)")
+            #expect(try contents(of: folder) == before)
         }
     }
 
     @Test func `a store that is not damaged is not set aside`() throws {
-        try withTemporaryFolder { folder in
-            let store = SQLiteStore(path: folder + "/store")
-            try Wreck.makeStore(store.path)
-            let error = try sqlError { try store.setAside(check: .full) }
-            #expect(error.code == .notDamaged)
-            #expect(
-                error.description
-                    == "\(error.path ?? ""): The store is not damaged. Nothing was renamed."
-            )
-        }
+        let store = SQLiteStore(path: folder + "/store")
+        try Wreck.makeStore(store.path)
+        let error = try sqlError { try store.setAside(check: .full) }
+        #expect(error.code == .notDamaged)
+        #expect(
+            error.description
+                == "\(error.path ?? ""): The store is not damaged. Nothing was renamed."
+        )
     }
 
     @Test(arguments: StagedMigrationTests.journals)
     func `a sound store is set aside by choice, whole and in no use`(journal: String) throws {
-        try withTemporaryFolder { folder in
-            let store = SQLiteStore(path: folder + "/store")
-            #expect(try sqlError { try store.setAside(onlyIfDamaged: false) }.code == .notDamaged)
-            try write("", to: store.path)
-            #expect(try sqlError { try store.setAside(onlyIfDamaged: false) }.code == .notDamaged)
-            #expect(try contents(of: folder).count == 1)
-            try Wreck.makeStore(store.path, journal: journal)
-            let other = try SQLiteConnection(path: store.path)
-            try other.query("BEGIN")
-            try other.query("SELECT * FROM note")
-            let error = try sqlError {
-                try store.setAside(onlyIfDamaged: false, lockTimeout: .milliseconds(5))
-            }
-            #expect(error.code == .busy)
-            other.close()
-            let aside = try store.setAside(onlyIfDamaged: false)
-            #expect(aside.error == nil)
-            #expect(try aside.storePath == store.resolvedPath)
-            #expect(try StagedMigrationTests.rows(of: aside.path)[0][0] == 500)
-            #expect(try contents(of: folder).count == 1)
+        let store = SQLiteStore(path: folder + "/store")
+        #expect(try sqlError { try store.setAside(onlyIfDamaged: false) }.code == .notDamaged)
+        try write("", to: store.path)
+        #expect(try sqlError { try store.setAside(onlyIfDamaged: false) }.code == .notDamaged)
+        #expect(try contents(of: folder).count == 1)
+        try Wreck.makeStore(store.path, journal: journal)
+        let other = try SQLiteConnection(path: store.path)
+        try other.query("BEGIN")
+        try other.query("SELECT * FROM note")
+        let error = try sqlError {
+            try store.setAside(onlyIfDamaged: false, lockTimeout: .milliseconds(5))
         }
+        #expect(error.code == .busy)
+        other.close()
+        let aside = try store.setAside(onlyIfDamaged: false)
+        #expect(aside.error == nil)
+        #expect(try aside.storePath == store.resolvedPath)
+        #expect(try StagedMigrationTests.rows(of: aside.path)[0][0] == 500)
+        #expect(try contents(of: folder).count == 1)
     }
 
     @Test func `a failed check is damage only where it was asked for`() throws {
-        try withTemporaryFolder { folder in
-            let store = SQLiteStore(path: folder + "/store")
-            try Wreck.makeStore(store.path)
-            try Wreck.change(store.path) { $0[5 * 1_024 + 3] ^= 0x40 }
-            #expect(try sqlError { try store.setAside() }.code == .notDamaged)
-            #expect(try store.setAside(check: .quick).error?.code == .damaged)
-        }
+        let store = SQLiteStore(path: folder + "/store")
+        try Wreck.makeStore(store.path)
+        try Wreck.change(store.path) { $0[5 * 1_024 + 3] ^= 0x40 }
+        #expect(try sqlError { try store.setAside() }.code == .notDamaged)
+        #expect(try store.setAside(check: .quick).error?.code == .damaged)
     }
 
     @Test func `a migration that fails sets nothing aside`() throws {
-        try withTemporaryFolder { folder in
-            let store = SQLiteStore(path: folder + "/store")
-            try Wreck.makeStore(store.path)
-            let before = try contents(of: folder)
-            _ = try sqlError { try store.migrateStaged { _ in throw Refused() } }
-            #expect(try sqlError { try store.setAside() }.code == .notDamaged)
-            #expect(try contents(of: folder) == before)
-        }
+        let store = SQLiteStore(path: folder + "/store")
+        try Wreck.makeStore(store.path)
+        let before = try contents(of: folder)
+        _ = try sqlError { try store.migrateStaged { _ in throw Refused() } }
+        #expect(try sqlError { try store.setAside() }.code == .notDamaged)
+        #expect(try contents(of: folder) == before)
     }
 
     @Test func `two stores that are set aside in one second have two names`() throws {
-        try withTemporaryFolder { folder in
-            let store = SQLiteStore(path: folder + "/store")
-            let paths = try (0..<3).map { number in
-                try write("damage \(number)", to: store.path)
-                return try store.setAside().path
-            }
-            #expect(Set(paths).count == 3)
-            #expect(try contents(of: folder).count == 3)
+        let store = SQLiteStore(path: folder + "/store")
+        let paths = try (0..<3).map { number in
+            try write("damage \(number)", to: store.path)
+            return try store.setAside().path
         }
+        #expect(Set(paths).count == 3)
+        #expect(try contents(of: folder).count == 3)
     }
 
     @Test func `a damaged store is set aside, and a backup takes its place`() throws {
-        try withTemporaryFolder { folder in
-            let store = SQLiteStore(path: folder + "/store")
-            try Wreck.makeStore(store.path + ".bak")
-            try write("damage", to: store.path)
-            try write("log", to: store.path + "-wal")
-            var aside: SQLiteStore.SetAside?
-            let db = try store.open { found in
-                aside = found
-                try FileManager.default.copyItem(atPath: store.path + ".bak", toPath: store.path)
-            }
-            #expect(try db.query("SELECT count(*) FROM note") == [[500]])
-            let path = try #require(aside?.path)
-            #expect(try Wreck.bytes(path) == Data("damage".utf8))
-            #expect(try Wreck.bytes(path + "-wal") == Data("log".utf8))
-            #expect(aside?.error?.code == .damaged)
-            _ = try store.open { _ in Issue.record("set aside again") }
+        let store = SQLiteStore(path: folder + "/store")
+        try Wreck.makeStore(store.path + ".bak")
+        try write("damage", to: store.path)
+        try write("log", to: store.path + "-wal")
+        var aside: SQLiteStore.SetAside?
+        let db = try store.open { found in
+            aside = found
+            try FileManager.default.copyItem(atPath: store.path + ".bak", toPath: store.path)
         }
+        #expect(try db.query("SELECT count(*) FROM note") == [[500]])
+        let path = try #require(aside?.path)
+        #expect(try Wreck.bytes(path) == Data("damage".utf8))
+        #expect(try Wreck.bytes(path + "-wal") == Data("log".utf8))
+        #expect(aside?.error?.code == .damaged)
+        _ = try store.open { _ in Issue.record("set aside again") }
     }
 
     @Test func `where recovering fails, the next start recovers again, and one that is done does not`() throws
     {
-        try withTemporaryFolder { folder in
-            let store = SQLiteStore(path: folder + "/store")
-            try write("damage", to: store.path)
-            let error = try sqlError { try store.open { _ in throw Refused() } }
-            #expect(error.code == .migrationFailed)
-            #expect(error.underlyingError is Refused)
-            var aside: SQLiteStore.SetAside?
-            let db = try store.open { aside = $0 }
-            #expect(try aside.map { try Wreck.bytes($0.path) } == Data("damage".utf8))
-            #expect(aside?.error == nil)
-            db.close()
-            _ = try store.open { _ in Issue.record("recovered again") }
-            #expect(try contents(of: folder).count == 2)
-        }
+        let store = SQLiteStore(path: folder + "/store")
+        try write("damage", to: store.path)
+        let error = try sqlError { try store.open { _ in throw Refused() } }
+        #expect(error.code == .migrationFailed)
+        #expect(error.underlyingError is Refused)
+        var aside: SQLiteStore.SetAside?
+        let db = try store.open { aside = $0 }
+        #expect(try aside.map { try Wreck.bytes($0.path) } == Data("damage".utf8))
+        #expect(aside?.error == nil)
+        db.close()
+        _ = try store.open { _ in Issue.record("recovered again") }
+        #expect(try contents(of: folder).count == 2)
     }
 
     @Test func `what recovering puts there has to be sound`() throws {
-        try withTemporaryFolder { folder in
-            let store = SQLiteStore(path: folder + "/store")
-            try write("damage", to: store.path)
-            let error = try sqlError {
-                try store.open { _ in try write("damage, too", to: store.path) }
-            }
-            #expect(error.code == .damaged)
-            #expect(try Wreck.bytes(store.path) == Data("damage, too".utf8))
+        let store = SQLiteStore(path: folder + "/store")
+        try write("damage", to: store.path)
+        let error = try sqlError {
+            try store.open { _ in try write("damage, too", to: store.path) }
         }
+        #expect(error.code == .damaged)
+        #expect(try Wreck.bytes(store.path) == Data("damage, too".utf8))
     }
 
     @Test func `a sound store is opened, and a new one made`() throws {
-        try withTemporaryFolder { folder in
-            let store = SQLiteStore(path: folder + "/store")
-            try store.open { _ in Issue.record("set aside") }.query("CREATE TABLE a(b)")
-            #expect(try store.open { _ in Issue.record("set aside") }.query("SELECT * FROM a") == [])
-        }
+        let store = SQLiteStore(path: folder + "/store")
+        try store.open { _ in Issue.record("set aside") }.query("CREATE TABLE a(b)")
+        #expect(try store.open { _ in Issue.record("set aside") }.query("SELECT * FROM a") == [])
     }
 
     @Test(arguments: Wreck.all.filter { $0.expected.hasPrefix("newer") || $0.expected.hasPrefix("unreach") })
     func `what is not damaged and cannot be read is thrown, and kept`(wreck: Wreck) throws {
-        try withTemporaryFolder { folder in
-            let store = SQLiteStore(path: folder + "/store")
-            try wreck.make(store.path)
-            let before = try contents(of: folder)
-            _ = try sqlError { try store.open { _ in Issue.record("set aside") } }
-            #expect(try contents(of: folder) == before)
-        }
+        let store = SQLiteStore(path: folder + "/store")
+        try wreck.make(store.path)
+        let before = try contents(of: folder)
+        _ = try sqlError { try store.open { _ in Issue.record("set aside") } }
+        #expect(try contents(of: folder) == before)
     }
 
     @Test func `the errors say what is not damage`() throws {
-        try withTemporaryFolder { folder in
-            let newer = SQLiteStore(path: folder + "/newer")
-            try Wreck.makeStore(newer.path)
-            try Wreck.change(newer.path) { ($0[18], $0[19]) = (3, 3) }
-            let first = try sqlError { try newer.open { _ in } }
-            #expect(first.code == .newerSchema)
-            #expect(
-                first.description
-                    == "\(first.path ?? ""): The file's format is one of a newer SQLite (read version 3)"
-                    + " (SQLite error 26). Nothing was changed. Update the app, or use a newer SQLite."
-            )
-            let second = try sqlError { try SQLiteStore(path: folder).open { _ in } }
-            #expect(
-                second.description == "\(second.path ?? ""): It is not a file. Nothing was changed."
-                    + " It says nothing about what is in the store."
-            )
-        }
+        let newer = SQLiteStore(path: folder + "/newer")
+        try Wreck.makeStore(newer.path)
+        try Wreck.change(newer.path) { ($0[18], $0[19]) = (3, 3) }
+        let first = try sqlError { try newer.open { _ in } }
+        #expect(first.code == .newerSchema)
+        #expect(
+            first.description
+                == "\(first.path ?? ""): The file's format is one of a newer SQLite (read version 3)"
+                + " (SQLite error 26). Nothing was changed. Update the app, or use a newer SQLite."
+        )
+        let second = try sqlError { try SQLiteStore(path: folder).open { _ in } }
+        #expect(
+            second.description == "\(second.path ?? ""): It is not a file. Nothing was changed."
+                + " It says nothing about what is in the store."
+        )
     }
 }

@@ -7,7 +7,9 @@ import Testing
 @testable import AppMigrationsSchema
 
 /// A log or a journal whose store is missing or has no byte: it may be all that is left.
-@Suite struct StoreOrphanTests {
+@Suite(.temporaryDirectory) struct StoreOrphanTests {
+    let folder = TemporaryDirectory.current.path
+
     struct Orphan: CustomTestStringConvertible, Sendable {
         let ending: String
         let message: String
@@ -28,115 +30,103 @@ import Testing
     }
 
     /// A log or journal as a process leaves it that dies in a transaction, or before a checkpoint.
-    private static func withOrphan(_ orphan: Orphan, _ body: (SQLiteStore) throws -> Void) throws {
-        try withTemporaryFolder { folder in
-            let path = folder + "/living"
-            try Wreck.makeStore(path, journal: orphan.ending == "-wal" ? "wal" : "delete")
-            let db = try SQLiteConnection(path: path)
-            try db.query("BEGIN")
-            try db.query("DELETE FROM note")
-            if orphan.ending == "-wal" { try db.query("COMMIT") }
-            let store = SQLiteStore(path: folder + "/store")
-            try Wreck.bytes(path + orphan.ending).write(to: URL(filePath: store.path + orphan.ending))
-            db.close()
-            try FileManager.default.removeItem(atPath: path)
-            if orphan.isEmpty { try write("", to: store.path) }
-            try body(store)
-        }
+    private static func store(_ orphan: Orphan) throws -> SQLiteStore {
+        let path = TemporaryDirectory.current.file("living")
+        try Wreck.makeStore(path, journal: orphan.ending == "-wal" ? "wal" : "delete")
+        let db = try SQLiteConnection(path: path)
+        try db.query("BEGIN")
+        try db.query("DELETE FROM note")
+        if orphan.ending == "-wal" { try db.query("COMMIT") }
+        let store = SQLiteStore(path: TemporaryDirectory.current.file("store"))
+        try Wreck.bytes(path + orphan.ending).write(to: URL(filePath: store.path + orphan.ending))
+        db.close()
+        try FileManager.default.removeItem(atPath: path)
+        if orphan.isEmpty { try write("", to: store.path) }
+        return store
     }
 
     @Test(arguments: orphans)
     func `it is set aside with every byte, and the app is told`(orphan: Orphan) throws {
-        try Self.withOrphan(orphan) { store in
-            let bytes = try Wreck.bytes(store.path + orphan.ending)
-            guard case .damaged(let error) = try store.status(target: Wreck.target) else {
-                Issue.record("\(try store.status(target: Wreck.target))")
-                return
-            }
-            #expect(error.message == orphan.message)
-            var paths = [String]()
-            struct Refused: Error {}
-            let failure = try sqlError {
-                try store.open {
-                    paths.append($0.path)
-                    throw Refused()
-                }
-            }
-            #expect(failure.code == .migrationFailed)
-            #expect(
-                failure.description
-                    == "\(try store.resolvedPath): Refused(). What was set aside is \(paths[0]), and the next call"
-                    + " recovers again."
-            )
-            // The closure is called until it returns.
-            try store.open { paths.append($0.path) }.close()
-            #expect(paths.count == 2 && paths[0] == paths[1])
-            #expect(try Wreck.bytes(paths[0] + orphan.ending) == bytes)
-            try store.open { _ in Issue.record("recovered again") }.close()
+        let store = try Self.store(orphan)
+        let bytes = try Wreck.bytes(store.path + orphan.ending)
+        guard case .damaged(let error) = try store.status(target: Wreck.target) else {
+            Issue.record("\(try store.status(target: Wreck.target))")
+            return
         }
+        #expect(error.message == orphan.message)
+        var paths = [String]()
+        struct Refused: Error {}
+        let failure = try sqlError {
+            try store.open {
+                paths.append($0.path)
+                throw Refused()
+            }
+        }
+        #expect(failure.code == .migrationFailed)
+        #expect(
+            failure.description
+                == "\(try store.resolvedPath): Refused(). What was set aside is \(paths[0]), and the next call"
+                + " recovers again."
+        )
+        // The closure is called until it returns.
+        try store.open { paths.append($0.path) }.close()
+        #expect(paths.count == 2 && paths[0] == paths[1])
+        #expect(try Wreck.bytes(paths[0] + orphan.ending) == bytes)
+        try store.open { _ in Issue.record("recovered again") }.close()
     }
 
     @Test(arguments: orphans) func `a staged migration refuses to make a store over it`(orphan: Orphan) throws
     {
-        try Self.withOrphan(orphan) { store in
-            let before = try contents(of: Platform.folder(of: store.path))
-            let error = try sqlError { try store.migrateStaged { _ in Issue.record("run") } }
-            #expect(error.code == .damaged)
-            #expect(error.message == orphan.message)
-            #expect(try contents(of: Platform.folder(of: store.path)) == before)
-            _ = try store.setAside()
-            #expect(try store.migrateStaged { try $0.execute(script: Wreck.target) })
-        }
+        let store = try Self.store(orphan)
+        let before = try contents(of: Platform.folder(of: store.path))
+        let error = try sqlError { try store.migrateStaged { _ in Issue.record("run") } }
+        #expect(error.code == .damaged)
+        #expect(error.message == orphan.message)
+        #expect(try contents(of: Platform.folder(of: store.path)) == before)
+        _ = try store.setAside()
+        #expect(try store.migrateStaged { try $0.execute(script: Wreck.target) })
     }
 
     @Test func `a start that goes on after a dead one tells the store that was set aside, and not its log`()
         throws
     {
-        try withTemporaryFolder { folder in
-            let store = SQLiteStore(path: folder + "/store")
-            let aside = store.path + "-corrupt-20200101T000000Z"
-            try write("damage", to: aside)
-            try write("frames", to: store.path + "-wal")
-            try store.open {
-                #expect($0.path == aside)
-                #expect($0.error == nil)
-            }
-            .close()
-            #expect(try contents(of: folder).values.contains(Data("frames".utf8)))
+        let store = SQLiteStore(path: folder + "/store")
+        let aside = store.path + "-corrupt-20200101T000000Z"
+        try write("damage", to: aside)
+        try write("frames", to: store.path + "-wal")
+        try store.open {
+            #expect($0.path == aside)
+            #expect($0.error == nil)
         }
+        .close()
+        #expect(try contents(of: folder).values.contains(Data("frames".utf8)))
     }
 
     @Test func `a database that another process is making is not touched`() throws {
-        try withTemporaryFolder { folder in
-            let store = SQLiteStore(path: folder + "/store")
-            let maker = try SQLiteConnection(path: store.path)
-            try maker.query("BEGIN IMMEDIATE")
-            try maker.execute(script: "CREATE TABLE note(a)")
-            #expect(try !Wreck.bytes(store.path + "-journal").isEmpty)
-            #expect(try store.status(target: Wreck.target).text == "missing")
-            #expect(try sqlError { try store.setAside() }.code == .notDamaged)
-            try maker.query("COMMIT")
-            #expect(try store.status(target: "CREATE TABLE note(a)").text == "same")
-        }
+        let store = SQLiteStore(path: folder + "/store")
+        let maker = try SQLiteConnection(path: store.path)
+        try maker.query("BEGIN IMMEDIATE")
+        try maker.execute(script: "CREATE TABLE note(a)")
+        #expect(try !Wreck.bytes(store.path + "-journal").isEmpty)
+        #expect(try store.status(target: Wreck.target).text == "missing")
+        #expect(try sqlError { try store.setAside() }.code == .notDamaged)
+        try maker.query("COMMIT")
+        #expect(try store.status(target: "CREATE TABLE note(a)").text == "same")
     }
 
     @Test func `what somebody made by hand beside a store is not taken for one that was set aside`() throws {
-        try withTemporaryFolder { folder in
-            let store = SQLiteStore(path: folder + "/store")
-            for ending in ["notes.txt", "20260102T030405Z.zip", "20260102T030405Z-mine", "2026"] {
-                try write("mine", to: store.path + "-corrupt-" + ending)
-            }
-            try store.open { Issue.record("\($0.path)") }.close()
+        let store = SQLiteStore(path: folder + "/store")
+        for ending in ["notes.txt", "20260102T030405Z.zip", "20260102T030405Z-mine", "2026"] {
+            try write("mine", to: store.path + "-corrupt-" + ending)
         }
+        try store.open { Issue.record("\($0.path)") }.close()
     }
 
     @Test func `the tenth of a second comes after its second`() throws {
-        try withTemporaryFolder { folder in
-            let store = SQLiteStore(path: folder + "/store")
-            for ending in ["", "-2", "-10"] {
-                try write(ending, to: store.path + "-corrupt-20260102T030405Z" + ending)
-            }
-            try store.open { #expect($0.path.hasSuffix("Z-10")) }.close()
+        let store = SQLiteStore(path: folder + "/store")
+        for ending in ["", "-2", "-10"] {
+            try write(ending, to: store.path + "-corrupt-20260102T030405Z" + ending)
         }
+        try store.open { #expect($0.path.hasSuffix("Z-10")) }.close()
     }
 }

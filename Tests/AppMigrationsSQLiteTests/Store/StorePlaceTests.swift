@@ -7,7 +7,9 @@ import Testing
 @testable import AppMigrationsSchema
 
 /// A store by every way to write its path, wherever it lies.
-@Suite struct StorePlaceTests {
+@Suite(.temporaryDirectory) struct StorePlaceTests {
+    let folder = TemporaryDirectory.current.path
+
     struct Place: CustomTestStringConvertible, Sendable {
         let testDescription: String
         /// The path to give in a folder, and the place of the file in it.
@@ -42,25 +44,16 @@ import Testing
         Place("a name like a sidecar's", "inner/store-wal"),
     ]
 
-    static let folders = ["/tmp", "/dev/shm"].filter { FileManager.default.isWritableFile(atPath: $0) }
+    static let folders = [NSTemporaryDirectory(), TemporaryDirectory.memory]
 
     private static func at(_ place: Place, in parent: String, _ body: (SQLiteStore, String) throws -> Void)
         throws
     {
-        let top = "\(parent)/place-\(UUID().uuidString)"
-        for name in ["inner", "other"] {
-            try FileManager.default.createDirectory(
-                atPath: "\(top)/\(name)",
-                withIntermediateDirectories: true
-            )
+        try withTemporaryDirectory(in: parent) { top in
+            for name in ["inner", "other"] { try top.makeFolder(name) }
+            for (link, target) in place.links { try top.link(link, to: target) }
+            try body(SQLiteStore(path: top.file(place.path)), top.file(place.file))
         }
-        defer { #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: top) } }
-        for (link, target) in place.links {
-            try FileManager.default.createSymbolicLink(atPath: "\(top)/\(link)", withDestinationPath: target)
-        }
-        let real = try #require(realpath(top, nil))
-        defer { free(real) }
-        try body(SQLiteStore(path: "\(top)/\(place.path)"), "\(String(cString: real))/\(place.file)")
     }
 
     @Test(arguments: places, folders)
@@ -102,7 +95,7 @@ import Testing
 
     @Test func `behind a link, a start goes on after a dead one`() throws {
         let link = Place("a link", "link", file: "inner/store", links: ["link": "inner/store"])
-        try Self.at(link, in: "/tmp") { store, file in
+        try Self.at(link, in: NSTemporaryDirectory()) { store, file in
             try write("damage", to: file + "-corrupt-20260102T030405Z")
             var paths = [String]()
             try store.open { paths.append($0.path) }.close()
@@ -111,85 +104,73 @@ import Testing
     }
 
     @Test func `a relative path is one from where the process is`() throws {
-        try withTemporaryFolder { folder in
-            #expect(try SQLiteStore(path: "no-such-store").resolvedPath.hasPrefix("/"))
-            #expect(try Starter("store", "make", "store", "delete", folder: folder).finish().status == 0)
-            let lines = try Starter("store", "stage", "store", "bak", folder: folder).finish().lines
-            #expect(lines == ["migrating", "replaced"])
-            #expect(try contents(of: folder).keys.sorted() == ["store", "store.bak"])
-        }
+        #expect(try SQLiteStore(path: "no-such-store").resolvedPath.hasPrefix("/"))
+        #expect(try Starter("store", "make", "store", "delete", folder: folder).finish().status == 0)
+        let lines = try Starter("store", "stage", "store", "bak", folder: folder).finish().lines
+        #expect(lines == ["migrating", "replaced"])
+        #expect(try contents(of: folder).keys.sorted() == ["store", "store.bak"])
     }
 
     @Test func `a path that is not UTF-8 is refused before anything is done`() throws {
-        try withTemporaryFolder { folder in
-            let link = folder + "/link"
-            let target =
-                Array((folder + "/").utf8.map { CChar(bitPattern: $0) }) + [CChar(bitPattern: 0xFF), 0]
-            try #require(symlink(target, link) == 0)
-            let store = SQLiteStore(path: link)
-            #expect(try store.status(target: Wreck.target).text == "unreachable nil")
-            for use in [
-                { try store.open { _ in Issue.record("set aside") }.close() },
-                { try store.migrateStaged { _ in Issue.record("run") } },
-                { try store.setAside() },
-            ] as [() throws -> Void] {
-                let error = try sqlError { try use() }
-                #expect(error.code == .unreachable)
-                #expect(
-                    error.description
-                        == "\(link): The store could not be found: it leads to a name that is not UTF-8, which a path has to"
-                        + " be here. Nothing was changed. It says nothing about what is in the store."
-                )
-            }
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["link"])
+        let link = folder + "/link"
+        let target =
+            Array((folder + "/").utf8.map { CChar(bitPattern: $0) }) + [CChar(bitPattern: 0xFF), 0]
+        try #require(symlink(target, link) == 0)
+        let store = SQLiteStore(path: link)
+        #expect(try store.status(target: Wreck.target).text == "unreachable nil")
+        for use in [
+            { try store.open { _ in Issue.record("set aside") }.close() },
+            { try store.migrateStaged { _ in Issue.record("run") } },
+            { try store.setAside() },
+        ] as [() throws -> Void] {
+            let error = try sqlError { try use() }
+            #expect(error.code == .unreachable)
+            #expect(
+                error.description
+                    == "\(link): The store could not be found: it leads to a name that is not UTF-8, which a path has to"
+                    + " be here. Nothing was changed. It says nothing about what is in the store."
+            )
         }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["link"])
     }
 
     @Test func `another user's store keeps its owner, and its backup is as private`() throws {
-        try withTemporaryFolder { folder in
-            let path = folder + "/store"
-            #expect(try Starter("store", "make", path, "delete").finish().status == 0)
-            try #require(chmod(folder, 0o777) == 0 && chmod(path, 0o666) == 0)
-            let owner = try #require(try Platform.status(ofFile: path))
-            let lines = try Starter("store", "stage-as-nobody", path, "bak").finish().lines
-            #expect(lines == ["migrating", "replaced"])
-            let store = try #require(try Platform.status(ofFile: path))
-            #expect((store.owner, store.group, store.permissions) == (owner.owner, owner.group, 0o666))
-            // The group of the user who made the backup has other people in it than the store's.
-            let backup = try #require(try Platform.status(ofFile: path + ".bak"))
-            #expect(backup.permissions == (geteuid() == 0 ? 0o606 : 0o666))
-        }
+        let path = folder + "/store"
+        #expect(try Starter("store", "make", path, "delete").finish().status == 0)
+        try #require(chmod(folder, 0o777) == 0 && chmod(path, 0o666) == 0)
+        let owner = try #require(try Platform.status(ofFile: path))
+        let lines = try Starter("store", "stage-as-nobody", path, "bak").finish().lines
+        #expect(lines == ["migrating", "replaced"])
+        let store = try #require(try Platform.status(ofFile: path))
+        #expect((store.owner, store.group, store.permissions) == (owner.owner, owner.group, 0o666))
+        // The group of the user who made the backup has other people in it than the store's.
+        let backup = try #require(try Platform.status(ofFile: path + ".bak"))
+        #expect(backup.permissions == (geteuid() == 0 ? 0o606 : 0o666))
     }
 
     @Test func `a backup that root makes belongs to the store's owner`() throws {
-        try withTemporaryFolder { folder in
-            let path = folder + "/store"
-            #expect(try Starter("store", "make", path, "delete").finish().status == 0)
-            if geteuid() == 0 { try #require(chown(path, 65_534, 65_534) == 0) }
-            try #require(chmod(path, 0o640) == 0)
-            #expect(try Starter("store", "stage", path, "bak").finish().status == 0)
-            let store = try #require(try Platform.status(ofFile: path))
-            let backup = try #require(try Platform.status(ofFile: path + ".bak"))
-            #expect((backup.owner, backup.group, backup.permissions) == (store.owner, store.group, 0o640))
-        }
+        let path = folder + "/store"
+        #expect(try Starter("store", "make", path, "delete").finish().status == 0)
+        if geteuid() == 0 { try #require(chown(path, 65_534, 65_534) == 0) }
+        try #require(chmod(path, 0o640) == 0)
+        #expect(try Starter("store", "stage", path, "bak").finish().status == 0)
+        let store = try #require(try Platform.status(ofFile: path))
+        let backup = try #require(try Platform.status(ofFile: path + ".bak"))
+        #expect((backup.owner, backup.group, backup.permissions) == (store.owner, store.group, 0o640))
     }
 
     @Test func `a lock is no standard stream`() throws {
-        try withTemporaryFolder { folder in
-            let path = folder + "/store"
-            #expect(try Starter("store", "make", path, "delete").finish().status == 0)
-            let lines = try Starter("store", "stage-without-input", path).finish().lines
-            #expect(lines == ["migrating", "replaced"])
-        }
+        let path = folder + "/store"
+        #expect(try Starter("store", "make", path, "delete").finish().status == 0)
+        let lines = try Starter("store", "stage-without-input", path).finish().lines
+        #expect(lines == ["migrating", "replaced"])
     }
 
     @Test func `a path of a connection is never a URI`() throws {
-        try withTemporaryFolder { folder throws in
-            #expect(
-                try Starter("store", "make", "file:store?mode=memory", "delete", folder: folder).finish()
-                    .status == 0
-            )
-            #expect(try contents(of: folder).keys.sorted() == ["file:store?mode=memory"])
-        }
+        #expect(
+            try Starter("store", "make", "file:store?mode=memory", "delete", folder: folder).finish()
+                .status == 0
+        )
+        #expect(try contents(of: folder).keys.sorted() == ["file:store?mode=memory"])
     }
 }

@@ -33,6 +33,13 @@ struct Wreck: Sendable, CustomTestStringConvertible {
         )
     }
 
+    /// The same as the store of a test.
+    static func store(journal: String) throws -> SQLiteStore {
+        let store = SQLiteStore(path: TemporaryDirectory.current.file("store"))
+        try makeStore(store.path, journal: journal)
+        return store
+    }
+
     /// The same with the schema whole and pages of the table broken.
     static func makeDamagedInside(_ path: String) throws {
         try makeStore(path)

@@ -6,7 +6,7 @@ struct Library {
     let folder: String
     let db: SQLiteConnection
 
-    init(opening folder: String) throws {
+    init(opening folder: String = TemporaryDirectory.current.path) throws {
         self.folder = folder
         db = try SQLiteConnection(path: folder + "/db")
         try db.query("CREATE TABLE IF NOT EXISTS log(version TEXT)")
@@ -59,12 +59,4 @@ struct LibraryManager {
     func add(_ version: String) throws -> Bool {
         try whenMigrating(toVersion: version) { try $0.query("INSERT INTO log VALUES (?)", [.text(version)]) }
     }
-}
-
-func withLibrary(_ body: (Library) throws -> Void) throws {
-    try withTemporaryFolder { try body(Library(opening: $0)) }
-}
-
-func withLibrary(_ body: (Library) async throws -> Void) async throws {
-    try await withTemporaryFolder { try await body(Library(opening: $0)) }
 }

@@ -5,7 +5,9 @@ import TestSupport
 import Testing
 
 /// Records of databases that other libraries made, as "Testing your migrations" has the sqlite3 program write them.
-struct SQLForeignRecordTests {
+@Suite(.temporaryDirectory) struct SQLForeignRecordTests {
+    let folder = TemporaryDirectory.current.path
+
     private let scripts = [
         "CREATE TABLE note(id INTEGER PRIMARY KEY AUTOINCREMENT, title TEXT)", "CREATE TABLE tag(name TEXT)",
         "ALTER TABLE note ADD COLUMN color TEXT",
@@ -59,87 +61,79 @@ struct SQLForeignRecordTests {
     }
 
     @Test func `a dump has the ledger of FMDBMigrationManager`() throws {
-        try withTemporaryFolder { folder throws in
-            try makeLibrary(folder, ledger: fmdb)
-            try shell("sqlite3 library.sqlite .dump > 1.0.sql", in: folder)
-            let report = try report(folder)
-            try report.requireClean()
-            #expect(report.runs.map(\.ran) == [[1, 2, 3], [3]])
-        }
+        try makeLibrary(folder, ledger: fmdb)
+        try shell("sqlite3 library.sqlite .dump > 1.0.sql", in: folder)
+        let report = try report(folder)
+        try report.requireClean()
+        #expect(report.runs.map(\.ran) == [[1, 2, 3], [3]])
     }
 
     @Test func `a schema gets the number that sModel left`() throws {
-        try withTemporaryFolder { folder throws in
-            try makeLibrary(folder, ledger: "PRAGMA user_version = 2")
-            try shell(
-                """
-                sqlite3 library.sqlite ".schema --nosys" > 1.0.sql
-                echo "PRAGMA user_version = 2;" >> 1.0.sql
-                """,
-                in: folder
-            )
-            let report = try report(folder) { db, migrator in try migrator.baseline(db, at: db.userVersion) }
-            try report.requireClean()
-            #expect(report.runs.map(\.ran) == [[1, 2, 3], [3]])
-        }
+        try makeLibrary(folder, ledger: "PRAGMA user_version = 2")
+        try shell(
+            """
+            sqlite3 library.sqlite ".schema --nosys" > 1.0.sql
+            echo "PRAGMA user_version = 2;" >> 1.0.sql
+            """,
+            in: folder
+        )
+        let report = try report(folder) { db, migrator in try migrator.baseline(db, at: db.userVersion) }
+        try report.requireClean()
+        #expect(report.runs.map(\.ran) == [[1, 2, 3], [3]])
     }
 
     @Test func `another library's table is left out with what belongs to it, and the finding says how`()
         throws
     {
-        try withTemporaryFolder { folder throws in
-            let tracker = """
-                CREATE TABLE _sModel_DBDefTracker(file TEXT);
-                CREATE INDEX tracked ON _sModel_DBDefTracker(file);
-                CREATE TRIGGER tracking AFTER INSERT ON _sModel_DBDefTracker BEGIN SELECT 1; END;
-                """
-            try makeLibrary(folder, ledger: "\(tracker) PRAGMA user_version = 2")
-            try shell(
-                """
-                sqlite3 library.sqlite ".schema --nosys" > 1.0.sql
-                echo "PRAGMA user_version = 2;" >> 1.0.sql
-                """,
-                in: folder
-            )
-            func report(ignoring tables: [String]) throws -> SQLRehearsalReport {
-                try self.report(folder, ignoring: tables) { try $1.baseline($0, at: $0.userVersion) }
-            }
-            let found = try report(ignoring: []).findings
-            #expect(found.map(\.kind) == [.startsDiffer, .startsDiffer, .startsDiffer])
-            #expect(
-                found.first?.description
-                    == "From 1.0: the table _sModel_DBDefTracker is there, which a new database has not. A migration that "
-                    + "ran before the release made something else then: give it back the text that was released, and write the "
-                    + "change as a new migration. If no migration made it, but another library for "
-                    + #"instance, add "_sModel_DBDefTracker" to ignoring:."#
-            )
-            let advice = #"add "_sModel_DBDefTracker" to ignoring:."#
-            #expect(found.allSatisfy { $0.description.hasSuffix(advice) })
-            try report(ignoring: ["_SMODEL_DBDefTracker"]).requireClean()
-            try append("DROP TABLE tag;", to: "Releases/1.0.sql", in: folder)
-            #expect(try report(ignoring: ["_sModel_DBDefTracker"]).findings.count == 1)
-            try report(ignoring: ["_sModel_DBDefTracker", "tag"]).requireClean()
+        let tracker = """
+            CREATE TABLE _sModel_DBDefTracker(file TEXT);
+            CREATE INDEX tracked ON _sModel_DBDefTracker(file);
+            CREATE TRIGGER tracking AFTER INSERT ON _sModel_DBDefTracker BEGIN SELECT 1; END;
+            """
+        try makeLibrary(folder, ledger: "\(tracker) PRAGMA user_version = 2")
+        try shell(
+            """
+            sqlite3 library.sqlite ".schema --nosys" > 1.0.sql
+            echo "PRAGMA user_version = 2;" >> 1.0.sql
+            """,
+            in: folder
+        )
+        func report(ignoring tables: [String]) throws -> SQLRehearsalReport {
+            try self.report(folder, ignoring: tables) { try $1.baseline($0, at: $0.userVersion) }
         }
+        let found = try report(ignoring: []).findings
+        #expect(found.map(\.kind) == [.startsDiffer, .startsDiffer, .startsDiffer])
+        #expect(
+            found.first?.description
+                == "From 1.0: the table _sModel_DBDefTracker is there, which a new database has not. A migration that "
+                + "ran before the release made something else then: give it back the text that was released, and write the "
+                + "change as a new migration. If no migration made it, but another library for "
+                + #"instance, add "_sModel_DBDefTracker" to ignoring:."#
+        )
+        let advice = #"add "_sModel_DBDefTracker" to ignoring:."#
+        #expect(found.allSatisfy { $0.description.hasSuffix(advice) })
+        try report(ignoring: ["_SMODEL_DBDefTracker"]).requireClean()
+        try append("DROP TABLE tag;", to: "Releases/1.0.sql", in: folder)
+        #expect(try report(ignoring: ["_sModel_DBDefTracker"]).findings.count == 1)
+        try report(ignoring: ["_sModel_DBDefTracker", "tag"]).requireClean()
     }
 
     @Test(arguments: [true, false])
     func `a record with tables and without a version says what is missing`(hasTables: Bool) throws {
-        try withTemporaryFolder { folder throws in
-            try makeLibrary(folder, ledger: fmdb)
-            let schema = hasTables ? ".schema --nosys" : ".schema --nosys schema_migrations"
-            try shell("sqlite3 library.sqlite '\(schema)' > 1.0.sql", in: folder)
-            let report = try report(folder) { db, _ in
-                if !hasTables { try db.query("CREATE VIEW note AS SELECT 1 AS id") }
-            }
-            // Without tables the preparation has both databases fail.
-            #expect(report.findings.map(\.kind) == (hasTables ? [.failed] : [.failed, .failed]))
-            #expect(
-                report.findings.last?.description.hasSuffix(
-                    " The record of 1.0 has tables, and its ledger schema_migrations no version. What the release had run is"
-                        + " missing there: the ledger's rows, or a PRAGMA user_version and the baseline in preparing: that"
-                        + " reads it."
-                ) == hasTables
-            )
+        try makeLibrary(folder, ledger: fmdb)
+        let schema = hasTables ? ".schema --nosys" : ".schema --nosys schema_migrations"
+        try shell("sqlite3 library.sqlite '\(schema)' > 1.0.sql", in: folder)
+        let report = try report(folder) { db, _ in
+            if !hasTables { try db.query("CREATE VIEW note AS SELECT 1 AS id") }
         }
+        // Without tables the preparation has both databases fail.
+        #expect(report.findings.map(\.kind) == (hasTables ? [.failed] : [.failed, .failed]))
+        #expect(
+            report.findings.last?.description.hasSuffix(
+                " The record of 1.0 has tables, and its ledger schema_migrations no version. What the release had run is"
+                    + " missing there: the ledger's rows, or a PRAGMA user_version and the baseline in preparing: that"
+                    + " reads it."
+            ) == hasTables
+        )
     }
 }

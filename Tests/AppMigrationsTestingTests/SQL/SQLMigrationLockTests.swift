@@ -6,19 +6,19 @@ import TestSupport
 import Testing
 
 /// The record of released migrations, held against those of the app.
-struct SQLMigrationLockTests {
+@Suite(.temporaryDirectory) struct SQLMigrationLockTests {
+    let folder = TemporaryDirectory.current.path
+
     private let released = [
         SQLiteMigration(version: 2, name: "two words", sql: "CREATE TABLE a(x)"),
         SQLiteMigration(version: 4, sql: "CREATE TABLE b(x)"),
         SQLiteMigration(version: 6, name: "code") { _ in },
     ]
 
-    private func withLock(_ body: (SQLMigrationLock, String) throws -> Void) throws {
-        try withTemporaryFolder { folder throws in
-            let lock = SQLMigrationLock(file: folder + "/migrations.lock")
-            try lock.record(SQLiteMigrator(released))
-            try body(lock, folder)
-        }
+    private func recordedLock() throws -> SQLMigrationLock {
+        let lock = SQLMigrationLock(file: folder + "/migrations.lock")
+        try lock.record(SQLiteMigrator(released))
+        return lock
     }
 
     private let lines = """
@@ -30,134 +30,122 @@ struct SQLMigrationLockTests {
         """
 
     @Test func `the file has a line for each, and later ones are added below`() throws {
-        try withLock { lock, folder throws in
-            #expect(try read("migrations.lock", in: folder) == lines)
-            #expect(try lock.findings(in: SQLiteMigrator(released)).isEmpty)
-            try write(lines.dropLast() + "\n# from here on by hand", to: "migrations.lock", in: folder)
-            let next = try SQLiteMigrator(released + [SQLiteMigration(version: 7, name: "next") { _ in }])
-            #expect(try lock.findings(in: next).isEmpty)
-            try lock.record(next)
-            try lock.record(next)
-            #expect(
-                try read("migrations.lock", in: folder) == lines + "# from here on by hand\n7 - next\n"
-            )
-        }
+        let lock = try recordedLock()
+        #expect(try read("migrations.lock", in: folder) == lines)
+        #expect(try lock.findings(in: SQLiteMigrator(released)).isEmpty)
+        try write(lines.dropLast() + "\n# from here on by hand", to: "migrations.lock", in: folder)
+        let next = try SQLiteMigrator(released + [SQLiteMigration(version: 7, name: "next") { _ in }])
+        #expect(try lock.findings(in: next).isEmpty)
+        try lock.record(next)
+        try lock.record(next)
+        #expect(
+            try read("migrations.lock", in: folder) == lines + "# from here on by hand\n7 - next\n"
+        )
     }
 
     @Test func `an edited migration, one that is gone and one below them are findings`() throws {
-        try withLock { lock, folder throws in
-            let migrations = [
-                SQLiteMigration(version: 1, sql: "CREATE TABLE early(x)"),
-                SQLiteMigration(version: 2, name: "two words", sql: "CREATE TABLE a(x, y)"),
-                SQLiteMigration(version: 4) { _ in }, SQLiteMigration(version: 9, sql: "SELECT 1"),
+        let lock = try recordedLock()
+        let migrations = [
+            SQLiteMigration(version: 1, sql: "CREATE TABLE early(x)"),
+            SQLiteMigration(version: 2, name: "two words", sql: "CREATE TABLE a(x, y)"),
+            SQLiteMigration(version: 4) { _ in }, SQLiteMigration(version: 9, sql: "SELECT 1"),
+        ]
+        let findings = try lock.findings(in: SQLiteMigrator(migrations))
+        #expect(findings.map(\.kind) == [.edited, .edited, .disappeared, .missed])
+        #expect(findings.map(\.version) == [2, 4, 6, 1])
+        #expect(
+            findings.map(\.description) == [
+                "Migration 2 (two words) was edited after its release: databases that have it never get the change. "
+                    + "Put the released text back, and write the change as a new migration.",
+                "Migration 4 was edited after its release: databases that have it never get the change. "
+                    + "Put the released text back, and write the change as a new migration.",
+                "Migration 6 (code) was released and isn't there any more. New databases would lack what it makes. "
+                    + "Put it back.",
+                "Migration 1 is new and lies below 6, which was released: databases at 6 run it after 6, "
+                    + "and new ones before. Give it a version after 9.",
             ]
-            let findings = try lock.findings(in: SQLiteMigrator(migrations))
-            #expect(findings.map(\.kind) == [.edited, .edited, .disappeared, .missed])
-            #expect(findings.map(\.version) == [2, 4, 6, 1])
-            #expect(
-                findings.map(\.description) == [
-                    "Migration 2 (two words) was edited after its release: databases that have it never get the change. "
-                        + "Put the released text back, and write the change as a new migration.",
-                    "Migration 4 was edited after its release: databases that have it never get the change. "
-                        + "Put the released text back, and write the change as a new migration.",
-                    "Migration 6 (code) was released and isn't there any more. New databases would lack what it makes. "
-                        + "Put it back.",
-                    "Migration 1 is new and lies below 6, which was released: databases at 6 run it after 6, "
-                        + "and new ones before. Give it a version after 9.",
-                ]
-            )
-            let error = #expect(throws: SQLRehearsalFinding.self) {
-                try lock.record(SQLiteMigrator(migrations))
-            }
-            #expect(error?.kind == .edited)
-            #expect(error?.localizedDescription == findings[0].description)
-            #expect(try read("migrations.lock", in: folder) == lines)
+        )
+        let error = #expect(throws: SQLRehearsalFinding.self) {
+            try lock.record(SQLiteMigrator(migrations))
         }
+        #expect(error?.kind == .edited)
+        #expect(error?.localizedDescription == findings[0].description)
+        #expect(try read("migrations.lock", in: folder) == lines)
     }
 
     @Test func `line ends of another checkout are no edit, in the lock neither`() throws {
-        try withTemporaryFolder { folder throws in
-            let lock = SQLMigrationLock(file: folder + "/migrations.lock")
-            let text = "CREATE TABLE a(\nx)\n"
-            try lock.record(SQLiteMigrator([SQLiteMigration(version: 1, sql: text)]))
-            let other = SQLiteMigration(version: 1, sql: text.replacing("\n", with: "\r\n"))
-            try write(
-                read("migrations.lock", in: folder).replacing("\n", with: "\r\n"),
-                to: "migrations.lock",
-                in: folder
-            )
-            #expect(try lock.findings(in: SQLiteMigrator([other])).isEmpty)
-        }
+        let lock = SQLMigrationLock(file: folder + "/migrations.lock")
+        let text = "CREATE TABLE a(\nx)\n"
+        try lock.record(SQLiteMigrator([SQLiteMigration(version: 1, sql: text)]))
+        let other = SQLiteMigration(version: 1, sql: text.replacing("\n", with: "\r\n"))
+        try write(
+            read("migrations.lock", in: folder).replacing("\n", with: "\r\n"),
+            to: "migrations.lock",
+            in: folder
+        )
+        #expect(try lock.findings(in: SQLiteMigrator([other])).isEmpty)
     }
 
     @Test func `a file that got another number is named with the way back`() throws {
-        try withTemporaryFolder { folder throws in
-            let lock = SQLMigrationLock(file: folder + "/migrations.lock")
-            try write("CREATE TABLE a(x)", to: "3_a.sql", in: folder)
-            try write("CREATE TABLE b(x)", to: "5_b.sql", in: folder)
-            try lock.record(SQLiteMigrator(SQLiteMigration.files(in: folder)))
-            try FileManager.default.moveItem(atPath: folder + "/3_a.sql", toPath: folder + "/4_a.sql")
-            let findings = try lock.findings(in: SQLiteMigrator(SQLiteMigration.files(in: folder)))
-            #expect(
-                findings.map(\.description) == [
-                    "Migration 3 (a) was released and isn't there any more. \(folder)/4_a.sql has its text, which databases "
-                        + "that have it as 3 would run once more. Give it back the version 3.",
-                    "\(folder)/4_a.sql is new and lies below 5, which was released: databases at 5 run it after 5, "
-                        + "and new ones before. Give it a version after 5.",
-                ]
-            )
-        }
+        let lock = SQLMigrationLock(file: folder + "/migrations.lock")
+        try write("CREATE TABLE a(x)", to: "3_a.sql", in: folder)
+        try write("CREATE TABLE b(x)", to: "5_b.sql", in: folder)
+        try lock.record(SQLiteMigrator(SQLiteMigration.files(in: folder)))
+        try FileManager.default.moveItem(atPath: folder + "/3_a.sql", toPath: folder + "/4_a.sql")
+        let findings = try lock.findings(in: SQLiteMigrator(SQLiteMigration.files(in: folder)))
+        #expect(
+            findings.map(\.description) == [
+                "Migration 3 (a) was released and isn't there any more. \(folder)/4_a.sql has its text, which databases "
+                    + "that have it as 3 would run once more. Give it back the version 3.",
+                "\(folder)/4_a.sql is new and lies below 5, which was released: databases at 5 run it after 5, "
+                    + "and new ones before. Give it a version after 5.",
+            ]
+        )
     }
 
     @Test func `a missing file and a line that can't be read are findings`() throws {
-        try withLock { lock, folder throws in
-            let missing = SQLMigrationLock(file: folder + "/none")
+        let lock = try recordedLock()
+        let missing = SQLMigrationLock(file: folder + "/none")
+        #expect(
+            try missing.findings(in: SQLiteMigrator(released)).map(\.description) == [
+                "There is no lock file \(folder)/none: nothing tells which migrations were released. Record them."
+            ]
+        )
+        for line in ["<<<<<<< ours", "7", "seven fnv1a:0 name", "7 name"] {
+            try write(lines + line + "\n", to: "migrations.lock", in: folder)
+            let findings = try lock.findings(in: SQLiteMigrator(released))
+            #expect(findings.map(\.kind) == [.unreadableLock])
             #expect(
-                try missing.findings(in: SQLiteMigrator(released)).map(\.description) == [
-                    "There is no lock file \(folder)/none: nothing tells which migrations were released. Record them."
-                ]
+                findings.first?.description
+                    == "Line 5 of \(folder)/migrations.lock can't be read: \(line). It should be a version, a checksum "
+                    + "and a name."
             )
-            for line in ["<<<<<<< ours", "7", "seven fnv1a:0 name", "7 name"] {
-                try write(lines + line + "\n", to: "migrations.lock", in: folder)
-                let findings = try lock.findings(in: SQLiteMigrator(released))
-                #expect(findings.map(\.kind) == [.unreadableLock])
-                #expect(
-                    findings.first?.description
-                        == "Line 5 of \(folder)/migrations.lock can't be read: \(line). It should be a version, a checksum "
-                        + "and a name."
-                )
-                #expect(throws: SQLRehearsalFinding.self) { try lock.record(SQLiteMigrator(released)) }
-            }
+            #expect(throws: SQLRehearsalFinding.self) { try lock.record(SQLiteMigrator(released)) }
         }
     }
 
     @Test func `a migration whose file can't be read is an error`() throws {
-        try withTemporaryFolder { folder throws in
-            let lock = SQLMigrationLock(file: folder + "/migrations.lock")
-            try write("CREATE TABLE a(x)", to: "1.sql", in: folder)
-            let migrator = try SQLiteMigrator(SQLiteMigration.files(in: folder))
-            try lock.record(migrator)
-            try FileManager.default.removeItem(atPath: folder + "/1.sql")
-            #expect(throws: SQLError.self) { try lock.findings(in: migrator) }
-        }
+        let lock = SQLMigrationLock(file: folder + "/migrations.lock")
+        try write("CREATE TABLE a(x)", to: "1.sql", in: folder)
+        let migrator = try SQLiteMigrator(SQLiteMigration.files(in: folder))
+        try lock.record(migrator)
+        try FileManager.default.removeItem(atPath: folder + "/1.sql")
+        #expect(throws: SQLError.self) { try lock.findings(in: migrator) }
     }
 
     @Test func `a closure whose number an SQL text took is a finding`() throws {
-        try withLock { lock, _ throws in
-            let taken = released.prefix(2) + [SQLiteMigration(version: 6, sql: "CREATE TABLE c(x)")]
-            #expect(try lock.findings(in: SQLiteMigrator(Array(taken))).map(\.kind) == [.edited])
-        }
+        let lock = try recordedLock()
+        let taken = released.prefix(2) + [SQLiteMigration(version: 6, sql: "CREATE TABLE c(x)")]
+        #expect(try lock.findings(in: SQLiteMigrator(Array(taken))).map(\.kind) == [.edited])
     }
 
     @Test func `a name of several lines is one line`() throws {
-        try withTemporaryFolder { folder throws in
-            let lock = SQLMigrationLock(file: folder + "/migrations.lock")
-            let migrator = try SQLiteMigrator([
-                SQLiteMigration(version: 1, name: "one\n2 - two\r\n", sql: "SELECT 1")
-            ])
-            try lock.record(migrator)
-            #expect(try lock.findings(in: migrator).isEmpty)
-            #expect(try read("migrations.lock", in: folder).hasSuffix(" one 2 - two\n"))
-        }
+        let lock = SQLMigrationLock(file: folder + "/migrations.lock")
+        let migrator = try SQLiteMigrator([
+            SQLiteMigration(version: 1, name: "one\n2 - two\r\n", sql: "SELECT 1")
+        ])
+        try lock.record(migrator)
+        #expect(try lock.findings(in: migrator).isEmpty)
+        #expect(try read("migrations.lock", in: folder).hasSuffix(" one 2 - two\n"))
     }
 }

@@ -7,7 +7,9 @@ import TestSupport
 import Testing
 
 /// Migrations from the schema of each release to the newest.
-struct SQLRehearsalTests {
+@Suite(.temporaryDirectory) struct SQLRehearsalTests {
+    let folder = TemporaryDirectory.current.path
+
     private let first = SQLiteMigration(
         version: 1,
         name: "notes",
@@ -29,209 +31,189 @@ struct SQLRehearsalTests {
     private func memory() throws -> SQLiteConnection { try SQLiteConnection(path: ":memory:") }
 
     @Test func `every released schema becomes that of a new database`() throws {
-        try withTemporaryFolder { folder throws in
-            try rehearsal(folder, first).record("1.2", opening: memory)
-            try rehearsal(folder, first, second).record("1.10", opening: memory)
-            let report = try rehearsal(folder, first, second, third).run(opening: memory)
-            try report.requireClean()
-            #expect(report.isClean)
-            #expect(report.versions == [1, 2, 3])
-            #expect(report.runs.map(\.start) == ["new database", "1.2", "1.10"])
-            #expect(report.runs.map(\.ran) == [[1, 2, 3], [2, 3], [3]])
-            let lines = report.description.split(separator: "\n").map(String.init)
-            #expect(lines[0] == "Rehearsal of SQL migrations to 3: 3 runs, 0 findings")
-            #expect(lines[1].hasPrefix("start         ran    time  ") && lines[1].hasSuffix("  outcome"))
-            #expect(lines[3].hasPrefix("1.2           2 3    "))
-            #expect(lines[4].hasSuffix("  same"))
-        }
+        try rehearsal(folder, first).record("1.2", opening: memory)
+        try rehearsal(folder, first, second).record("1.10", opening: memory)
+        let report = try rehearsal(folder, first, second, third).run(opening: memory)
+        try report.requireClean()
+        #expect(report.isClean)
+        #expect(report.versions == [1, 2, 3])
+        #expect(report.runs.map(\.start) == ["new database", "1.2", "1.10"])
+        #expect(report.runs.map(\.ran) == [[1, 2, 3], [2, 3], [3]])
+        let lines = report.description.split(separator: "\n").map(String.init)
+        #expect(lines[0] == "Rehearsal of SQL migrations to 3: 3 runs, 0 findings")
+        #expect(lines[1].hasPrefix("start         ran    time  ") && lines[1].hasSuffix("  outcome"))
+        #expect(lines[3].hasPrefix("1.2           2 3    "))
+        #expect(lines[4].hasSuffix("  same"))
     }
 
     @Test func `the record is the schema, the ledger and the rows that migrations made`() throws {
-        try withTemporaryFolder { folder throws in
-            let rehearsal = try rehearsal(folder, first, second, third)
-            try rehearsal.record("2.1", opening: memory)
-            try rehearsal.record("2.1", opening: memory)
-            let ledger = #""version", "name", "checksum""#
-            #expect(
-                try read("Releases/2.1.sql", in: folder) == """
-                    -- The schema of 2.1, as its migrations made it in an empty database. Don't edit what stands here.
-                    -- Rows may follow at the end, for the migrations to come.
-                    CREATE TABLE "schema_migrations" (
-                        version INTEGER UNIQUE NOT NULL,
-                        name TEXT,
-                        checksum TEXT,
-                        applied_at TEXT
-                    );
-                    CREATE TABLE note(id INTEGER PRIMARY KEY, title TEXT);
-                    CREATE INDEX note_by_title ON note(title);
-                    INSERT INTO "schema_migrations" (\(ledger)) VALUES (1, 'notes', 'fnv1a:ab680726b5549d6e');
-                    INSERT INTO "schema_migrations" (\(ledger)) VALUES (2, NULL, 'fnv1a:dec513f4b73774f1');
-                    INSERT INTO "schema_migrations" (\(ledger)) VALUES (3, 'index', 'fnv1a:48f15b673f1306a2');
-                    INSERT INTO "note" ("id", "title") VALUES (1, 'It''s');
+        let rehearsal = try rehearsal(folder, first, second, third)
+        try rehearsal.record("2.1", opening: memory)
+        try rehearsal.record("2.1", opening: memory)
+        let ledger = #""version", "name", "checksum""#
+        #expect(
+            try read("Releases/2.1.sql", in: folder) == """
+                -- The schema of 2.1, as its migrations made it in an empty database. Don't edit what stands here.
+                -- Rows may follow at the end, for the migrations to come.
+                CREATE TABLE "schema_migrations" (
+                    version INTEGER UNIQUE NOT NULL,
+                    name TEXT,
+                    checksum TEXT,
+                    applied_at TEXT
+                );
+                CREATE TABLE note(id INTEGER PRIMARY KEY, title TEXT);
+                CREATE INDEX note_by_title ON note(title);
+                INSERT INTO "schema_migrations" (\(ledger)) VALUES (1, 'notes', 'fnv1a:ab680726b5549d6e');
+                INSERT INTO "schema_migrations" (\(ledger)) VALUES (2, NULL, 'fnv1a:dec513f4b73774f1');
+                INSERT INTO "schema_migrations" (\(ledger)) VALUES (3, 'index', 'fnv1a:48f15b673f1306a2');
+                INSERT INTO "note" ("id", "title") VALUES (1, 'It''s');
 
-                    """
-            )
-            #expect(try read("Releases/migrations.lock", in: folder).contains("\n3 fnv1a:"))
-        }
+                """
+        )
+        #expect(try read("Releases/migrations.lock", in: folder).contains("\n3 fnv1a:"))
     }
 
     @Test func `a release is recorded once`() throws {
-        try withTemporaryFolder { folder throws in
-            try rehearsal(folder, first).record("2.1", opening: memory)
-            let error = #expect(throws: SQLRehearsalFinding.self) {
-                try rehearsal(folder, first, second).record("2.1", opening: memory)
-            }
-            #expect(error?.kind == .recordedOtherwise)
-            #expect(error?.release == "2.1")
-            #expect(
-                error?.description
-                    == "2.1 is recorded with another schema in \(folder)/Releases/2.1.sql. Delete that file if 2.1 was "
-                    + "never released, or record the release that follows."
-            )
-            let lock = try read("Releases/migrations.lock", in: folder)
-            #expect(!lock.contains("\n2 "))
-            #expect(throws: MigrationError.self) {
-                try rehearsal(folder, first).record("next", opening: memory)
-            }
+        try rehearsal(folder, first).record("2.1", opening: memory)
+        let error = #expect(throws: SQLRehearsalFinding.self) {
+            try rehearsal(folder, first, second).record("2.1", opening: memory)
+        }
+        #expect(error?.kind == .recordedOtherwise)
+        #expect(error?.release == "2.1")
+        #expect(
+            error?.description
+                == "2.1 is recorded with another schema in \(folder)/Releases/2.1.sql. Delete that file if 2.1 was "
+                + "never released, or record the release that follows."
+        )
+        let lock = try read("Releases/migrations.lock", in: folder)
+        #expect(!lock.contains("\n2 "))
+        #expect(throws: MigrationError.self) {
+            try rehearsal(folder, first).record("next", opening: memory)
         }
     }
 
     @Test func `an edited migration is found by the lock, and by the schema that it leaves`() throws {
-        try withTemporaryFolder { folder throws in
-            try rehearsal(folder, first, second).record("2.1", opening: memory)
-            let edited = SQLiteMigration(
-                version: 2,
-                sql: "ALTER TABLE note ADD COLUMN title TEXT NOT NULL DEFAULT ''; CREATE VIEW v AS SELECT 1"
-            )
-            let report = try rehearsal(folder, first, edited).run(opening: memory)
-            #expect(report.findings.map(\.kind) == [.edited, .startsDiffer, .startsDiffer])
-            let advice =
-                "A migration that ran before the release made something else then: give it back the text that was "
-                + "released, and write the change as a new migration."
-            #expect(
-                report.runs[1].findings.map(\.description) == [
-                    "From 2.1: the table note is …title TEXT ) and in a new database …title TEXT NOT NULL DEFAULT '' ). "
-                        + advice,
-                    "From 2.1: there is no view v, which a new database has. \(advice)",
-                ]
-            )
-            #expect(report.findings.last?.release == "2.1")
-            #expect(
-                report.description.hasSuffix("\n" + report.findings.map { "- \($0)" }.joined(separator: "\n"))
-            )
-            #expect(throws: SQLRehearsalFinding.self) { try report.requireClean() }
-            let fewer = try rehearsal(folder, first).run(opening: memory)
-            #expect(fewer.findings.map(\.kind) == [.disappeared, .startsDiffer])
-        }
+        try rehearsal(folder, first, second).record("2.1", opening: memory)
+        let edited = SQLiteMigration(
+            version: 2,
+            sql: "ALTER TABLE note ADD COLUMN title TEXT NOT NULL DEFAULT ''; CREATE VIEW v AS SELECT 1"
+        )
+        let report = try rehearsal(folder, first, edited).run(opening: memory)
+        #expect(report.findings.map(\.kind) == [.edited, .startsDiffer, .startsDiffer])
+        let advice =
+            "A migration that ran before the release made something else then: give it back the text that was "
+            + "released, and write the change as a new migration."
+        #expect(
+            report.runs[1].findings.map(\.description) == [
+                "From 2.1: the table note is …title TEXT ) and in a new database …title TEXT NOT NULL DEFAULT '' ). "
+                    + advice,
+                "From 2.1: there is no view v, which a new database has. \(advice)",
+            ]
+        )
+        #expect(report.findings.last?.release == "2.1")
+        #expect(
+            report.description.hasSuffix("\n" + report.findings.map { "- \($0)" }.joined(separator: "\n"))
+        )
+        #expect(throws: SQLRehearsalFinding.self) { try report.requireClean() }
+        let fewer = try rehearsal(folder, first).run(opening: memory)
+        #expect(fewer.findings.map(\.kind) == [.disappeared, .startsDiffer])
     }
 
     @Test func `how a text is written makes no difference`() throws {
-        try withTemporaryFolder { folder throws in
-            try rehearsal(folder, first).record("2.1", opening: memory)
-            let record = try read("Releases/2.1.sql", in: folder)
-            let own = #"create table "Note" ( id integer /* key */ PRIMARY KEY )"#
-            try write(
-                record.replacing("CREATE TABLE note(id INTEGER PRIMARY KEY)", with: own),
-                to: "Releases/2.1.sql",
-                in: folder
-            )
-            #expect(try rehearsal(folder, first).run(opening: memory).isClean)
-        }
+        try rehearsal(folder, first).record("2.1", opening: memory)
+        let record = try read("Releases/2.1.sql", in: folder)
+        let own = #"create table "Note" ( id integer /* key */ PRIMARY KEY )"#
+        try write(
+            record.replacing("CREATE TABLE note(id INTEGER PRIMARY KEY)", with: own),
+            to: "Releases/2.1.sql",
+            in: folder
+        )
+        #expect(try rehearsal(folder, first).run(opening: memory).isClean)
     }
 
     @Test func `what fails is said with the release, and what ran before it`() throws {
-        try withTemporaryFolder { folder throws in
-            try rehearsal(folder, first).record("2.1", opening: memory)
-            try append("INSERT INTO note VALUES (1);", to: "Releases/2.1.sql", in: folder)
-            let report = try rehearsal(folder, first, second, third).run(opening: memory)
-            #expect(report.findings.map(\.kind) == [.failed])
-            #expect(report.runs.map(\.ran) == [[1, 2, 3], [2]])
-            #expect(
-                report.findings[0].description.hasPrefix(
-                    "From 2.1: Migration 3 (index): line 1, column 44: UNIQUE constraint failed: note.id"
-                )
+        try rehearsal(folder, first).record("2.1", opening: memory)
+        try append("INSERT INTO note VALUES (1);", to: "Releases/2.1.sql", in: folder)
+        let report = try rehearsal(folder, first, second, third).run(opening: memory)
+        #expect(report.findings.map(\.kind) == [.failed])
+        #expect(report.runs.map(\.ran) == [[1, 2, 3], [2]])
+        #expect(
+            report.findings[0].description.hasPrefix(
+                "From 2.1: Migration 3 (index): line 1, column 44: UNIQUE constraint failed: note.id"
             )
-            let wrong = SQLiteMigration(version: 2, sql: "CREATE")
-            #expect(
-                try rehearsal(folder, first, wrong).run(opening: memory).findings[0].description.hasPrefix(
-                    "In a new database: Migration 2: "
-                )
+        )
+        let wrong = SQLiteMigration(version: 2, sql: "CREATE")
+        #expect(
+            try rehearsal(folder, first, wrong).run(opening: memory).findings[0].description.hasPrefix(
+                "In a new database: Migration 2: "
             )
-            try append("CREATE", to: "Releases/2.1.sql", in: folder)
-            #expect(
-                try rehearsal(folder, first).run(opening: memory).findings[0].description.hasPrefix(
-                    "From 2.1: the record \(folder)/Releases/2.1.sql can't be made: line "
-                )
+        )
+        try append("CREATE", to: "Releases/2.1.sql", in: folder)
+        #expect(
+            try rehearsal(folder, first).run(opening: memory).findings[0].description.hasPrefix(
+                "From 2.1: the record \(folder)/Releases/2.1.sql can't be made: line "
             )
-        }
+        )
     }
 
     @Test func `a folder without records is a finding, and other names are an error`() throws {
-        try withTemporaryFolder { folder throws in
-            let report = try rehearsal(folder, first).run(opening: memory)
-            #expect(report.findings.map(\.kind) == [.notRehearsed, .notRehearsed])
-            #expect(
-                report.findings[1].description
-                    == "No release is recorded in \(folder)/Releases. Record the one that users have."
-            )
-            try FileManager.default.createDirectory(
-                atPath: folder + "/Releases",
-                withIntermediateDirectories: true
-            )
-            try write("", to: "Releases/schema.sql", in: folder)
-            #expect(throws: MigrationError.self) { try rehearsal(folder, first).run(opening: memory) }
-        }
+        let report = try rehearsal(folder, first).run(opening: memory)
+        #expect(report.findings.map(\.kind) == [.notRehearsed, .notRehearsed])
+        #expect(
+            report.findings[1].description
+                == "No release is recorded in \(folder)/Releases. Record the one that users have."
+        )
+        try FileManager.default.createDirectory(
+            atPath: folder + "/Releases",
+            withIntermediateDirectories: true
+        )
+        try write("", to: "Releases/schema.sql", in: folder)
+        #expect(throws: MigrationError.self) { try rehearsal(folder, first).run(opening: memory) }
     }
 
     @Test func `a schema without a ledger gets its baseline from the app`() throws {
-        try withTemporaryFolder { folder throws in
-            let rehearsal = try rehearsal(folder, first, second)
-            try rehearsal.record("2.0", opening: memory)
-            try write(
-                "CREATE TABLE note(id INTEGER PRIMARY KEY); PRAGMA user_version = 1;",
-                to: "Releases/1.0.sql",
-                in: folder
-            )
-            #expect(try rehearsal.run(opening: memory).findings.map(\.kind) == [.failed])
-            let migrator = try SQLiteMigrator([first, second])
-            let report = try rehearsal.run(opening: memory) { try migrator.baseline($0, at: $0.userVersion) }
-            #expect(report.isClean)
-            #expect(report.runs.map(\.ran) == [[1, 2], [2], []])
-        }
+        let rehearsal = try rehearsal(folder, first, second)
+        try rehearsal.record("2.0", opening: memory)
+        try write(
+            "CREATE TABLE note(id INTEGER PRIMARY KEY); PRAGMA user_version = 1;",
+            to: "Releases/1.0.sql",
+            in: folder
+        )
+        #expect(try rehearsal.run(opening: memory).findings.map(\.kind) == [.failed])
+        let migrator = try SQLiteMigrator([first, second])
+        let report = try rehearsal.run(opening: memory) { try migrator.baseline($0, at: $0.userVersion) }
+        #expect(report.isClean)
+        #expect(report.runs.map(\.ran) == [[1, 2], [2], []])
     }
 
     @Test func `a database that isn't new is refused`() throws {
-        try withTemporaryFolder { folder throws in
-            let file = folder + "/db"
-            try rehearsal(folder, first).record("2.1") { try SQLiteConnection(path: file) }
-            let error = #expect(throws: SQLRehearsalFinding.self) {
-                try rehearsal(folder, first).run { try SQLiteConnection(path: file) }
-            }
-            #expect(
-                error?.description
-                    == "The database that was opened has a schema already. Open a new one for each run, in memory for instance."
-            )
+        let file = folder + "/db"
+        try rehearsal(folder, first).record("2.1") { try SQLiteConnection(path: file) }
+        let error = #expect(throws: SQLRehearsalFinding.self) {
+            try rehearsal(folder, first).run { try SQLiteConnection(path: file) }
         }
+        #expect(
+            error?.description
+                == "The database that was opened has a schema already. Open a new one for each run, in memory for instance."
+        )
     }
 
     @Test func `a connection that is lent is used for the time of the call`() throws {
-        try withTemporaryFolder { folder throws in
-            func lend(_ body: (SQLiteConnection) throws -> Void) throws {
-                let db = try memory()
-                defer { db.close() }
-                try body(db)
-            }
-            let rehearsal = try rehearsal(folder, first, second)
-            try rehearsal.record("2.1", lending: lend)
-            #expect(try rehearsal.run(lending: lend).runs.map(\.ran) == [[1, 2], []])
-            for body in [
-                { try rehearsal.record("2.2") { _ in } }, { _ = try rehearsal.run(lending: { _ in }) },
-            ] {
-                let error = #expect(throws: SQLRehearsalFinding.self) { try body() }
-                #expect(
-                    error?.description == "No connection was lent: lending: has to call what it is given."
-                )
-            }
+        func lend(_ body: (SQLiteConnection) throws -> Void) throws {
+            let db = try memory()
+            defer { db.close() }
+            try body(db)
+        }
+        let rehearsal = try rehearsal(folder, first, second)
+        try rehearsal.record("2.1", lending: lend)
+        #expect(try rehearsal.run(lending: lend).runs.map(\.ran) == [[1, 2], []])
+        for body in [
+            { try rehearsal.record("2.2") { _ in } }, { _ = try rehearsal.run(lending: { _ in }) },
+        ] {
+            let error = #expect(throws: SQLRehearsalFinding.self) { try body() }
+            #expect(
+                error?.description == "No connection was lent: lending: has to call what it is given."
+            )
         }
     }
 
@@ -257,22 +239,20 @@ struct SQLRehearsalTests {
 
     @Test(arguments: ["", "# Released\n"])
     func `what the lock forgot, the ledger of a release tells`(lock: String) throws {
-        try withTemporaryFolder { folder throws in
-            let change = SQLiteMigration(version: 2, sql: "UPDATE note SET id = id + 1")
-            try rehearsal(folder, first, change).record("1.0", opening: memory)
-            try write(lock, to: "Releases/migrations.lock", in: folder)
-            let edited = SQLiteMigration(version: 2, sql: "UPDATE note SET id = id + 2")
-            let findings = try [
-                rehearsal(folder, first, edited).run(opening: memory).findings,
-                rehearsal(folder, first).run(opening: memory).findings,
-            ]
-            #expect(findings.map { $0.map(\.kind) } == [[.edited], [.disappeared]])
-            #expect(findings.map { $0.map(\.version) } == [[2], [2]])
-            #expect(
-                findings[0].first?.description
-                    == "From 1.0: migration 2 has another text than the one that was released, and the lock doesn't tell. "
-                    + "Put it back, and its line there."
-            )
-        }
+        let change = SQLiteMigration(version: 2, sql: "UPDATE note SET id = id + 1")
+        try rehearsal(folder, first, change).record("1.0", opening: memory)
+        try write(lock, to: "Releases/migrations.lock", in: folder)
+        let edited = SQLiteMigration(version: 2, sql: "UPDATE note SET id = id + 2")
+        let findings = try [
+            rehearsal(folder, first, edited).run(opening: memory).findings,
+            rehearsal(folder, first).run(opening: memory).findings,
+        ]
+        #expect(findings.map { $0.map(\.kind) } == [[.edited], [.disappeared]])
+        #expect(findings.map { $0.map(\.version) } == [[2], [2]])
+        #expect(
+            findings[0].first?.description
+                == "From 1.0: migration 2 has another text than the one that was released, and the lock doesn't tell. "
+                + "Put it back, and its line there."
+        )
     }
 }

@@ -7,7 +7,9 @@ import TestSupport
 import Testing
 
 /// A recorded schema is the one that was there, whatever stands in it.
-struct SQLSchemaRecordTests {
+@Suite(.temporaryDirectory) struct SQLSchemaRecordTests {
+    let folder = TemporaryDirectory.current.path
+
     private let script = """
         CREATE TABLE child(id INTEGER PRIMARY KEY, parent INTEGER NOT NULL REFERENCES parent(id));
         CREATE TABLE parent(id INTEGER PRIMARY KEY AUTOINCREMENT, "a b" TEXT UNIQUE, twice AS (id * 2), real REAL, data BLOB);
@@ -24,34 +26,32 @@ struct SQLSchemaRecordTests {
 
     @Test(arguments: [false, true])
     func `a starting point has the schema and the rows of its release`(hasForeignKeys: Bool) throws {
-        try withTemporaryFolder { folder throws in
-            let migration = SQLiteMigration(version: 1) { db in
-                try db.execute(script: script)
-                try db.query(
-                    "INSERT INTO parent(id, \"a b\", real, data) VALUES (7, ?, ?, ?)",
-                    ["It's\r\n\0;", .real(-.infinity), .blob([0, 255])]
-                )
-                try db.query("INSERT INTO child VALUES (1, 7)")
-            }
-            let wanted = folder + "/wanted"
-            let rehearsal = try SQLRehearsal(of: SQLiteMigrator([migration]), releasesIn: folder)
-            try rehearsal.record("2.1") { try open(wanted, hasForeignKeys) }
-            let record = try read("2.1.sql", in: folder)
-            #expect(!record.contains("INSERT INTO \"words\""))
-            let point = StartingPoint.schema("2.1", recordedIn: folder + "/2.1.sql") {
-                try open($0 + "/db", hasForeignKeys)
-            }
-            let report = try Rehearsal(currentVersion: "2.2", from: [point]).run { migrations, data in
-                try migrations.whenMigrating(toVersion: "2.2") {
-                    try check(data + "/db", wanted)
-                }
-            }
-            try report.requireClean()
-            let again = try rehearsal.run(opening: { try open(":memory:", hasForeignKeys) }) { db in
-                try check(db, hasForeignKeys)
-            }
-            try again.requireClean()
+        let migration = SQLiteMigration(version: 1) { db in
+            try db.execute(script: script)
+            try db.query(
+                "INSERT INTO parent(id, \"a b\", real, data) VALUES (7, ?, ?, ?)",
+                ["It's\r\n\0;", .real(-.infinity), .blob([0, 255])]
+            )
+            try db.query("INSERT INTO child VALUES (1, 7)")
         }
+        let wanted = folder + "/wanted"
+        let rehearsal = try SQLRehearsal(of: SQLiteMigrator([migration]), releasesIn: folder)
+        try rehearsal.record("2.1") { try open(wanted, hasForeignKeys) }
+        let record = try read("2.1.sql", in: folder)
+        #expect(!record.contains("INSERT INTO \"words\""))
+        let point = StartingPoint.schema("2.1", recordedIn: folder + "/2.1.sql") {
+            try open($0 + "/db", hasForeignKeys)
+        }
+        let report = try Rehearsal(currentVersion: "2.2", from: [point]).run { migrations, data in
+            try migrations.whenMigrating(toVersion: "2.2") {
+                try check(data + "/db", wanted)
+            }
+        }
+        try report.requireClean()
+        let again = try rehearsal.run(opening: { try open(":memory:", hasForeignKeys) }) { db in
+            try check(db, hasForeignKeys)
+        }
+        try again.requireClean()
     }
 
     private func open(_ path: String, _ hasForeignKeys: Bool) throws -> SQLiteConnection {
@@ -69,17 +69,15 @@ struct SQLSchemaRecordTests {
     }
 
     @Test func `a record that isn't there is an error`() throws {
-        try withTemporaryFolder { folder throws in
-            let point = StartingPoint.schema("2.1", recordedIn: folder + "/2.1.sql") { _ in
-                try SQLiteConnection(path: ":memory:")
-            }
-            let error = #expect(throws: SQLRehearsalFinding.self) {
-                try Rehearsal(currentVersion: "2.2", from: [point]).run { _, _ in }
-            }
-            #expect(
-                error?.description
-                    == "There is no recorded schema \(folder)/2.1.sql. Record it, or put it back."
-            )
+        let point = StartingPoint.schema("2.1", recordedIn: folder + "/2.1.sql") { _ in
+            try SQLiteConnection(path: ":memory:")
         }
+        let error = #expect(throws: SQLRehearsalFinding.self) {
+            try Rehearsal(currentVersion: "2.2", from: [point]).run { _, _ in }
+        }
+        #expect(
+            error?.description
+                == "There is no recorded schema \(folder)/2.1.sql. Record it, or put it back."
+        )
     }
 }

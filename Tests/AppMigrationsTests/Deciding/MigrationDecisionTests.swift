@@ -7,17 +7,37 @@ struct MigrationDecisionTests {
     struct Row: CustomTestStringConvertible {
         let situation: String
         let version: String
-        var after = "0"
-        var current = "1.4"
-        var lastRun = "1.1"
-        var launched = "1.1"
-        /// What the manager knew before, where that isn't what the state says: the last run, and the version launched.
-        var known: (lastRun: String, launched: String)?
-        var isFresh = false
-        var limit: Int?
-        var interrupted: Attempt?
-        var attempted: [Attempt] = []
         let decision: MigrationDecision
+        let after: String
+        let current: String
+        let lastRun: String
+        let launched: String
+        /// What the manager knew before, where that isn't what the state says: the last run, and the version launched.
+        let known: (lastRun: String, launched: String)?
+        let isFresh: Bool
+        let limit: Int?
+        let interrupted: Attempt?
+        let attempted: [Attempt]
+
+        init(
+            _ situation: String,
+            _ version: String,
+            _ decision: MigrationDecision,
+            after: String = "0",
+            current: String = "1.4",
+            lastRun: String = "1.1",
+            launched: String = "1.1",
+            known: (lastRun: String, launched: String)? = nil,
+            isFresh: Bool = false,
+            limit: Int? = nil,
+            interrupted: Attempt? = nil,
+            attempted: [Attempt] = []
+        ) {
+            (self.situation, self.version, self.decision) = (situation, version, decision)
+            (self.after, self.current, self.lastRun, self.launched) = (after, current, lastRun, launched)
+            (self.known, self.isFresh, self.limit) = (known, isFresh, limit)
+            (self.interrupted, self.attempted) = (interrupted, attempted)
+        }
 
         var testDescription: String { situation }
     }
@@ -31,151 +51,82 @@ struct MigrationDecisionTests {
     }
 
     static let versions: [Row] = [
-        Row(situation: "the last-run version itself", version: "1.1", decision: .alreadyRun),
-        Row(situation: "below the last-run version", version: "1.0.9", decision: .alreadyRun),
-        Row(situation: "the last-run version, longer", version: "1.1.0", decision: .alreadyRun),
-        Row(situation: "between last run and current", version: "1.2", decision: .run(attempt: 1, deaths: 0)),
-        Row(situation: "the current version", version: "1.4", decision: .run(attempt: 1, deaths: 0)),
+        Row("the last-run version itself", "1.1", .alreadyRun),
+        Row("below the last-run version", "1.0.9", .alreadyRun),
+        Row("the last-run version, longer", "1.1.0", .alreadyRun),
+        Row("between last run and current", "1.2", .run(attempt: 1, deaths: 0)),
+        Row("the current version", "1.4", .run(attempt: 1, deaths: 0)),
+        Row("a sub-migration of the last-run version", "1.1-1", .run(attempt: 1, deaths: 0)),
+        Row("a sub-migration of the current version", "1.4-3", .run(attempt: 1, deaths: 0)),
+        Row("a sub-migration of the current, longer", "1.4.0-3", .run(attempt: 1, deaths: 0)),
+        Row("up to the hard limit", "1.4-2", .run(attempt: 1, deaths: 0), current: "1.4-2"),
+        Row("above the hard limit", "1.4-3", .newerThanCurrent, current: "1.4-2"),
+        Row("a part of the current version", "1.4.1", .newerThanCurrent),
+        Row("a sub-migration of a later version", "1.5-1", .newerThanCurrent),
+        Row("above the current version", "1.5", .newerThanCurrent),
+        Row("newer, though it ran", "1.5", .newerThanCurrent, lastRun: "1.6"),
+        Row("declared twice", "1.2", .outOfOrder(after: version("1.2")), after: "1.2"),
+        Row("declared twice, longer", "1.2.0", .outOfOrder(after: version("1.2")), after: "1.2"),
+        Row("declared too late", "1.2", .outOfOrder(after: version("1.3")), after: "1.3"),
+        Row("ran, but too late", "1.0", .outOfOrder(after: version("1.1")), after: "1.1"),
+        Row("version zero", "0.0", .outOfOrder(after: version("0")), lastRun: "0"),
+        Row("a fresh install", "1.4", .alreadyRun, lastRun: "1.4", isFresh: true),
+        Row("a fresh install's sub-migration", "1.4-1", .joinsBaseline, lastRun: "1.4", isFresh: true),
         Row(
-            situation: "a sub-migration of the last-run version",
-            version: "1.1-1",
-            decision: .run(attempt: 1, deaths: 0)
-        ),
-        Row(
-            situation: "a sub-migration of the current version",
-            version: "1.4-3",
-            decision: .run(attempt: 1, deaths: 0)
-        ),
-        Row(
-            situation: "a sub-migration of the current, longer",
-            version: "1.4.0-3",
-            decision: .run(attempt: 1, deaths: 0)
-        ),
-        Row(
-            situation: "up to the hard limit",
-            version: "1.4-2",
-            current: "1.4-2",
-            decision: .run(attempt: 1, deaths: 0)
-        ),
-        Row(
-            situation: "above the hard limit",
-            version: "1.4-3",
-            current: "1.4-2",
-            decision: .newerThanCurrent
-        ),
-        Row(situation: "a part of the current version", version: "1.4.1", decision: .newerThanCurrent),
-        Row(situation: "a sub-migration of a later version", version: "1.5-1", decision: .newerThanCurrent),
-        Row(situation: "above the current version", version: "1.5", decision: .newerThanCurrent),
-        Row(situation: "newer, though it ran", version: "1.5", lastRun: "1.6", decision: .newerThanCurrent),
-        Row(
-            situation: "declared twice",
-            version: "1.2",
-            after: "1.2",
-            decision: .outOfOrder(after: version("1.2"))
-        ),
-        Row(
-            situation: "declared twice, longer",
-            version: "1.2.0",
-            after: "1.2",
-            decision: .outOfOrder(after: version("1.2"))
-        ),
-        Row(
-            situation: "declared too late",
-            version: "1.2",
-            after: "1.3",
-            decision: .outOfOrder(after: version("1.3"))
-        ),
-        Row(
-            situation: "ran, but too late",
-            version: "1.0",
-            after: "1.1",
-            decision: .outOfOrder(after: version("1.1"))
-        ),
-        Row(
-            situation: "version zero",
-            version: "0.0",
-            lastRun: "0",
-            decision: .outOfOrder(after: version("0"))
-        ),
-        Row(
-            situation: "a fresh install",
-            version: "1.4",
+            "a sub-migration added later",
+            "1.4-1",
+            .run(attempt: 1, deaths: 0),
             lastRun: "1.4",
-            isFresh: true,
-            decision: .alreadyRun
+            launched: "1.4"
         ),
+        Row("everything", "0-1", .run(attempt: 1, deaths: 0), lastRun: "0"),
+        Row("a newer release was launched", "1.2", .heldByDowngrade, launched: "1.5"),
+        Row("a newer release migrated", "1.4-1", .alreadyRun, lastRun: "1.5"),
+        Row("a newer sub-migration ran", "1.4", .alreadyRun, lastRun: "1.4-1"),
         Row(
-            situation: "a fresh install's sub-migration",
-            version: "1.4-1",
-            lastRun: "1.4",
-            isFresh: true,
-            decision: .joinsBaseline
-        ),
-        Row(
-            situation: "a sub-migration added later",
-            version: "1.4-1",
-            lastRun: "1.4",
-            launched: "1.4",
-            decision: .run(attempt: 1, deaths: 0)
-        ),
-        Row(situation: "everything", version: "0-1", lastRun: "0", decision: .run(attempt: 1, deaths: 0)),
-        Row(
-            situation: "a newer release was launched",
-            version: "1.2",
+            "a newer app was launched since",
+            "1.2",
+            .overtaken(by: version("1.5")),
             launched: "1.5",
-            decision: .heldByDowngrade
-        ),
-        Row(situation: "a newer release migrated", version: "1.4-1", lastRun: "1.5", decision: .alreadyRun),
-        Row(situation: "a newer sub-migration ran", version: "1.4", lastRun: "1.4-1", decision: .alreadyRun),
-        Row(
-            situation: "a newer app was launched since",
-            version: "1.2",
-            launched: "1.5",
-            known: ("1.1", "1.1"),
-            decision: .overtaken(by: version("1.5"))
+            known: ("1.1", "1.1")
         ),
         Row(
-            situation: "a newer app ran it since",
-            version: "1.2",
+            "a newer app ran it since",
+            "1.2",
+            .overtaken(by: version("1.5")),
             lastRun: "1.5-2",
-            known: ("1.1", "1.1"),
-            decision: .overtaken(by: version("1.5"))
+            known: ("1.1", "1.1")
         ),
         Row(
-            situation: "a newer sub-migration ran since than the app may run",
-            version: "1.4-2",
+            "a newer sub-migration ran since than the app may run",
+            "1.4-2",
+            .overtaken(by: version("1.4-3")),
             current: "1.4-2",
             lastRun: "1.4-3",
-            known: ("1.1", "1.4"),
-            decision: .overtaken(by: version("1.4-3"))
+            known: ("1.1", "1.4")
         ),
         Row(
-            situation: "a newer app was here since, and the version is known to have run",
-            version: "1.1",
+            "a newer app was here since, and the version is known to have run",
+            "1.1",
+            .alreadyRun,
             lastRun: "1.5",
-            known: ("1.1", "1.1"),
-            decision: .alreadyRun
+            known: ("1.1", "1.1")
         ),
         Row(
-            situation: "a downgrade, and the newer app's mark was lowered since",
-            version: "1.2",
-            known: ("1.1", "1.5"),
-            decision: .heldByDowngrade
+            "a downgrade, and the newer app's mark was lowered since",
+            "1.2",
+            .heldByDowngrade,
+            known: ("1.1", "1.5")
         ),
         Row(
-            situation: "another process of this version ran it since",
-            version: "1.2",
+            "another process of this version ran it since",
+            "1.2",
+            .alreadyRun,
             lastRun: "1.2",
             launched: "1.4",
-            known: ("1.1", "1.1"),
-            decision: .alreadyRun
+            known: ("1.1", "1.1")
         ),
-        Row(
-            situation: "the mark was lowered since",
-            version: "1.3",
-            known: ("1.2", "1.4"),
-            decision: .setBack
-        ),
+        Row("the mark was lowered since", "1.3", .setBack, known: ("1.2", "1.4")),
     ]
 
     @Test(arguments: versions + attempts)

@@ -2,114 +2,115 @@ import AppMigrations
 import Foundation
 import Testing
 
-@Suite struct ContentionTests {
+@Suite(.temporaryDirectory) struct ContentionTests {
+    let scratch = TemporaryDirectory.current
+
     static let versions = ["1.1", "1.1-1", "1.2", "1.3"]
 
     @Test func `sixteen threads with a manager each run every migration once and in order`() throws {
-        try Scratch.with { scratch throws in
-            let failures = Guarded<[String]>([])
-            defer { failures.destroy() }
-            DispatchQueue.concurrentPerform(iterations: 16) { _ in
-                do {
-                    let manager = try scratch.manager("1.3")
-                    for version in Self.versions {
-                        try manager.whenMigrating(toVersion: version) { scratch.note(version) }
-                    }
-                } catch {
-                    failures.withLock { $0.append("\(error)") }
+        let log = Log()
+        let failures = Guarded<[String]>([])
+        defer { failures.destroy() }
+        DispatchQueue.concurrentPerform(iterations: 16) { _ in
+            do {
+                let manager = try scratch.manager(upgradingTo: "1.3")
+                for version in Self.versions {
+                    try manager.whenMigrating(toVersion: version) { log.add(version) }
                 }
+            } catch {
+                failures.withLock { $0.append("\(error)") }
             }
-            #expect(failures.withLock { $0 } == [])
-            #expect(scratch.done == Self.versions)
-            #expect(try scratch.manager("1.3").history.map(\.version.description) == Self.versions)
         }
+        #expect(failures.withLock { $0 } == [])
+        #expect(log.lines == Self.versions)
+        #expect(
+            try scratch.manager(upgradingTo: "1.3").history.map(\.version.description) == Self.versions
+        )
     }
 
     @Test func `sixteen threads on one manager run the migration once and the others are refused`() throws {
-        try Scratch.with { scratch throws in
-            let manager = try scratch.manager("1.3")
-            let codes = Guarded<[MigrationError.Code]>([])
-            defer { codes.destroy() }
-            DispatchQueue.concurrentPerform(iterations: 16) { _ in
-                do throws(MigrationError) {
-                    try manager.whenMigrating(toVersion: "1.1") { scratch.note("1.1") }
-                } catch {
-                    codes.withLock { $0.append(error.code) }
-                }
+        let log = Log()
+        let manager = try scratch.manager(upgradingTo: "1.3")
+        let codes = Guarded<[MigrationError.Code]>([])
+        defer { codes.destroy() }
+        DispatchQueue.concurrentPerform(iterations: 16) { _ in
+            do throws(MigrationError) {
+                try manager.whenMigrating(toVersion: "1.1") { log.add("1.1") }
+            } catch {
+                codes.withLock { $0.append(error.code) }
             }
-            // Whoever declares the version second closes the manager, perhaps before the first has the lock.
-            #expect(scratch.done.count <= 1)
-            let refused = codes.withLock { $0 }
-            #expect(refused.count == 16 - scratch.done.count)
-            #expect(refused.filter { $0 == .outOfOrder }.count == 1)
-            #expect(Set(refused).isSubset(of: [.outOfOrder, .blocked]))
-            try scratch.manager("1.3").whenMigrating(toVersion: "1.1") { scratch.note("1.1") }
-            #expect(scratch.done == ["1.1"])
         }
+        // Whoever declares the version second closes the manager, perhaps before the first has the lock.
+        #expect(log.lines.count <= 1)
+        let refused = codes.withLock { $0 }
+        #expect(refused.count == 16 - log.lines.count)
+        #expect(refused.filter { $0 == .outOfOrder }.count == 1)
+        #expect(Set(refused).isSubset(of: [.outOfOrder, .blocked]))
+        try scratch.manager(upgradingTo: "1.3").whenMigrating(toVersion: "1.1") { log.add("1.1") }
+        #expect(log.lines == ["1.1"])
     }
 
     @Test func `sixty four tasks with a manager each run every migration once and in order`() async throws {
-        try await Scratch.with { scratch async throws in
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 0..<64 {
-                    group.addTask {
-                        let manager = try scratch.manager("1.3")
-                        for version in Self.versions {
-                            try await manager.whenMigrating(toVersion: version) {
-                                await Task.yield()
-                                scratch.note(version)
-                            }
+        let log = Log()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<64 {
+                group.addTask {
+                    let manager = try scratch.manager(upgradingTo: "1.3")
+                    for version in Self.versions {
+                        try await manager.whenMigrating(toVersion: version) {
+                            await Task.yield()
+                            log.add(version)
                         }
                     }
                 }
-                try await group.waitForAll()
             }
-            #expect(scratch.done == Self.versions)
+            try await group.waitForAll()
         }
+        #expect(log.lines == Self.versions)
     }
 
     @Test func `sixty four tasks on one manager run the migration at most once`() async throws {
-        try await Scratch.with { scratch async throws in
-            let manager = try scratch.manager("1.3")
-            let codes = await withTaskGroup(of: MigrationError.Code?.self) { group in
-                for _ in 0..<64 {
-                    group.addTask {
-                        do throws(MigrationError) {
-                            try await manager.whenMigrating(toVersion: "1.1") {
-                                await Task.yield()
-                                scratch.note("1.1")
-                            }
-                            return nil
-                        } catch {
-                            return error.code
+        let log = Log()
+        let manager = try scratch.manager(upgradingTo: "1.3")
+        let codes = await withTaskGroup(of: MigrationError.Code?.self) { group in
+            for _ in 0..<64 {
+                group.addTask {
+                    do throws(MigrationError) {
+                        try await manager.whenMigrating(toVersion: "1.1") {
+                            await Task.yield()
+                            log.add("1.1")
                         }
+                        return nil
+                    } catch {
+                        return error.code
                     }
                 }
-                return await group.reduce(into: []) { $0.append($1) }
             }
-            #expect(scratch.done.count <= 1)
-            #expect(codes.filter { $0 == .outOfOrder }.count == 1)
-            try await scratch.manager("1.3").whenMigrating(toVersion: "1.1") { () async in scratch.note("1.1")
-            }
-            #expect(scratch.done == ["1.1"])
+            return await group.reduce(into: []) { $0.append($1) }
         }
+        #expect(log.lines.count <= 1)
+        #expect(codes.filter { $0 == .outOfOrder }.count == 1)
+        try await scratch.manager(upgradingTo: "1.3").whenMigrating(toVersion: "1.1") { () async in
+            log.add("1.1")
+        }
+        #expect(log.lines == ["1.1"])
     }
 
     @Test(arguments: [MigrationManager.FirstRun.everything, .existingData(at: "1.0")])
     func `eight processes at once run every migration once and all end well`(
         firstRun: MigrationManager.FirstRun
     ) async throws {
-        try await Scratch.with { scratch async throws in
-            let isEverything = if case .everything = firstRun { true } else { false }
-            await withTaskGroup(of: Void.self) { group in
-                for _ in 0..<8 {
-                    group.addTask { await Self.expectProcess(scratch.path, isEverything) }
-                }
+        let isEverything = if case .everything = firstRun { true } else { false }
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 {
+                group.addTask { await Self.expectProcess(scratch.path, isEverything) }
             }
-            let lines = try scratch.read("trace").split(separator: "\n").map(String.init)
-            #expect(lines == Self.versions.map { "\($0) 1" })
-            #expect(try scratch.manager("1.3").history.map(\.version.description) == Self.versions)
         }
+        let lines = try scratch.read("trace").split(separator: "\n").map(String.init)
+        #expect(lines == Self.versions.map { "\($0) 1" })
+        #expect(
+            try scratch.manager(upgradingTo: "1.3").history.map(\.version.description) == Self.versions
+        )
     }
 
     private static func expectProcess(_ path: String, _ isEverything: Bool) async {

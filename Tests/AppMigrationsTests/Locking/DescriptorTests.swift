@@ -5,7 +5,9 @@ import Testing
 @testable import AppMigrations
 
 /// Which descriptors the library uses, and what becomes of them when others close them.
-struct DescriptorTests {
+@Suite(.temporaryDirectory) struct DescriptorTests {
+    let scratch = TemporaryDirectory.current
+
     /// Names, since an exit test takes no functions.
     static let openers = ["lock", "state", "folder", "new file", "name", "new name", "link"]
 
@@ -30,78 +32,70 @@ struct DescriptorTests {
 
     @Test(arguments: openers)
     func `the descriptors of the standard streams are never used`(opener: String) async throws {
-        try await Scratch.with { scratch async throws in
-            try scratch.write("", to: "file")
-            await #expect(processExitsWith: .success) {
-                [path = scratch.path as String, opener = opener as String] in
-                for stream in Int32(0)...2 { close(stream) }
-                let descriptor = try Self.descriptor(opener, in: path)
-                let isExpected = descriptor > 2 ? try Self.isApart(descriptor) : false
-                let isClosedOnExec = fcntl(descriptor, F_GETFD) == FD_CLOEXEC
-                _exit(isExpected && isClosedOnExec ? 0 : 1)
-            }
+        try scratch.write("", to: "file")
+        await #expect(processExitsWith: .success) {
+            [path = scratch.path as String, opener = opener as String] in
+            for stream in Int32(0)...2 { close(stream) }
+            let descriptor = try Self.descriptor(opener, in: path)
+            let isExpected = descriptor > 2 ? try Self.isApart(descriptor) : false
+            let isClosedOnExec = fcntl(descriptor, F_GETFD) == FD_CLOEXEC
+            _exit(isExpected && isClosedOnExec ? 0 : 1)
         }
     }
 
     @Test func `a closure that closes all descriptors is recorded, and nothing of the app's is closed`()
         async throws
     {
-        try await Scratch.with { scratch async throws in
-            try scratch.write("old", to: "data")
-            await #expect(processExitsWith: .success) { [path = scratch.path as String] in
-                let manager = try ForkTests.manager(path)
-                var before: [Int32] = []
-                var opened: [Int32] = []
-                try manager.whenMigrating(toVersion: "1.1", protecting: [path + "/data"]) {
-                    before = (3..<256).filter(isOpen)
-                    closeAllDescriptors()
-                    for _ in 1...8 { opened.append(open(path + "/data", O_RDONLY)) }
-                }
-                _exit(opened.allSatisfy(isOpen) && opened.contains(where: before.contains) ? 0 : 1)
+        try scratch.write("old", to: "data")
+        await #expect(processExitsWith: .success) { [path = scratch.path as String] in
+            let manager = try ForkTests.manager(path)
+            var before: [Int32] = []
+            var opened: [Int32] = []
+            try manager.whenMigrating(toVersion: "1.1", protecting: [path + "/data"]) {
+                before = (3..<256).filter(isOpen)
+                closeAllDescriptors()
+                for _ in 1...8 { opened.append(open(path + "/data", O_RDONLY)) }
             }
-            #expect(try ForkTests.manager(scratch.path).lastRunVersion == version("1.1"))
-            #expect(try scratch.names() == ["Library.migrations.json", "Library.migrations.lock"])
+            _exit(opened.allSatisfy(isOpen) && opened.contains(where: before.contains) ? 0 : 1)
         }
+        #expect(try ForkTests.manager(scratch.path).lastRunVersion == version("1.1"))
+        #expect(try scratch.state.names() == ["Library.migrations.json", "Library.migrations.lock"])
     }
 
     @Test func `a waiter whose descriptor was closed goes on waiting`() async throws {
-        try await Scratch.with { scratch async throws in
-            try scratch.makeFolder("state")
-            await #expect(processExitsWith: .success) { [path = scratch.path as String] in
-                let location = StateLocation(name: "Library", directory: path + "/state")
-                let held = try #require(try FileLock.ifFree(location))
-                var wait = try LockWait(location, timeout: nil, .synchronous)
-                guard case .pause = try wait.step(.now, {}) else { _exit(1) }
-                closeAllDescriptors()
-                // The lock went with its descriptor, and the app opens files of its own.
-                let opened = (1...8).map { _ in open("/dev/null", O_RDONLY) }
-                guard case .pause = try wait.step(.now, {}), case .taken(let lock) = try wait.step(.now, {})
-                else {
-                    _exit(2)
-                }
-                held.unlock()
-                guard
-                    case .pause = try LockWait(location, timeout: nil, .synchronous).tried()
-                else { _exit(3) }
-                lock.unlock()
-                _exit(opened.allSatisfy(isOpen) ? 0 : 4)
+        try scratch.makeFolder("state")
+        await #expect(processExitsWith: .success) { [path = scratch.path as String] in
+            let location = StateLocation(name: "Library", directory: path + "/state")
+            let held = try #require(try FileLock.ifFree(location))
+            var wait = try LockWait(location, timeout: nil, .synchronous)
+            guard case .pause = try wait.step(.now, {}) else { _exit(1) }
+            closeAllDescriptors()
+            // The lock went with its descriptor, and the app opens files of its own.
+            let opened = (1...8).map { _ in open("/dev/null", O_RDONLY) }
+            guard case .pause = try wait.step(.now, {}), case .taken(let lock) = try wait.step(.now, {})
+            else {
+                _exit(2)
             }
+            held.unlock()
+            guard
+                case .pause = try LockWait(location, timeout: nil, .synchronous).tried()
+            else { _exit(3) }
+            lock.unlock()
+            _exit(opened.allSatisfy(isOpen) ? 0 : 4)
         }
     }
 
     @Test func `a lock is closed once, whoever has its descriptor then`() throws {
-        try Scratch.with { scratch throws in
-            let location = StateLocation(name: "Library", directory: scratch.state)
-            let lock = try #require(try FileLock.ifFree(location))
-            lock.unlock()
-            let other = try #require(try FileLock.ifFree(location))
-            lock.unlock()
-            #expect(try FileLock.ifFree(location) == nil)
-            other.unlock()
-            let free = try FileLock.ifFree(location)
-            #expect(free != nil)
-            free?.unlock()
-        }
+        let location = StateLocation(name: "Library", directory: scratch.state.path)
+        let lock = try #require(try FileLock.ifFree(location))
+        lock.unlock()
+        let other = try #require(try FileLock.ifFree(location))
+        lock.unlock()
+        #expect(try FileLock.ifFree(location) == nil)
+        other.unlock()
+        let free = try FileLock.ifFree(location)
+        #expect(free != nil)
+        free?.unlock()
     }
 }
 

@@ -4,111 +4,103 @@ import Testing
 @testable import AppMigrations
 
 /// Which process holds the lock, which waits for it, and which one an error names; `ContentionTests` has the crowds.
-struct LockTests {
+@Suite(.temporaryDirectory) struct LockTests {
+    let folder = TemporaryDirectory.current
+
     @Test func `who waits finds nothing left to do`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.1", launched: "1.4")
-            let log = Log()
-            let waiting = DispatchSemaphore(value: 0)
-            let done = DispatchSemaphore(value: 0)
-            let options = MigrationManager.Options { event in
-                log.add("\(event.kind) \(event.version?.description ?? "")")
-                waiting.signal()
-            }
-            try folder.manager("1.4").whenMigrating(toVersion: "1.2") {
-                Thread.detachNewThread {
-                    do {
-                        let ran = try folder.manager("1.4", options: options).declare("1.2", "1.3")
-                        log.add("ran \(ran)")
-                    } catch {
-                        log.add("\(error)")
-                    }
-                    done.signal()
-                }
-                waiting.wait()
-            }
-            done.wait()
-            #expect(log.lines == ["waiting 1.2", "started 1.3", "finished 1.3", #"ran ["1.3"]"#])
+        try folder.writeState(lastRun: "1.1", launched: "1.4")
+        let log = Log()
+        let waiting = DispatchSemaphore(value: 0)
+        let done = DispatchSemaphore(value: 0)
+        let options = MigrationManager.Options { event in
+            log.add("\(event.kind) \(event.version?.description ?? "")")
+            waiting.signal()
         }
+        try folder.manager("1.4").whenMigrating(toVersion: "1.2") {
+            Thread.detachNewThread {
+                do {
+                    let ran = try folder.manager("1.4", options: options).declare("1.2", "1.3")
+                    log.add("ran \(ran)")
+                } catch {
+                    log.add("\(error)")
+                }
+                done.signal()
+            }
+            waiting.wait()
+        }
+        done.wait()
+        #expect(log.lines == ["waiting 1.2", "started 1.3", "finished 1.3", #"ran ["1.3"]"#])
     }
 
     @Test func `a manager made while another migrates doesn't wait`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.1")
-            try folder.manager("1.4").whenMigrating(toVersion: "1.2") {
-                let newer = try folder.manager("1.5")
-                #expect(newer.launch == .upgrade(from: version("1.4")))
-                #expect(newer.lastRunVersion == version("1.1"))
-            }
-            #expect(try folder.stateText().contains("\"launchedVersion\" : \"1.4\""))
+        try folder.writeState(lastRun: "1.1")
+        try folder.manager("1.4").whenMigrating(toVersion: "1.2") {
+            let newer = try folder.manager("1.5")
+            #expect(newer.launch == .upgrade(from: version("1.4")))
+            #expect(newer.lastRunVersion == version("1.1"))
         }
+        #expect(try folder.stateText().contains("\"launchedVersion\" : \"1.4\""))
     }
 
     @Test func `the launched version that couldn't be saved for the lock comes with the intent`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.1", launched: "1.3")
-            var manager: MigrationManager?
-            try holdingLock(folder) { manager = try folder.manager("1.4") }
-            #expect(try folder.stateText().contains("\"launchedVersion\": \"1.3\""))
-            try manager?.whenMigrating(toVersion: "1.2") { () throws in
-                #expect(try folder.stateText().contains("\"launchedVersion\" : \"1.4\""))
-            }
-            #expect(manager?.lastRunVersion == version("1.2"))
+        try folder.writeState(lastRun: "1.1", launched: "1.3")
+        var manager: MigrationManager?
+        try holdingLock(folder) { manager = try folder.manager("1.4") }
+        #expect(try folder.stateText().contains("\"launchedVersion\": \"1.3\""))
+        try manager?.whenMigrating(toVersion: "1.2") { () throws in
+            #expect(try folder.stateText().contains("\"launchedVersion\" : \"1.4\""))
         }
+        #expect(manager?.lastRunVersion == version("1.2"))
     }
 
     @Test func `a time-out names the process that holds the lock`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.1", launched: "1.4")
-            try holdingLock(folder) {
-                let manager = try folder.manager(
-                    "1.4",
-                    options: MigrationManager.Options(lockTimeout: .milliseconds(5))
-                )
-                let error = try manager.refusal(of: "1.2")
-                #expect(error.code == .lockTimeout)
-                #expect(error.path == folder.lockFile)
-                #expect(
-                    error.description
-                        == "Manager \"Library\" waited 0.005 seconds for the lock \(folder.lockFile), which "
-                        + "process \(getpid()) holds. Nothing was run and the state is unchanged. Let that process finish "
-                        + "and start again."
-                )
-                #expect(try manager.refusal(of: "1.2").code == .blocked)
-            }
-            #expect(try folder.manager("1.4").declare("1.2") == ["1.2"])
+        try folder.writeState(lastRun: "1.1", launched: "1.4")
+        try holdingLock(folder) {
+            let manager = try folder.manager(
+                "1.4",
+                options: MigrationManager.Options(lockTimeout: .milliseconds(5))
+            )
+            let error = try manager.refusal(of: "1.2")
+            #expect(error.code == .lockTimeout)
+            #expect(error.path == folder.lockFile)
+            #expect(
+                error.description
+                    == "Manager \"Library\" waited 0.005 seconds for the lock \(folder.lockFile), which "
+                    + "process \(getpid()) holds. Nothing was run and the state is unchanged. Let that process finish "
+                    + "and start again."
+            )
+            #expect(try manager.refusal(of: "1.2").code == .blocked)
         }
+        #expect(try folder.manager("1.4").declare("1.2") == ["1.2"])
     }
 
     @Test(arguments: [true, false])
     func `cancelling a waiting task ends its wait`(isAsynchronous: Bool) async throws {
-        try await withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.1", launched: "1.4")
-            let waiting = DispatchSemaphore(value: 0)
-            let lock = try Self.lock(folder)
-            let manager = try folder.manager("1.4", options: .init { _ in waiting.signal() })
-            let task = Task.detached {
-                if isAsynchronous {
-                    try await manager.whenMigrating(toVersion: "1.2") {
-                        await Task.yield()
-                        Issue.record("The closure ran.")
-                    }
-                } else {
-                    try manager.whenMigrating(toVersion: "1.2") { Issue.record("The closure ran.") }
+        try folder.writeState(lastRun: "1.1", launched: "1.4")
+        let waiting = DispatchSemaphore(value: 0)
+        let lock = try Self.lock(folder)
+        let manager = try folder.manager("1.4", options: .init { _ in waiting.signal() })
+        let task = Task.detached {
+            if isAsynchronous {
+                try await manager.whenMigrating(toVersion: "1.2") {
+                    await Task.yield()
+                    Issue.record("The closure ran.")
                 }
+            } else {
+                try manager.whenMigrating(toVersion: "1.2") { Issue.record("The closure ran.") }
             }
-            // From a thread: the task that waits may have the last one that tasks run on.
-            Thread.detachNewThread {
-                waiting.wait()
-                task.cancel()
-            }
-            let error = await #expect(throws: MigrationError.self) { try await task.value }
-            lock.unlock()
-            #expect(error?.code == .cancelled)
-            #expect(error?.underlyingError is CancellationError)
-            #expect(try manager.refusal(of: "1.2").code == .blocked)
-            #expect(try folder.manager("1.4").declare("1.2") == ["1.2"])
         }
+        // From a thread: the task that waits may have the last one that tasks run on.
+        Thread.detachNewThread {
+            waiting.wait()
+            task.cancel()
+        }
+        let error = await #expect(throws: MigrationError.self) { try await task.value }
+        lock.unlock()
+        #expect(error?.code == .cancelled)
+        #expect(error?.underlyingError is CancellationError)
+        #expect(try manager.refusal(of: "1.2").code == .blocked)
+        #expect(try folder.manager("1.4").declare("1.2") == ["1.2"])
     }
 
     /// Else the later one could raise the mark first, and the earlier one would be passed by.
@@ -144,24 +136,22 @@ struct LockTests {
     }
 
     @Test func `a lock whose file was removed guards nothing, and is taken anew`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.1", launched: "1.4")
-            let lock = try Self.lock(folder)
-            let waiting = DispatchSemaphore(value: 0)
-            let done = DispatchSemaphore(value: 0)
-            let log = Log()
-            let manager = try folder.manager("1.4", options: .init { _ in waiting.signal() })
-            Thread.detachNewThread {
-                do { log.add("\(try manager.declare("1.2"))") } catch { log.add("\(error)") }
-                done.signal()
-            }
-            waiting.wait()
-            try folder.remove(folder.lockFile)
-            lock.unlock()
-            done.wait()
-            #expect(log.lines == [#"["1.2"]"#])
-            #expect(try folder.names().contains("Library.migrations.lock"))
+        try folder.writeState(lastRun: "1.1", launched: "1.4")
+        let lock = try Self.lock(folder)
+        let waiting = DispatchSemaphore(value: 0)
+        let done = DispatchSemaphore(value: 0)
+        let log = Log()
+        let manager = try folder.manager("1.4", options: .init { _ in waiting.signal() })
+        Thread.detachNewThread {
+            do { log.add("\(try manager.declare("1.2"))") } catch { log.add("\(error)") }
+            done.signal()
         }
+        waiting.wait()
+        try folder.remove(folder.lockFile)
+        lock.unlock()
+        done.wait()
+        #expect(log.lines == [#"["1.2"]"#])
+        #expect(try folder.names().contains("Library.migrations.lock"))
     }
 
     /// Linux gives 0 for a process of another PID namespace.
@@ -171,51 +161,47 @@ struct LockTests {
     }
 
     @Test func `each save and restore is refused without the lock`() throws {
-        try Scratch.with { scratch throws in
-            try scratch.write("old", to: "data")
-            let manager = try scratch.manager("1.1")
-            let file = StateFile(location: StateLocation(name: "Library", directory: scratch.state))
-            let log = Log()
-            let reporter = Reporter(location: file.location) { event in log.add("\(event.kind)") }
-            let locked = try #require(try LockedState.take(ifFree: file, reporter))
-            let state = try locked.existing()
-            try scratch.makeFolder("state/Library.migrations.snapshot/0/absent")
-            let interrupted = Interruption(
-                version: version("1.1"),
-                attempts: 1,
-                deaths: 0,
-                protected: ["../data"],
-                appVersion: version("1.1"),
-                startedAt: 0
-            )
-            try scratch.delete("state/Library.migrations.lock")
-            _ = try scratch.manager("1.1")
-            let before = try scratch.read("state/Library.migrations.json")
-            #expect(throws: SaveFailure.self) { try locked.save(state) }
-            #expect(throws: MigrationError.self) { try locked.restore(interrupted) }
-            #expect(throws: MigrationError.self) { try locked.remove() }
-            locked.discardSnapshot(nil)
-            #expect(log.lines == ["leftoverNotRemoved"])
-            #expect(try scratch.read("data") == "old")
-            #expect(try scratch.read("state/Library.migrations.json") == before)
-            #expect(try scratch.names().contains("Library.migrations.snapshot"))
-            #expect(manager.lastRunVersion == version("1.0"))
-        }
+        try folder.write("old", to: "data")
+        let manager = try folder.manager(upgradingTo: "1.1")
+        let file = StateFile(location: StateLocation(name: "Library", directory: folder.state.path))
+        let log = Log()
+        let reporter = Reporter(location: file.location) { event in log.add("\(event.kind)") }
+        let locked = try #require(try LockedState.take(ifFree: file, reporter))
+        let state = try locked.existing()
+        try folder.makeFolder("state/Library.migrations.snapshot/0/absent")
+        let interrupted = Interruption(
+            version: version("1.1"),
+            attempts: 1,
+            deaths: 0,
+            protected: ["../data"],
+            appVersion: version("1.1"),
+            startedAt: 0
+        )
+        try folder.remove("state/Library.migrations.lock")
+        _ = try folder.manager(upgradingTo: "1.1")
+        let before = try folder.read("state/Library.migrations.json")
+        #expect(throws: SaveFailure.self) { try locked.save(state) }
+        #expect(throws: MigrationError.self) { try locked.restore(interrupted) }
+        #expect(throws: MigrationError.self) { try locked.remove() }
+        locked.discardSnapshot(nil)
+        #expect(log.lines == ["leftoverNotRemoved"])
+        #expect(try folder.read("data") == "old")
+        #expect(try folder.read("state/Library.migrations.json") == before)
+        #expect(try folder.state.names().contains("Library.migrations.snapshot"))
+        #expect(manager.lastRunVersion == version("1.0"))
     }
 
     @Test func `a lock that is no file can't be taken`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.1", launched: "1.4")
-            try folder.makeFolder(folder.lockFile)
-            let error = try folder.manager("1.4").refusal(of: "1.2")
-            #expect(error.code == .stateNotSaved)
-            #expect(
-                error.description
-                    == "The lock of manager \"Library\", \(folder.lockFile), could not be taken: it is not a "
-                    + "regular file. Nothing was run and the state is unchanged. Make the folder writable for this process "
-                    + "and start again."
-            )
-        }
+        try folder.writeState(lastRun: "1.1", launched: "1.4")
+        try folder.makeFolder(folder.lockFile)
+        let error = try folder.manager("1.4").refusal(of: "1.2")
+        #expect(error.code == .stateNotSaved)
+        #expect(
+            error.description
+                == "The lock of manager \"Library\", \(folder.lockFile), could not be taken: it is not a "
+                + "regular file. Nothing was run and the state is unchanged. Make the folder writable for this process "
+                + "and start again."
+        )
     }
 
     private static func lock(_ folder: TemporaryDirectory) throws -> FileLock {

@@ -3,214 +3,199 @@ import Testing
 
 @testable import AppMigrations
 
-struct MigrationStatusTests {
+@Suite(.temporaryDirectory) struct MigrationStatusTests {
+    let folder = TemporaryDirectory.current
+
     @Test func `a status says what stands in the file now`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.0", launched: "1.3")
-            let look = try folder.look("1.4")
-            #expect(try look.status.launchedVersion == version("1.3"))
-            let manager = try folder.manager("1.4")
-            try manager.declare("1.1")
-            _ = try manager.failure(of: "1.2")
-            for status in [try look.status, try manager.status] {
-                #expect(status.managerName == "Library")
-                #expect(status.appVersion == version("1.4"))
-                #expect(status.stateFile == folder.stateFile)
-                #expect(status.hasState)
-                #expect(status.lastRunVersion == version("1.1"))
-                #expect(status.baseline == version("1.0"))
-                #expect(status.launchedVersion == version("1.4"))
-                #expect(status.oldestReader == nil)
-                #expect(status.requiredVersion == nil)
-                #expect(status.attempted.isEmpty)
-                #expect(status.history == (try manager.history))
-                let interruption = try #require(status.interruption)
-                #expect(interruption.version == version("1.2"))
-                #expect(interruption.attempts == 1)
-                #expect(interruption.deaths == 0)
-                #expect(interruption.appVersion == version("1.4"))
-                #expect(interruption.startedAt != nil)
-                #expect(interruption.failure == "The disk is full.")
-                #expect(interruption.isUnderWay == false)
-                #expect(!interruption.awaitsRestore)
-            }
+        try folder.writeState(lastRun: "1.0", launched: "1.3")
+        let look = try folder.look("1.4")
+        #expect(try look.status.launchedVersion == version("1.3"))
+        let manager = try folder.manager("1.4")
+        try manager.declare("1.1")
+        _ = try manager.failure(of: "1.2")
+        for status in [try look.status, try manager.status] {
+            #expect(status.managerName == "Library")
+            #expect(status.appVersion == version("1.4"))
+            #expect(status.stateFile == folder.stateFile)
+            #expect(status.hasState)
+            #expect(status.lastRunVersion == version("1.1"))
+            #expect(status.baseline == version("1.0"))
+            #expect(status.launchedVersion == version("1.4"))
+            #expect(status.oldestReader == nil)
+            #expect(status.requiredVersion == nil)
+            #expect(status.attempted.isEmpty)
+            #expect(status.history == (try manager.history))
+            let interruption = try #require(status.interruption)
+            #expect(interruption.version == version("1.2"))
+            #expect(interruption.attempts == 1)
+            #expect(interruption.deaths == 0)
+            #expect(interruption.appVersion == version("1.4"))
+            #expect(interruption.startedAt != nil)
+            #expect(interruption.failure == "The disk is full.")
+            #expect(interruption.isUnderWay == false)
+            #expect(!interruption.awaitsRestore)
         }
     }
 
     @Test func `where there is no state the status says so`() throws {
-        try withTemporaryDirectory { folder in
-            let look = try folder.look("1.4", .everything)
-            let status = try look.status
-            #expect(!status.hasState)
-            #expect(status.lastRunVersion == nil && status.baseline == nil && status.launchedVersion == nil)
-            #expect(status.interruption == nil && status.attempted.isEmpty && status.history.isEmpty)
-            #expect(
-                status.description == """
-                    Migrations of "Library" in app version 1.4
-                    State: \(folder.stateFile)
-                    There is no state yet: no app version has made one here.
-                    """
-            )
-            let manager = try folder.manager("1.4")
-            try folder.remove(folder.stateFile)
-            #expect(try !manager.status.hasState)
-        }
+        let look = try folder.look("1.4", .everything)
+        let status = try look.status
+        #expect(!status.hasState)
+        #expect(status.lastRunVersion == nil && status.baseline == nil && status.launchedVersion == nil)
+        #expect(status.interruption == nil && status.attempted.isEmpty && status.history.isEmpty)
+        #expect(
+            status.description == """
+                Migrations of "Library" in app version 1.4
+                State: \(folder.stateFile)
+                There is no state yet: no app version has made one here.
+                """
+        )
+        let manager = try folder.manager("1.4")
+        try folder.remove(folder.stateFile)
+        #expect(try !manager.status.hasState)
     }
 
     @Test func `a state that can't be read or is damaged is an error`() throws {
-        try withTemporaryDirectory { folder in
-            let look = try folder.look("1.4")
-            try folder.write("{")
-            let damaged = try #require(throws: MigrationError.self) { try look.status }
-            #expect(damaged.code == .stateCorrupted)
-            try folder.write(#"{ "format" : 2 }"#)
-            let newer = try #require(throws: MigrationError.self) { try look.status }
-            #expect(newer.code == .stateFromNewerFormat)
-        }
+        let look = try folder.look("1.4")
+        try folder.write("{")
+        let damaged = try #require(throws: MigrationError.self) { try look.status }
+        #expect(damaged.code == .stateCorrupted)
+        try folder.write(#"{ "format" : 2 }"#)
+        let newer = try #require(throws: MigrationError.self) { try look.status }
+        #expect(newer.code == .stateFromNewerFormat)
     }
 
     @Test(arguments: [false, true])
     func `a process that died counts, and one at work does not`(isReadOnly: Bool) throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.1", launched: "1.4", more: Self.died(protecting: ""))
-            let options = MigrationManager.Options(isReadOnly: isReadOnly)
-            let manager = try folder.manager("1.4", options: options)
-            #expect(try manager.status.interruption?.deaths == 3)
-            #expect(try manager.status.interruption?.isUnderWay == false)
-            try folder.manager("1.4").whenMigrating(toVersion: "1.2") { () throws in
-                let interruption = try #require(try manager.status.interruption)
-                #expect(interruption.isUnderWay == true)
-                #expect(interruption.deaths == 3)
-                #expect(interruption.attempts == 4)
-                #expect(try manager.status.description.contains("Under way: 1.2, attempts: 4, deaths: 3, "))
-            }
-            #expect(try manager.status.interruption == nil)
+        try folder.writeState(lastRun: "1.1", launched: "1.4", more: Self.died(protecting: ""))
+        let options = MigrationManager.Options(isReadOnly: isReadOnly)
+        let manager = try folder.manager("1.4", options: options)
+        #expect(try manager.status.interruption?.deaths == 3)
+        #expect(try manager.status.interruption?.isUnderWay == false)
+        try folder.manager("1.4").whenMigrating(toVersion: "1.2") { () throws in
+            let interruption = try #require(try manager.status.interruption)
+            #expect(interruption.isUnderWay == true)
+            #expect(interruption.deaths == 3)
+            #expect(interruption.attempts == 4)
+            #expect(try manager.status.description.contains("Under way: 1.2, attempts: 4, deaths: 3, "))
         }
+        #expect(try manager.status.interruption == nil)
     }
 
     @Test func `whether a migration is under way isn't guessed where the lock can't be looked at`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.1", launched: "1.4", more: Self.died(protecting: #""../data""#))
-            try FileManager.default.createSymbolicLink(
-                atPath: folder.lockFile,
-                withDestinationPath: folder.lockFile
-            )
-            let interruption = try #require(try folder.look("1.4").status.interruption)
-            #expect(interruption.isUnderWay == nil)
-            #expect(interruption.deaths == 3)
-            #expect(interruption.awaitsRestore)
-            #expect(try folder.look("1.4").status.description.contains("Interrupted or under way: 1.2, "))
-        }
+        try folder.writeState(lastRun: "1.1", launched: "1.4", more: Self.died(protecting: #""../data""#))
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.lockFile,
+            withDestinationPath: folder.lockFile
+        )
+        let interruption = try #require(try folder.look("1.4").status.interruption)
+        #expect(interruption.isUnderWay == nil)
+        #expect(interruption.deaths == 3)
+        #expect(interruption.awaitsRestore)
+        #expect(try folder.look("1.4").status.description.contains("Interrupted or under way: 1.2, "))
     }
 
     @Test func `files that wait to be put back are told`() async throws {
-        try await Scratch.with { scratch async throws in
-            try scratch.write("old\n", to: "data")
-            await ProtectedPathTests.die(in: scratch)
-            let look = try scratch.manager("1.2", options: MigrationManager.Options(isReadOnly: true))
-            let status = try look.status
-            #expect(status.interruption?.awaitsRestore == true)
-            #expect(status.description.contains("\n  Protected files wait to be put back."))
-            #expect(!status.description.contains("data"))
-            _ = try scratch.manager("1.1")
-            #expect(try look.status.interruption?.awaitsRestore == false)
-        }
+        try folder.write("old\n", to: "data")
+        await ProtectedPathTests.die(in: folder)
+        let look = try folder.manager(
+            upgradingTo: "1.2",
+            options: MigrationManager.Options(isReadOnly: true)
+        )
+        let status = try look.status
+        #expect(status.interruption?.awaitsRestore == true)
+        #expect(status.description.contains("\n  Protected files wait to be put back."))
+        #expect(!status.description.contains("data"))
+        _ = try folder.manager(upgradingTo: "1.1")
+        #expect(try look.status.interruption?.awaitsRestore == false)
     }
 
     @Test func `files of a migration that is under way don't wait to be put back`() throws {
-        try Scratch.with { scratch throws in
-            let data = try scratch.write("old\n", to: "data")
-            try scratch.manager("1.1").whenMigrating(toVersion: "1.1", protecting: [data]) { () throws in
-                for isReadOnly in [false, true] {
-                    let options = MigrationManager.Options(isReadOnly: isReadOnly)
-                    let interruption = try scratch.manager("1.1", options: options).status.interruption
-                    #expect(interruption?.isUnderWay == true)
-                    #expect(interruption?.awaitsRestore == false)
-                }
+        let data = try folder.write("old\n", to: "data")
+        try folder.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1", protecting: [data]) {
+            () throws in
+            for isReadOnly in [false, true] {
+                let options = MigrationManager.Options(isReadOnly: isReadOnly)
+                let interruption = try folder.manager(upgradingTo: "1.1", options: options).status
+                    .interruption
+                #expect(interruption?.isUnderWay == true)
+                #expect(interruption?.awaitsRestore == false)
             }
         }
     }
 
     @Test func `a recorded migration whose copies are still there is no interruption`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.2", launched: "1.4", more: Self.died(protecting: ""))
-            #expect(try folder.look("1.4").status.interruption == nil)
-        }
+        try folder.writeState(lastRun: "1.2", launched: "1.4", more: Self.died(protecting: ""))
+        #expect(try folder.look("1.4").status.interruption == nil)
     }
 
     @Test func `a data's oldest reader is told, and whether this app may read`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "2.0", more: #""oldestReader": "1.5", "#)
-            let older = try folder.look("1.4").status
-            #expect(older.oldestReader == version("1.5"))
-            #expect(older.requiredVersion == version("1.5"))
-            #expect(
-                older.description.contains(
-                    "\nOnly app version 1.5 or a later one may use the data. This one must not touch it.\n"
-                )
+        try folder.writeState(lastRun: "2.0", more: #""oldestReader": "1.5", "#)
+        let older = try folder.look("1.4").status
+        #expect(older.oldestReader == version("1.5"))
+        #expect(older.requiredVersion == version("1.5"))
+        #expect(
+            older.description.contains(
+                "\nOnly app version 1.5 or a later one may use the data. This one must not touch it.\n"
             )
-            let later = try folder.look("1.5").status
-            #expect(later.oldestReader == version("1.5"))
-            #expect(later.requiredVersion == nil)
-            #expect(later.description.contains("use the data. This one may.\n"))
-        }
+        )
+        let later = try folder.look("1.5").status
+        #expect(later.oldestReader == version("1.5"))
+        #expect(later.requiredVersion == nil)
+        #expect(later.description.contains("use the data. This one may.\n"))
     }
 
     @Test func `the text for a support mail is told word for word`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.write(Self.full)
-            #expect(
-                try folder.look("1.4").status.description == """
-                    Migrations of "Library" in app version 1.4
-                    State: \(folder.stateFile)
-                    Last run: 1.1-1. Baseline: 1.0. Newest app version started: 1.4.
-                    Only app version 1.2 or a later one may use the data. This one may.
-                    Failed: 1.2, attempts: 3, deaths: 1, last by app version 1.4, begun 2026-11-21T03:54:28Z
-                      A checkpoint was saved at 45 % by app version 1.3.
-                      Error: The disk is full.
-                    Waiting: 1.3, tried before, attempts: 2, deaths: 2, last by app version 1.4
-                    History: 2 ran here
-                      1.1 from 1.0, finished 2026-11-20T03:54:28Z by app version 1.3 in 0.0123 s, attempts: 1
-                      1.1-1 from 1.1, finished 2026-11-20T03:54:29Z by app version 1.3 in 2 s, attempts: 4
-                    """
-            )
-        }
+        try folder.write(Self.full)
+        #expect(
+            try folder.look("1.4").status.description == """
+                Migrations of "Library" in app version 1.4
+                State: \(folder.stateFile)
+                Last run: 1.1-1. Baseline: 1.0. Newest app version started: 1.4.
+                Only app version 1.2 or a later one may use the data. This one may.
+                Failed: 1.2, attempts: 3, deaths: 1, last by app version 1.4, begun 2026-11-21T03:54:28Z
+                  A checkpoint was saved at 45 % by app version 1.3.
+                  Error: The disk is full.
+                Waiting: 1.3, tried before, attempts: 2, deaths: 2, last by app version 1.4
+                History: 2 ran here
+                  1.1 from 1.0, finished 2026-11-20T03:54:28Z by app version 1.3 in 0.0123 s, attempts: 1
+                  1.1-1 from 1.1, finished 2026-11-20T03:54:29Z by app version 1.3 in 2 s, attempts: 4
+                """
+        )
     }
 
     @Test func `of a long history the text has the newest rows, and the status has all`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.manager("1.4", firstRun: .everything)
-                .declare(
-                    "0.1",
-                    "0.2",
-                    "0.3",
-                    "0.4",
-                    "0.5",
-                    "0.6",
-                    "0.7",
-                    "0.8",
-                    "0.9",
-                    "0.10",
-                    "0.11",
-                    "0.12",
-                    "0.13",
-                    "0.14",
-                    "0.15",
-                    "0.16",
-                    "0.17",
-                    "0.18",
-                    "0.19",
-                    "0.20",
-                    "0.21"
-                )
-            let status = try folder.look("1.4").status
-            #expect(status.history.count == 21)
-            #expect(
-                status.description.contains(
-                    "\nHistory: 21 ran here, of which the newest 20\n  0.2 from 0.1, "
-                )
+        try folder.manager("1.4", firstRun: .everything)
+            .declare(
+                "0.1",
+                "0.2",
+                "0.3",
+                "0.4",
+                "0.5",
+                "0.6",
+                "0.7",
+                "0.8",
+                "0.9",
+                "0.10",
+                "0.11",
+                "0.12",
+                "0.13",
+                "0.14",
+                "0.15",
+                "0.16",
+                "0.17",
+                "0.18",
+                "0.19",
+                "0.20",
+                "0.21"
             )
-        }
+        let status = try folder.look("1.4").status
+        #expect(status.history.count == 21)
+        #expect(
+            status.description.contains(
+                "\nHistory: 21 ran here, of which the newest 20\n  0.2 from 0.1, "
+            )
+        )
     }
 
     static func died(protecting paths: String) -> String {

@@ -24,7 +24,7 @@ import Testing
     func `a process that looks at its own attempt, or starts again, is not taken for dead`(
         look: String
     ) async throws {
-        try await Scratch.with { scratch async throws in
+        try await withTemporaryDirectory { scratch async throws in
             await #expect(processExitsWith: .success) {
                 [path = scratch.path as String, look = look as String] in
                 let manager = try Self.manager(path, "1.1")

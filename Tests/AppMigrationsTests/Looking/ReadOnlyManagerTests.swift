@@ -5,70 +5,64 @@ import Testing
 @testable import AppMigrations
 
 /// A manager that only looks; `Tests/Torture/looks` has the system calls, the users and the mounts.
-struct ReadOnlyManagerTests {
+@Suite(.temporaryDirectory) struct ReadOnlyManagerTests {
+    let folder = TemporaryDirectory.current
+
     @Test func `what has run passes, and what is pending throws and closes the manager`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.1", launched: "1.3")
-            let before = try folder.everything()
-            let look = try folder.look("1.4")
-            #expect(look.launch == .upgrade(from: version("1.3")))
-            #expect(look.lastRunVersion == version("1.1"))
-            #expect(try look.declare("1.0", "1.1") == [])
-            let error = try look.refusal(of: "1.2")
-            #expect(error.code == .readOnly)
-            #expect(error.version == version("1.2"))
-            #expect(
-                error.description
-                    == "Migration 1.2 is pending and was not run: this manager of \"Library\", \(folder.stateFile), was made "
-                    + "with isReadOnly, and only looks. Nothing was written. Make a manager without isReadOnly for it; plan "
-                    + "and status show it without one."
-            )
-            #expect(try look.refusal(of: "1.0").code == .blocked)
-            #expect(try folder.everything() == before)
-            #expect(try folder.manager("1.4").declare("1.1", "1.2") == ["1.2"])
-        }
+        try folder.writeState(lastRun: "1.1", launched: "1.3")
+        let before = try folder.everything()
+        let look = try folder.look("1.4")
+        #expect(look.launch == .upgrade(from: version("1.3")))
+        #expect(look.lastRunVersion == version("1.1"))
+        #expect(try look.declare("1.0", "1.1") == [])
+        let error = try look.refusal(of: "1.2")
+        #expect(error.code == .readOnly)
+        #expect(error.version == version("1.2"))
+        #expect(
+            error.description
+                == "Migration 1.2 is pending and was not run: this manager of \"Library\", \(folder.stateFile), was made "
+                + "with isReadOnly, and only looks. Nothing was written. Make a manager without isReadOnly for it; plan "
+                + "and status show it without one."
+        )
+        #expect(try look.refusal(of: "1.0").code == .blocked)
+        #expect(try folder.everything() == before)
+        #expect(try folder.manager("1.4").declare("1.1", "1.2") == ["1.2"])
     }
 
     @Test func `an asynchronous declaration throws too`() async throws {
-        try await withTemporaryDirectory { folder async throws in
-            try folder.writeState(lastRun: "1.1")
-            let look = try folder.look("1.4")
-            #expect(try await look.whenMigrating(toVersion: "1.1") { await Task.yield() } == false)
-            let error = await #expect(throws: MigrationError.self) {
-                try await look.whenMigrating(toVersion: "1.2") { await Task.yield() }
-            }
-            #expect(error?.code == .readOnly)
-            #expect(try folder.names() == ["Library.migrations.json"])
+        try folder.writeState(lastRun: "1.1")
+        let look = try folder.look("1.4")
+        #expect(try await look.whenMigrating(toVersion: "1.1") { await Task.yield() } == false)
+        let error = await #expect(throws: MigrationError.self) {
+            try await look.whenMigrating(toVersion: "1.2") { await Task.yield() }
         }
+        #expect(error?.code == .readOnly)
+        #expect(try folder.names() == ["Library.migrations.json"])
     }
 
     @Test func `a plan and the history are told, and a plan again`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.0")
-            try folder.manager("1.4").declare("1.1")
-            let before = try folder.everything()
-            let look = try folder.look("1.5")
-            for _ in 1...2 {
-                let rows = try look.plan { try $0.declare("1.0", "1.1", "1.5", "1.6") }
-                #expect(
-                    rows.map(\.description) == [
-                        "1.0 baseline", "1.1 alreadyRun", "1.5 willRun", "1.6 refused",
-                    ]
-                )
-            }
-            #expect(try look.history.map(\.version.description) == ["1.1"])
-            #expect(try folder.everything() == before)
+        try folder.writeState(lastRun: "1.0")
+        try folder.manager("1.4").declare("1.1")
+        let before = try folder.everything()
+        let look = try folder.look("1.5")
+        for _ in 1...2 {
+            let rows = try look.plan { try $0.declare("1.0", "1.1", "1.5", "1.6") }
+            #expect(
+                rows.map(\.description) == [
+                    "1.0 baseline", "1.1 alreadyRun", "1.5 willRun", "1.6 refused",
+                ]
+            )
         }
+        #expect(try look.history.map(\.version.description) == ["1.1"])
+        #expect(try folder.everything() == before)
     }
 
     @Test func `an asynchronous plan is told too`() async throws {
-        try await withTemporaryDirectory { folder async throws in
-            let rows = try await folder.look("1.4", .everything).plan { manager in
-                try await manager.whenMigrating(toVersion: "1.2") { await Task.yield() }
-            }
-            #expect(rows.map(\.description) == ["1.2 willRun"])
-            #expect(try folder.names().isEmpty)
+        let rows = try await folder.look("1.4", .everything).plan { manager in
+            try await manager.whenMigrating(toVersion: "1.2") { await Task.yield() }
         }
+        #expect(rows.map(\.description) == ["1.2 willRun"])
+        #expect(try folder.names().isEmpty)
     }
 
     @Test(arguments: [
@@ -83,7 +77,7 @@ struct ReadOnlyManagerTests {
     ) throws {
         try withTemporaryFolder { parent in
             // A folder that isn't there either.
-            let folder = TemporaryDirectory(path: try Place.spelled(parent) + "/inner/state")
+            let folder = TemporaryDirectory(path: parent + "/inner/state")
             for _ in 1...2 {
                 let look = try folder.look("1.4", answer)
                 #expect(look.launch == .first)
@@ -112,182 +106,156 @@ struct ReadOnlyManagerTests {
         answer: MigrationManager.FirstRun,
         code: MigrationError.Code
     ) throws {
-        try withTemporaryDirectory { folder in
-            let error = try #require(throws: MigrationError.self) { try folder.look("1.4", answer) }
-            #expect(error.code == code)
-            #expect(try folder.names().isEmpty)
-        }
+        let error = try #require(throws: MigrationError.self) { try folder.look("1.4", answer) }
+        #expect(error.code == code)
+        #expect(try folder.names().isEmpty)
     }
 
     @Test func `a state that was made while the app was asked is the one that counts`() throws {
-        try withTemporaryDirectory { folder in
-            func ask() throws -> MigrationManager.FirstRun {
-                try folder.writeState(lastRun: "1.2")
-                return .everything
-            }
-            let look = try MigrationManager(
-                named: "Library",
-                currentVersion: "1.4",
-                firstRun: try ask(),
-                stateDirectory: folder.path,
-                options: MigrationManager.Options(isReadOnly: true)
-            )
-            #expect(look.launch == .upgrade(from: version("1.2")))
-            #expect(look.lastRunVersion == version("1.2"))
+        func ask() throws -> MigrationManager.FirstRun {
+            try folder.writeState(lastRun: "1.2")
+            return .everything
         }
+        let look = try MigrationManager(
+            named: "Library",
+            currentVersion: "1.4",
+            firstRun: try ask(),
+            stateDirectory: folder.path,
+            options: MigrationManager.Options(isReadOnly: true)
+        )
+        #expect(look.launch == .upgrade(from: version("1.2")))
+        #expect(look.lastRunVersion == version("1.2"))
     }
 
     @Test func `a state that was made since is what a plan and a declaration go by`() throws {
-        try withTemporaryDirectory { folder in
-            let look = try folder.look("1.4", .existingData(at: "1.0"))
-            let fresh = try folder.look("1.4", .freshInstall)
-            _ = try folder.manager("1.4", firstRun: .existingData(at: "1.2"))
-            let rows = try look.plan { try $0.declare("1.1", "1.2", "1.3") }
-            #expect(rows.map(\.description) == ["1.1 baseline", "1.2 baseline", "1.3 willRun"])
-            #expect(
-                try fresh.plan { try $0.declare("1.2", "1.4-1") }.map(\.description) == [
-                    "1.2 baseline", "1.4-1 willRun",
-                ]
-            )
-            #expect(try look.declare("1.1", "1.2") == [])
-            #expect(try look.refusal(of: "1.3").code == .readOnly)
-        }
+        let look = try folder.look("1.4", .existingData(at: "1.0"))
+        let fresh = try folder.look("1.4", .freshInstall)
+        _ = try folder.manager("1.4", firstRun: .existingData(at: "1.2"))
+        let rows = try look.plan { try $0.declare("1.1", "1.2", "1.3") }
+        #expect(rows.map(\.description) == ["1.1 baseline", "1.2 baseline", "1.3 willRun"])
+        #expect(
+            try fresh.plan { try $0.declare("1.2", "1.4-1") }.map(\.description) == [
+                "1.2 baseline", "1.4-1 willRun",
+            ]
+        )
+        #expect(try look.declare("1.1", "1.2") == [])
+        #expect(try look.refusal(of: "1.3").code == .readOnly)
     }
 
     @Test func `a state that was there and is gone is no first run`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.1", launched: "1.4")
-            let look = try folder.look("1.4")
-            try folder.remove(folder.stateFile)
-            #expect(throws: MigrationError.self) { try look.plan { try $0.declare("1.2") } }
-            #expect(throws: MigrationError.self) { try look.history }
-            #expect(try look.refusal(of: "1.2").code == .stateUnreadable)
-        }
+        try folder.writeState(lastRun: "1.1", launched: "1.4")
+        let look = try folder.look("1.4")
+        try folder.remove(folder.stateFile)
+        #expect(throws: MigrationError.self) { try look.plan { try $0.declare("1.2") } }
+        #expect(throws: MigrationError.self) { try look.history }
+        #expect(try look.refusal(of: "1.2").code == .stateUnreadable)
     }
 
     @Test func `nothing is reset or forgotten`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.1")
-            let before = try folder.everything()
-            let look = try folder.look("1.4")
-            for change in [{ try look.reset(to: "1.0") }, { try look.forgetState() }] as [() throws -> Void] {
-                let error = try #require(throws: MigrationError.self, performing: change)
-                #expect(error.code == .readOnly)
-                #expect(
-                    error.description
-                        == "Nothing was changed: this manager of \"Library\", \(folder.stateFile), was made with isReadOnly, "
-                        + "and only looks. Nothing was written. Make a manager without isReadOnly for it; plan and status "
-                        + "show it without one."
-                )
-            }
-            _ = try look.plan { manager in
-                let error = #expect(throws: MigrationError.self) { try manager.reset(to: "1.0") }
-                #expect(error?.code == .readOnly)
-            }
-            #expect(try folder.everything() == before)
-            #expect(try look.declare("1.1") == [])
+        try folder.writeState(lastRun: "1.1")
+        let before = try folder.everything()
+        let look = try folder.look("1.4")
+        for change in [{ try look.reset(to: "1.0") }, { try look.forgetState() }] as [() throws -> Void] {
+            let error = try #require(throws: MigrationError.self, performing: change)
+            #expect(error.code == .readOnly)
+            #expect(
+                error.description
+                    == "Nothing was changed: this manager of \"Library\", \(folder.stateFile), was made with isReadOnly, "
+                    + "and only looks. Nothing was written. Make a manager without isReadOnly for it; plan and status "
+                    + "show it without one."
+            )
         }
+        _ = try look.plan { manager in
+            let error = #expect(throws: MigrationError.self) { try manager.reset(to: "1.0") }
+            #expect(error?.code == .readOnly)
+        }
+        #expect(try folder.everything() == before)
+        #expect(try look.declare("1.1") == [])
     }
 
     @Test func `a newer app's data holds the plan and the declarations`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.1", launched: "1.5")
-            let look = try folder.look("1.4")
-            #expect(look.launch == .downgrade(from: version("1.5")))
-            #expect(try look.plan { try $0.declare("1.2") }.map(\.description) == ["1.2 heldByDowngrade"])
-            #expect(try look.declare("1.2") == [])
-        }
+        try folder.writeState(lastRun: "1.1", launched: "1.5")
+        let look = try folder.look("1.4")
+        #expect(look.launch == .downgrade(from: version("1.5")))
+        #expect(try look.plan { try $0.declare("1.2") }.map(\.description) == ["1.2 heldByDowngrade"])
+        #expect(try look.declare("1.2") == [])
     }
 
     @Test func `a newer app that came since, or a mark that was lowered, is told as ever`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.1", launched: "1.4")
-            let looks = [try folder.look("1.4"), try folder.look("1.4")]
-            _ = try folder.manager("1.5")
-            #expect(try looks[0].refusal(of: "1.2").code == .overtaken)
-            try folder.writeState(lastRun: "1.0", launched: "1.4")
-            #expect(try looks[1].refusal(of: "1.2").code == .blocked)
-        }
+        try folder.writeState(lastRun: "1.1", launched: "1.4")
+        let looks = [try folder.look("1.4"), try folder.look("1.4")]
+        _ = try folder.manager("1.5")
+        #expect(try looks[0].refusal(of: "1.2").code == .overtaken)
+        try folder.writeState(lastRun: "1.0", launched: "1.4")
+        #expect(try looks[1].refusal(of: "1.2").code == .blocked)
     }
 
     @Test func `data that is too old for this app is refused as ever`() throws {
-        try withTemporaryDirectory { folder in
-            let options = MigrationManager.Options(upgradesFrom: "1.2", isReadOnly: true)
-            for _ in 1...2 {
-                let error = try #require(throws: MigrationError.self) {
-                    try folder.manager("1.4", firstRun: .existingData(at: "1.1"), options: options)
-                }
-                #expect(error.code == .tooOld)
-                try folder.writeState(lastRun: "1.1")
+        let options = MigrationManager.Options(upgradesFrom: "1.2", isReadOnly: true)
+        for _ in 1...2 {
+            let error = try #require(throws: MigrationError.self) {
+                try folder.manager("1.4", firstRun: .existingData(at: "1.1"), options: options)
             }
-            #expect(try folder.names() == ["Library.migrations.json"])
+            #expect(error.code == .tooOld)
+            try folder.writeState(lastRun: "1.1")
         }
+        #expect(try folder.names() == ["Library.migrations.json"])
     }
 
     @Test func `a look waits for no lock, and takes an attempt under way for no death`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.1", launched: "1.4")
-            try folder.manager("1.4").whenMigrating(toVersion: "1.2") { () throws in
-                let options = MigrationManager.Options(attemptLimit: 1, isReadOnly: true)
-                let look = try folder.manager("1.4", options: options)
-                #expect(try look.plan { try $0.declare("1.2") }.map(\.description) == ["1.2 willRun"])
-            }
+        try folder.writeState(lastRun: "1.1", launched: "1.4")
+        try folder.manager("1.4").whenMigrating(toVersion: "1.2") { () throws in
+            let options = MigrationManager.Options(attemptLimit: 1, isReadOnly: true)
+            let look = try folder.manager("1.4", options: options)
+            #expect(try look.plan { try $0.declare("1.2") }.map(\.description) == ["1.2 willRun"])
         }
     }
 
     @Test func `what another process ran since is no reason to throw`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.1", launched: "1.4")
-            let look = try folder.look("1.4")
-            try folder.manager("1.4").declare("1.2")
-            #expect(try look.declare("1.2") == [])
-            #expect(try look.refusal(of: "1.3").code == .readOnly)
-        }
+        try folder.writeState(lastRun: "1.1", launched: "1.4")
+        let look = try folder.look("1.4")
+        try folder.manager("1.4").declare("1.2")
+        #expect(try look.declare("1.2") == [])
+        #expect(try look.refusal(of: "1.3").code == .readOnly)
     }
 
     @Test func `a limit of attempts that is reached is told by the plan, and not by the declaration`() throws
     {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.1", launched: "1.4", more: Self.died)
-            let options = MigrationManager.Options(attemptLimit: 1, isReadOnly: true)
-            let look = try folder.manager("1.4", options: options)
-            let rows = try look.plan { try $0.declare("1.2") }
-            #expect(rows.map(\.error?.code) == [.attemptLimitReached])
-            #expect(try look.refusal(of: "1.2").code == .readOnly)
-        }
+        try folder.writeState(lastRun: "1.1", launched: "1.4", more: Self.died)
+        let options = MigrationManager.Options(attemptLimit: 1, isReadOnly: true)
+        let look = try folder.manager("1.4", options: options)
+        let rows = try look.plan { try $0.declare("1.2") }
+        #expect(rows.map(\.error?.code) == [.attemptLimitReached])
+        #expect(try look.refusal(of: "1.2").code == .readOnly)
     }
 
     @Test func `a plan with a limit of attempts says where the lock can't be looked at`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.1", launched: "1.4", more: Self.died)
-            try FileManager.default.createSymbolicLink(
-                atPath: folder.lockFile,
-                withDestinationPath: folder.lockFile
-            )
-            let options = MigrationManager.Options(attemptLimit: 3, isReadOnly: true)
-            let look = try folder.manager("1.4", options: options)
-            let error = try #require(throws: MigrationError.self) { try look.plan { try $0.declare("1.2") } }
-            #expect(error.code == .stateUnreadable)
-            #expect(error.path == folder.lockFile)
-            #expect(
-                try folder.look("1.4").plan { try $0.declare("1.2") }.map(\.description) == ["1.2 willRun"]
-            )
-        }
+        try folder.writeState(lastRun: "1.1", launched: "1.4", more: Self.died)
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.lockFile,
+            withDestinationPath: folder.lockFile
+        )
+        let options = MigrationManager.Options(attemptLimit: 3, isReadOnly: true)
+        let look = try folder.manager("1.4", options: options)
+        let error = try #require(throws: MigrationError.self) { try look.plan { try $0.declare("1.2") } }
+        #expect(error.code == .stateUnreadable)
+        #expect(error.path == folder.lockFile)
+        #expect(
+            try folder.look("1.4").plan { try $0.declare("1.2") }.map(\.description) == ["1.2 willRun"]
+        )
     }
 
     @Test func `files of a dead process are not put back`() async throws {
-        try await Scratch.with { scratch async throws in
-            try scratch.write("old\n", to: "data")
-            await ProtectedPathTests.die(in: scratch)
-            let before = try scratch.names()
-            let options = MigrationManager.Options(isReadOnly: true)
-            let look = try scratch.manager("1.2", options: options)
-            #expect(try look.plan { try $0.declare("1.1") }.map(\.description) == ["1.1 willRun"])
-            #expect(try scratch.read("data") == "old\nchanged\n")
-            #expect(try scratch.names() == before)
-            _ = try scratch.manager("1.1")
-            #expect(try scratch.read("data") == "old\n")
-        }
+        try folder.write("old\n", to: "data")
+        await ProtectedPathTests.die(in: folder)
+        let before = try folder.state.names()
+        let options = MigrationManager.Options(isReadOnly: true)
+        let look = try folder.manager(upgradingTo: "1.2", options: options)
+        #expect(try look.plan { try $0.declare("1.1") }.map(\.description) == ["1.1 willRun"])
+        #expect(try folder.read("data") == "old\nchanged\n")
+        #expect(try folder.state.names() == before)
+        _ = try folder.manager(upgradingTo: "1.1")
+        #expect(try folder.read("data") == "old\n")
     }
 
     private static let died = """

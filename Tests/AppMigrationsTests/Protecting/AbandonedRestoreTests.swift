@@ -3,11 +3,13 @@ import Foundation
 import Testing
 
 /// A restore that can't be done is no dead end.
-@Suite struct AbandonedRestoreTests {
-    private static func abandon(_ scratch: Scratch, _ directory: String? = nil) throws -> String? {
+@Suite(.temporaryDirectory) struct AbandonedRestoreTests {
+    let scratch = TemporaryDirectory.current
+
+    private static func abandon(_ scratch: TemporaryDirectory, _ directory: String? = nil) throws -> String? {
         try MigrationManager.abandonRestore(
             named: "Library",
-            stateDirectory: directory ?? scratch.state
+            stateDirectory: directory ?? scratch.state.path
         )
     }
 
@@ -15,184 +17,164 @@ import Testing
     func `files stay as they are, their copies are kept, and the migration goes on`(
         directory: String
     ) async throws {
-        try await Scratch.with { scratch async throws in
-            try scratch.write("old\n", to: "data")
-            await ProtectedPathTests.die(in: scratch)
-            try scratch.link("link", to: "state")
-            let folder = try #require(try Self.abandon(scratch, scratch.file(directory)))
-            #expect(folder.hasPrefix(scratch.file(directory) + (directory.hasSuffix("/") ? "" : "/")))
+        try scratch.write("old\n", to: "data")
+        await ProtectedPathTests.die(in: scratch)
+        try scratch.link("link", to: "state")
+        let folder = try #require(try Self.abandon(scratch, scratch.file(directory)))
+        #expect(folder.hasPrefix(scratch.file(directory) + (directory.hasSuffix("/") ? "" : "/")))
+        #expect(try scratch.read("data") == "old\nchanged\n")
+        #expect(try String(contentsOfFile: folder + "/0/item", encoding: .utf8) == "old\n")
+        let name = try #require(folder.split(separator: "/").last)
+        #expect(name.wholeMatch(of: /Library\.migrations\.kept-[0-9]{8}T[0-9]{6}Z/) != nil, "\(name)")
+        #expect(try Self.abandon(scratch) == nil)
+        try scratch.manager(upgradingTo: "1.1").whenMigrating(
+            toVersion: "1.1",
+            protecting: [scratch.file("data")]
+        ) { context throws in
+            #expect(context.attempt == 2)
             #expect(try scratch.read("data") == "old\nchanged\n")
-            #expect(try String(contentsOfFile: folder + "/0/item", encoding: .utf8) == "old\n")
-            let name = try #require(folder.split(separator: "/").last)
-            #expect(name.wholeMatch(of: /Library\.migrations\.kept-[0-9]{8}T[0-9]{6}Z/) != nil, "\(name)")
-            #expect(try Self.abandon(scratch) == nil)
-            try scratch.manager("1.1").whenMigrating(
-                toVersion: "1.1",
-                protecting: [scratch.file("data")]
-            ) { context throws in
-                #expect(context.attempt == 2)
-                #expect(try scratch.read("data") == "old\nchanged\n")
-            }
-            #expect(
-                try scratch.names()
-                    == [
-                        "Library.migrations.json", String(name), "Library.migrations.lock",
-                    ].sorted()
-            )
         }
+        #expect(
+            try scratch.state.names()
+                == [
+                    "Library.migrations.json", String(name), "Library.migrations.lock",
+                ].sorted()
+        )
     }
 
     @Test func `where nothing waits to be put back nothing is made`() throws {
-        try Scratch.with { scratch throws in
-            #expect(try Self.abandon(scratch) == nil)
-            #expect(!scratch.exists("state"))
-            _ = try scratch.manager("1.1")
-            let before = try scratch.read("state/Library.migrations.json")
-            #expect(try Self.abandon(scratch) == nil)
-            #expect(try scratch.read("state/Library.migrations.json") == before)
-        }
+        #expect(try Self.abandon(scratch) == nil)
+        #expect(!scratch.exists("state"))
+        _ = try scratch.manager(upgradingTo: "1.1")
+        let before = try scratch.read("state/Library.migrations.json")
+        #expect(try Self.abandon(scratch) == nil)
+        #expect(try scratch.read("state/Library.migrations.json") == before)
     }
 
     @Test func `what did not exist is told from a lost copy`() async throws {
-        try await Scratch.with { scratch async throws in
-            await ProtectedPathTests.die(in: scratch)
-            let folder = try #require(try Self.abandon(scratch))
-            let names = try FileManager.default.contentsOfDirectory(atPath: folder + "/0")
-            #expect(names.contains("absent") && !names.contains("item"))
-        }
+        await ProtectedPathTests.die(in: scratch)
+        let folder = try #require(try Self.abandon(scratch))
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder + "/0")
+        #expect(names.contains("absent") && !names.contains("item"))
     }
 
     @Test func `a lost copy is given up too`() async throws {
-        try await Scratch.with { scratch async throws in
-            try scratch.write("old\n", to: "data")
-            await ProtectedPathTests.die(in: scratch)
-            try scratch.delete("state/Library.migrations.snapshot")
-            #expect(throws: MigrationError.self) { try scratch.manager("1.1") }
-            #expect(try Self.abandon(scratch) == nil)
-            _ = try scratch.manager("1.1")
-            #expect(try scratch.read("data") == "old\nchanged\n")
-        }
+        try scratch.write("old\n", to: "data")
+        await ProtectedPathTests.die(in: scratch)
+        try scratch.remove("state/Library.migrations.snapshot")
+        #expect(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }
+        #expect(try Self.abandon(scratch) == nil)
+        _ = try scratch.manager(upgradingTo: "1.1")
+        #expect(try scratch.read("data") == "old\nchanged\n")
     }
 
     /// A clearing program removes what has not been used for long, files first.
     @Test func `a copy whose files were cleared away removes nothing`() async throws {
-        try await Scratch.with { scratch async throws in
-            try scratch.write("old\n", to: "data")
-            await ProtectedPathTests.die(in: scratch)
-            try scratch.delete("state/Library.migrations.snapshot/0/item")
-            let error = #expect(throws: MigrationError.self) { try scratch.manager("1.1") }
-            #expect(error?.code == .protectionFailed)
-            let item = scratch.snapshot + "/0/item"
-            #expect(error?.path == item)
-            #expect(
-                error?.description
-                    == "The files that migration 1.1 protects could not be put back by manager \"Library\": the state lists "
-                    + "a copy of \(scratch.file("data")), and \(item) is not there. Nothing was changed. Bring that copy "
-                    + "back and start again. MigrationManager.abandonRestore(named:stateDirectory:) gives it up: the files "
-                    + "stay as they are then."
-            )
-            #expect(try scratch.read("data") == "old\nchanged\n")
-        }
+        try scratch.write("old\n", to: "data")
+        await ProtectedPathTests.die(in: scratch)
+        try scratch.remove("state/Library.migrations.snapshot/0/item")
+        let error = #expect(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }
+        #expect(error?.code == .protectionFailed)
+        let item = scratch.state.snapshot + "/0/item"
+        #expect(error?.path == item)
+        #expect(
+            error?.description
+                == "The files that migration 1.1 protects could not be put back by manager \"Library\": the state lists "
+                + "a copy of \(scratch.file("data")), and \(item) is not there. Nothing was changed. Bring that copy "
+                + "back and start again. MigrationManager.abandonRestore(named:stateDirectory:) gives it up: the files "
+                + "stay as they are then."
+        )
+        #expect(try scratch.read("data") == "old\nchanged\n")
     }
 
     /// A backup may leave some of the files out.
     @Test(arguments: ["item-wal", "entries-2"])
     func `a copy that lacks a part removes nothing`(part: String) async throws {
-        try await Scratch.with { scratch async throws in
-            try scratch.write("old\n", to: "data")
-            try scratch.write("log", to: "data-wal")
-            await ProtectedPathTests.die(in: scratch)
-            try scratch.delete("state/Library.migrations.snapshot/0/\(part)")
-            let error = #expect(throws: MigrationError.self) { try scratch.manager("1.1") }
-            #expect(error?.code == .protectionFailed)
-            #expect(error?.path == scratch.snapshot + "/0")
-            #expect(try scratch.read("data") == "old\nchanged\n")
-            #expect(try scratch.read("data-wal") == "log")
-        }
+        try scratch.write("old\n", to: "data")
+        try scratch.write("log", to: "data-wal")
+        await ProtectedPathTests.die(in: scratch)
+        try scratch.remove("state/Library.migrations.snapshot/0/\(part)")
+        let error = #expect(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }
+        #expect(error?.code == .protectionFailed)
+        #expect(error?.path == scratch.state.snapshot + "/0")
+        #expect(try scratch.read("data") == "old\nchanged\n")
+        #expect(try scratch.read("data-wal") == "log")
     }
 
     @Test func `a call that was killed before it saved is gone on with`() async throws {
-        try await Scratch.with { scratch async throws in
-            try scratch.write("old\n", to: "data")
-            await ProtectedPathTests.die(in: scratch)
-            let before = try scratch.read("state/Library.migrations.json")
-            let first = try #require(try Self.abandon(scratch))
-            // As a death leaves it: the copies have moved, and the state still lists them.
-            try scratch.write(before, to: "state/Library.migrations.json")
-            #expect(try Self.abandon(scratch) == first)
-            try scratch.write(before, to: "state/Library.migrations.json")
-            try scratch.write("another", to: "state/Library.migrations.snapshot/0/item")
-            #expect(try Self.abandon(scratch) == first + "-2")
-            #expect(try String(contentsOfFile: first + "/0/item", encoding: .utf8) == "old\n")
-        }
+        try scratch.write("old\n", to: "data")
+        await ProtectedPathTests.die(in: scratch)
+        let before = try scratch.read("state/Library.migrations.json")
+        let first = try #require(try Self.abandon(scratch))
+        // As a death leaves it: the copies have moved, and the state still lists them.
+        try scratch.write(before, to: "state/Library.migrations.json")
+        #expect(try Self.abandon(scratch) == first)
+        try scratch.write(before, to: "state/Library.migrations.json")
+        try scratch.write("another", to: "state/Library.migrations.snapshot/0/item")
+        #expect(try Self.abandon(scratch) == first + "-2")
+        #expect(try String(contentsOfFile: first + "/0/item", encoding: .utf8) == "old\n")
     }
 
     @Test func `a state that can't be saved keeps everything, and says what to do`() async throws {
-        try await Scratch.with { scratch async throws in
-            try scratch.write("old\n", to: "data")
-            await ProtectedPathTests.die(in: scratch)
-            try scratch.makeFolder("state/Library.migrations.json.tmp")
-            let error = #expect(throws: MigrationError.self) { try Self.abandon(scratch) }
-            #expect(error?.code == .protectionFailed)
-            #expect(
-                error?.description.hasPrefix(
-                    "To put back the files that migration 1.1 protects could not be given up by manager \"Library\": "
-                        + "\(scratch.stateFile): "
-                ) == true
-            )
-            #expect(
-                error?.description.hasSuffix(
-                    "Their copy is kept, in \(scratch.snapshot) or beside it, and the files are as they were. Mend that and "
-                        + "call it again."
-                ) == true
-            )
-            try scratch.delete("state/Library.migrations.json.tmp")
-            let folder = try #require(try Self.abandon(scratch))
-            #expect(try String(contentsOfFile: folder + "/0/item", encoding: .utf8) == "old\n")
-        }
+        try scratch.write("old\n", to: "data")
+        await ProtectedPathTests.die(in: scratch)
+        try scratch.makeFolder("state/Library.migrations.json.tmp")
+        let error = #expect(throws: MigrationError.self) { try Self.abandon(scratch) }
+        #expect(error?.code == .protectionFailed)
+        #expect(
+            error?.description.hasPrefix(
+                "To put back the files that migration 1.1 protects could not be given up by manager \"Library\": "
+                    + "\(scratch.state.stateFile): "
+            ) == true
+        )
+        #expect(
+            error?.description.hasSuffix(
+                "Their copy is kept, in \(scratch.state.snapshot) or beside it, and the files are as they were. Mend that and "
+                    + "call it again."
+            ) == true
+        )
+        try scratch.remove("state/Library.migrations.json.tmp")
+        let folder = try #require(try Self.abandon(scratch))
+        #expect(try String(contentsOfFile: folder + "/0/item", encoding: .utf8) == "old\n")
     }
 
     @Test func `a name that is none, a damaged state and a closure of the same state are refused`() throws {
-        try Scratch.with { scratch throws in
-            let error = #expect(throws: MigrationError.self) {
-                try MigrationManager.abandonRestore(named: "", stateDirectory: scratch.state)
-            }
-            #expect(error?.code == .invalidName)
-            try scratch.write("old\n", to: "data")
-            let path = scratch.file("data")
-            try scratch.manager("1.1").whenMigrating(toVersion: "1.1", protecting: [path]) {
-                let error = #expect(throws: MigrationError.self) { try Self.abandon(scratch) }
-                #expect(error?.code == .nested)
-            }
-            try scratch.write("{", to: "state/Library.migrations.json")
-            #expect(throws: MigrationError.self) { try Self.abandon(scratch) }
-            #expect(try scratch.read("state/Library.migrations.json") == "{")
+        let error = #expect(throws: MigrationError.self) {
+            try MigrationManager.abandonRestore(named: "", stateDirectory: scratch.state.path)
         }
+        #expect(error?.code == .invalidName)
+        try scratch.write("old\n", to: "data")
+        let path = scratch.file("data")
+        try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1", protecting: [path]) {
+            let error = #expect(throws: MigrationError.self) { try Self.abandon(scratch) }
+            #expect(error?.code == .nested)
+        }
+        try scratch.write("{", to: "state/Library.migrations.json")
+        #expect(throws: MigrationError.self) { try Self.abandon(scratch) }
+        #expect(try scratch.read("state/Library.migrations.json") == "{")
     }
 
     @Test func `an error of a restore names the way out`() async throws {
-        try await Scratch.with { scratch async throws in
-            try scratch.write("old\n", to: "data")
-            await ProtectedPathTests.die(in: scratch)
-            try scratch.makeFolder("new")
-            try FileManager.default.moveItem(atPath: scratch.state, toPath: scratch.file("new/state"))
-            let error = #expect(throws: MigrationError.self) {
-                try MigrationManager(
-                    named: "Library",
-                    currentVersion: "1.1",
-                    stateDirectory: scratch.file("new/state")
-                )
-            }
-            let new = scratch.file("new/state")
-            #expect(
-                error?.description
-                    == "The files that migration 1.1 protects could not be put back by manager \"Library\": the state was "
-                    + "moved from \(scratch.state) to \(new) without them, \(scratch.file("data")) would be put back to "
-                    + "\(scratch.file("new/data")); move the state back, or the files after it. Their copy in "
-                    + "\(new)/Library.migrations.snapshot is kept, and the next start tries again. Don't write to those files "
-                    + "before it succeeded. MigrationManager.abandonRestore(named:stateDirectory:) gives it up: the files stay "
-                    + "as they are then, and the copy in a folder beside the state."
+        try scratch.write("old\n", to: "data")
+        await ProtectedPathTests.die(in: scratch)
+        try scratch.makeFolder("new")
+        try FileManager.default.moveItem(atPath: scratch.state.path, toPath: scratch.file("new/state"))
+        let error = #expect(throws: MigrationError.self) {
+            try MigrationManager(
+                named: "Library",
+                currentVersion: "1.1",
+                stateDirectory: scratch.file("new/state")
             )
         }
+        let new = scratch.file("new/state")
+        #expect(
+            error?.description
+                == "The files that migration 1.1 protects could not be put back by manager \"Library\": the state was "
+                + "moved from \(scratch.state.path) to \(new) without them, \(scratch.file("data")) would be put back to "
+                + "\(scratch.file("new/data")); move the state back, or the files after it. Their copy in "
+                + "\(new)/Library.migrations.snapshot is kept, and the next start tries again. Don't write to those files "
+                + "before it succeeded. MigrationManager.abandonRestore(named:stateDirectory:) gives it up: the files stay "
+                + "as they are then, and the copy in a folder beside the state."
+        )
     }
 }

@@ -4,9 +4,11 @@ import Testing
 @testable import AppMigrations
 
 /// What is told while files are copied and put back, and how a cancelled task ends it.
-@Suite struct CopyProgressTests {
+@Suite(.temporaryDirectory) struct CopyProgressTests {
+    let scratch = TemporaryDirectory.current
+
     /// A file of several parts, and more small files than there are percents.
-    private static func fill(_ scratch: Scratch) throws -> String {
+    private static func fill(_ scratch: TemporaryDirectory) throws -> String {
         try scratch.makeFolder("disk/data")
         try scratch.write(String(repeating: "x", count: 3 << 20), to: "disk/data/large")
         for number in 0..<150 { try scratch.write("\(number)", to: "disk/data/\(number)") }
@@ -32,25 +34,23 @@ import Testing
     }
 
     @Test func `taking and restoring tell of each percent with the file that is concerned`() throws {
-        try Scratch.with { scratch throws in
-            let folder = try Self.fill(scratch)
-            let events = Events()
-            _ = try scratch.manager("1.0")
-            let options = MigrationManager.Options { events.add($0) }
-            let manager = try scratch.manager("1.1", options: options)
-            #expect(throws: MigrationError.self) {
-                try manager.whenMigrating(toVersion: "1.1", protecting: [folder]) {
-                    try FileManager.default.removeItem(atPath: folder)
-                    throw Refusal()
-                }
+        let folder = try Self.fill(scratch)
+        let events = Events()
+        _ = try scratch.manager(upgradingTo: "1.0")
+        let options = MigrationManager.Options { events.add($0) }
+        let manager = try scratch.manager(upgradingTo: "1.1", options: options)
+        #expect(throws: MigrationError.self) {
+            try manager.whenMigrating(toVersion: "1.1", protecting: [folder]) {
+                try FileManager.default.removeItem(atPath: folder)
+                throw Refusal()
             }
-            let told = events.all
-            let begin = try #require(told.firstIndex { $0.kind == .started })
-            let end = try #require(told.firstIndex { $0.kind == .restored })
-            try Self.check(Array(told[..<begin]), "copying", folder)
-            try Self.check(Array(told[(begin + 1)..<end]), "putting back", folder)
-            #expect(told[..<begin].allSatisfy { $0.kind == .progressed })
         }
+        let told = events.all
+        let begin = try #require(told.firstIndex { $0.kind == .started })
+        let end = try #require(told.firstIndex { $0.kind == .restored })
+        try Self.check(Array(told[..<begin]), "copying", folder)
+        try Self.check(Array(told[(begin + 1)..<end]), "putting back", folder)
+        #expect(told[..<begin].allSatisfy { $0.kind == .progressed })
     }
 
     /// What a migration in a task of its own throws.
@@ -73,80 +73,77 @@ import Testing
     }
 
     /// Cancels its own task from a handler, at the given percent.
-    private static func cancel(_ scratch: Scratch, _ folder: String, at fraction: Double) async throws {
+    private static func cancel(_ scratch: TemporaryDirectory, _ folder: String, at fraction: Double)
+        async throws
+    {
         let options = MigrationManager.Options { event in
             if event.kind == .progressed, (event.fraction ?? 0) >= fraction {
                 withUnsafeCurrentTask { $0?.cancel() }
             }
         }
-        let manager = try scratch.manager("1.1", options: options)
+        let manager = try scratch.manager(upgradingTo: "1.1", options: options)
         let before = try scratch.read("state/Library.migrations.json")
-        let error = await Self.failure(of: manager, folder) { scratch.note("ran") }
+        let error = await Self.failure(of: manager, folder) { Issue.record("The closure ran.") }
         #expect(try scratch.read("state/Library.migrations.json") == before)
         #expect(error?.code == .cancelled)
         #expect(error?.underlyingError is CancellationError)
-        #expect(error?.path == scratch.stateFile)
+        #expect(error?.path == scratch.state.stateFile)
         #expect(
             error?.description
                 == "The task was cancelled while manager \"Library\" copied the files that migration 1.1 protects. "
-                + "Nothing was run and nothing changed in \(scratch.stateFile). Make a new manager to try again."
+                + "Nothing was run and nothing changed in \(scratch.state.stateFile). Make a new manager to try again."
         )
-        #expect(scratch.done == [])
-        #expect(try scratch.names() == ["Library.migrations.json", "Library.migrations.lock"])
+        #expect(try scratch.state.names() == ["Library.migrations.json", "Library.migrations.lock"])
         #expect(throws: MigrationError.self) { try manager.whenMigrating(toVersion: "1.1") {} }
     }
 
     /// In the large file, among the small ones, and at the last percent, after which all is copied.
     @Test(arguments: [0, 0.3, 0.6, 0.99])
     func `a cancelled task ends the copying before anything is saved`(fraction: Double) async throws {
-        try await Scratch.with { scratch throws in
-            let folder = try Self.fill(scratch)
-            _ = try scratch.manager("1.0")
-            try await Self.cancel(scratch, folder, at: fraction)
-            #expect(try scratch.manager("1.1").whenMigrating(toVersion: "1.1", protecting: [folder]) {})
-        }
+        let folder = try Self.fill(scratch)
+        _ = try scratch.manager(upgradingTo: "1.0")
+        try await Self.cancel(scratch, folder, at: fraction)
+        #expect(
+            try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1", protecting: [folder]) {}
+        )
     }
 
     @Test func `a cancelled task puts everything back`() async throws {
-        try await Scratch.with { scratch throws in
-            let folder = try Self.fill(scratch)
-            _ = try scratch.manager("1.0")
-            let manager = try scratch.manager("1.1")
-            let error = await Self.failure(of: manager, folder) {
-                try FileManager.default.removeItem(atPath: folder)
-                withUnsafeCurrentTask { $0?.cancel() }
-                try Task.checkCancellation()
-            }
-            #expect(error?.code == .cancelled)
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 151)
+        let folder = try Self.fill(scratch)
+        _ = try scratch.manager(upgradingTo: "1.0")
+        let manager = try scratch.manager(upgradingTo: "1.1")
+        let error = await Self.failure(of: manager, folder) {
+            try FileManager.default.removeItem(atPath: folder)
+            withUnsafeCurrentTask { $0?.cancel() }
+            try Task.checkCancellation()
         }
+        #expect(error?.code == .cancelled)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 151)
     }
 
     @Test func `a handler of a copy or a restore that uses its state is refused`() throws {
-        try Scratch.with { scratch throws in
-            let folder = try Self.fill(scratch)
-            _ = try scratch.manager("1.0")
-            let log = Log()
-            let options = MigrationManager.Options { event in
-                guard event.kind == .progressed, let verb = event.note?.prefix(7) else { return }
-                do throws(MigrationError) {
-                    try scratch.manager("1.1").whenMigrating(toVersion: "1.1") {}
-                    log.add("\(verb) ran")
-                } catch {
-                    log.add("\(verb) \(error.code)")
-                }
+        let folder = try Self.fill(scratch)
+        _ = try scratch.manager(upgradingTo: "1.0")
+        let log = Log()
+        let options = MigrationManager.Options { event in
+            guard event.kind == .progressed, let verb = event.note?.prefix(7) else { return }
+            do throws(MigrationError) {
+                try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1") {}
+                log.add("\(verb) ran")
+            } catch {
+                log.add("\(verb) \(error.code)")
             }
-            #expect(throws: MigrationError.self) {
-                try scratch.manager("1.1", options: options).whenMigrating(
-                    toVersion: "1.1",
-                    protecting: [folder]
-                ) {
-                    try scratch.delete("disk/data/large")
-                    throw Refusal()
-                }
-            }
-            #expect(Set(log.lines) == ["copying nested", "putting nested"])
         }
+        #expect(throws: MigrationError.self) {
+            try scratch.manager(upgradingTo: "1.1", options: options).whenMigrating(
+                toVersion: "1.1",
+                protecting: [folder]
+            ) {
+                try scratch.remove("disk/data/large")
+                throw Refusal()
+            }
+        }
+        #expect(Set(log.lines) == ["copying nested", "putting nested"])
     }
 
     @Test(arguments: [

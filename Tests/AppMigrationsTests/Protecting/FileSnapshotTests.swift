@@ -3,14 +3,16 @@ import Foundation
 import Testing
 
 /// What `protecting:` puts back, and what it refuses.
-@Suite struct FileSnapshotTests {
+@Suite(.temporaryDirectory) struct FileSnapshotTests {
+    let scratch = TemporaryDirectory.current
+
     /// Runs a migration that makes `change` and throws.
     static func fail(
-        _ scratch: Scratch,
+        _ scratch: TemporaryDirectory,
         protecting paths: [String],
         change: () throws -> Void
     ) throws -> MigrationError {
-        let manager = try scratch.manager("1.1")
+        let manager = try scratch.manager(upgradingTo: "1.1")
         do throws(MigrationError) {
             try manager.whenMigrating(toVersion: "1.1", protecting: paths) {
                 try change()
@@ -22,13 +24,13 @@ import Testing
         throw Refusal()
     }
 
-    static func expectPutBack(_ error: MigrationError, _ scratch: Scratch) throws {
+    static func expectPutBack(_ error: MigrationError, _ scratch: TemporaryDirectory) throws {
         #expect(error.code == .migrationFailed)
         #expect(error.underlyingError is Refusal)
         #expect(
             error.description.hasSuffix("next manager. The protected files are what they were before it.")
         )
-        #expect(try scratch.names() == ["Library.migrations.json", "Library.migrations.lock"])
+        #expect(try scratch.state.names() == ["Library.migrations.json", "Library.migrations.lock"])
         // Else the next start would look for the copy, which is gone.
         #expect(try scratch.read("state/Library.migrations.json").contains("\"protected\" : []"))
     }
@@ -42,136 +44,122 @@ import Testing
     }
 
     @Test func `a file comes back with content, mode and modification time`() throws {
-        try Scratch.with { scratch throws in
-            let path = try scratch.write("old", to: "data")
-            try #require(chmod(path, 0o4640) == 0)
-            try #require(
-                utimensat(
-                    AT_FDCWD,
-                    path,
-                    [timespec(tv_sec: 9, tv_nsec: 7), timespec(tv_sec: 5, tv_nsec: 3)],
-                    0
-                ) == 0
-            )
-            let before = try Self.attributes(path)
-            let error = try Self.fail(scratch, protecting: [path]) {
-                try scratch.delete("data")
-                try scratch.write("new and longer", to: "data")
-            }
-            try Self.expectPutBack(error, scratch)
-            #expect(try scratch.read("data") == "old")
-            #expect(try Self.attributes(path) == before)
+        let path = try scratch.write("old", to: "data")
+        try #require(chmod(path, 0o4640) == 0)
+        try #require(
+            utimensat(
+                AT_FDCWD,
+                path,
+                [timespec(tv_sec: 9, tv_nsec: 7), timespec(tv_sec: 5, tv_nsec: 3)],
+                0
+            ) == 0
+        )
+        let before = try Self.attributes(path)
+        let error = try Self.fail(scratch, protecting: [path]) {
+            try scratch.remove("data")
+            try scratch.write("new and longer", to: "data")
         }
+        try Self.expectPutBack(error, scratch)
+        #expect(try scratch.read("data") == "old")
+        #expect(try Self.attributes(path) == before)
     }
 
     @Test func `a folder comes back with everything in it, links as links`() throws {
-        try Scratch.with { scratch throws in
-            try scratch.write("a", to: "folder/inner/a")
-            try scratch.makeFolder("folder/empty")
-            try scratch.link("folder/link", to: "inner/a")
-            try scratch.link("folder/broken", to: "nowhere")
-            try scratch.link("folder/loop", to: ".")
-            try #require(chmod(scratch.file("folder/inner"), 0o500) == 0)
-            let names = [
-                "folder", "folder/inner", "folder/inner/a", "folder/empty", "folder/link", "folder/broken",
-            ]
-            let before = try names.map { try Self.attributes(scratch.file($0)) }
-            let error = try Self.fail(scratch, protecting: [scratch.file("folder")]) {
-                try #require(chmod(scratch.file("folder/inner"), 0o700) == 0)
-                try scratch.delete("folder")
-                try scratch.write("other", to: "folder/new")
-            }
-            try Self.expectPutBack(error, scratch)
-            #expect(try names.map { try Self.attributes(scratch.file($0)) } == before)
-            #expect(try scratch.names("folder") == ["broken", "empty", "inner", "link", "loop"])
-            #expect(
-                try FileManager.default.destinationOfSymbolicLink(atPath: scratch.file("folder/link"))
-                    == "inner/a"
-            )
+        try scratch.write("a", to: "folder/inner/a")
+        try scratch.makeFolder("folder/empty")
+        try scratch.link("folder/link", to: "inner/a")
+        try scratch.link("folder/broken", to: "nowhere")
+        try scratch.link("folder/loop", to: ".")
+        try #require(chmod(scratch.file("folder/inner"), 0o500) == 0)
+        let names = [
+            "folder", "folder/inner", "folder/inner/a", "folder/empty", "folder/link", "folder/broken",
+        ]
+        let before = try names.map { try Self.attributes(scratch.file($0)) }
+        let error = try Self.fail(scratch, protecting: [scratch.file("folder")]) {
             try #require(chmod(scratch.file("folder/inner"), 0o700) == 0)
+            try scratch.remove("folder")
+            try scratch.write("other", to: "folder/new")
         }
+        try Self.expectPutBack(error, scratch)
+        #expect(try names.map { try Self.attributes(scratch.file($0)) } == before)
+        #expect(try scratch.names("folder") == ["broken", "empty", "inner", "link", "loop"])
+        #expect(
+            try FileManager.default.destinationOfSymbolicLink(atPath: scratch.file("folder/link"))
+                == "inner/a"
+        )
+        try #require(chmod(scratch.file("folder/inner"), 0o700) == 0)
     }
 
     @Test(arguments: ["file", "folder", "link"])
     func `what takes the place of another kind is removed`(kind: String) throws {
-        try Scratch.with { scratch throws in
-            try scratch.write("old", to: "data")
-            try scratch.write("old", to: "tree/a")
-            let error = try Self.fail(scratch, protecting: [scratch.file("data"), scratch.file("tree")]) {
-                for name in ["data", "tree"] {
-                    try scratch.delete(name)
-                    switch kind {
-                    case "file": try scratch.write("new", to: name)
-                    case "folder": try scratch.write("new", to: "\(name)/b")
-                    default: try scratch.link(name, to: "/")
-                    }
+        try scratch.write("old", to: "data")
+        try scratch.write("old", to: "tree/a")
+        let error = try Self.fail(scratch, protecting: [scratch.file("data"), scratch.file("tree")]) {
+            for name in ["data", "tree"] {
+                try scratch.remove(name)
+                switch kind {
+                case "file": try scratch.write("new", to: name)
+                case "folder": try scratch.write("new", to: "\(name)/b")
+                default: try scratch.link(name, to: "/")
                 }
             }
-            try Self.expectPutBack(error, scratch)
-            #expect(try scratch.read("data") == "old")
-            #expect(try scratch.names("tree") == ["a"])
         }
+        try Self.expectPutBack(error, scratch)
+        #expect(try scratch.read("data") == "old")
+        #expect(try scratch.names("tree") == ["a"])
     }
 
     @Test func `a database comes back with the files that SQLite keeps beside it`() throws {
-        try Scratch.with { scratch throws in
-            try scratch.write("db", to: "db")
-            try scratch.write("wal", to: "db-wal")
-            let error = try Self.fail(scratch, protecting: [scratch.file("db")]) {
-                try scratch.write("db 2", to: "db")
-                try scratch.delete("db-wal")
-                try scratch.write("shm", to: "db-shm")
-                try scratch.write("journal", to: "db-journal")
-            }
-            try Self.expectPutBack(error, scratch)
-            #expect(try scratch.names(".") == ["db", "db-wal", "state"])
-            #expect(try scratch.read("db") + scratch.read("db-wal") == "dbwal")
+        try scratch.write("db", to: "db")
+        try scratch.write("wal", to: "db-wal")
+        let error = try Self.fail(scratch, protecting: [scratch.file("db")]) {
+            try scratch.write("db 2", to: "db")
+            try scratch.remove("db-wal")
+            try scratch.write("shm", to: "db-shm")
+            try scratch.write("journal", to: "db-journal")
         }
+        try Self.expectPutBack(error, scratch)
+        #expect(try scratch.names(".") == ["db", "db-wal", "state"])
+        #expect(try scratch.read("db") + scratch.read("db-wal") == "dbwal")
     }
 
     @Test(arguments: ["data", "missing/folder/data"])
     func `what did not exist is gone after it`(name: String) throws {
-        try Scratch.with { scratch throws in
-            let error = try Self.fail(scratch, protecting: [scratch.file(name)]) {
-                try scratch.write("new", to: name)
-                try scratch.write("new", to: name + "-wal")
-            }
-            try Self.expectPutBack(error, scratch)
-            #expect(!scratch.exists(name))
-            #expect(!scratch.exists(name + "-wal"))
+        let error = try Self.fail(scratch, protecting: [scratch.file(name)]) {
+            try scratch.write("new", to: name)
+            try scratch.write("new", to: name + "-wal")
         }
+        try Self.expectPutBack(error, scratch)
+        #expect(!scratch.exists(name))
+        #expect(!scratch.exists(name + "-wal"))
     }
 
     @Test func `a file comes back when the migration removed the folder that held it`() throws {
-        try Scratch.with { scratch throws in
-            try scratch.write("old", to: "a/b/data")
-            let error = try Self.fail(scratch, protecting: [scratch.file("a/b/data")]) {
-                try scratch.delete("a")
-            }
-            try Self.expectPutBack(error, scratch)
-            #expect(try scratch.read("a/b/data") == "old")
+        try scratch.write("old", to: "a/b/data")
+        let error = try Self.fail(scratch, protecting: [scratch.file("a/b/data")]) {
+            try scratch.remove("a")
         }
+        try Self.expectPutBack(error, scratch)
+        #expect(try scratch.read("a/b/data") == "old")
     }
 
     @Test func `a folder inside another, a path twice and a trailing slash are one`() throws {
-        try Scratch.with { scratch throws in
-            try scratch.write("old", to: "a/b/data")
-            try scratch.link("same", to: "a")
-            let paths = ["a/b", "a", "a/", "a/b/data", "same/b"].map(scratch.file)
-            let error = try Self.fail(scratch, protecting: paths) { try scratch.delete("a") }
-            try Self.expectPutBack(error, scratch)
-            #expect(try scratch.read("a/b/data") == "old")
-        }
+        try scratch.write("old", to: "a/b/data")
+        try scratch.link("same", to: "a")
+        let paths = ["a/b", "a", "a/", "a/b/data", "same/b"].map(scratch.file)
+        let error = try Self.fail(scratch, protecting: paths) { try scratch.remove("a") }
+        try Self.expectPutBack(error, scratch)
+        #expect(try scratch.read("a/b/data") == "old")
     }
 
     @Test func `ten thousand small files come back`() throws {
-        try Scratch.with(in: Scratch.memory) { scratch throws in
+        try withTemporaryDirectory(in: TemporaryDirectory.memory) { scratch throws in
             try scratch.makeFolder("many")
             for number in 0..<10_000 {
                 try append("\(number)", to: scratch.file("many/\(number)"))
             }
             let error = try Self.fail(scratch, protecting: [scratch.file("many")]) {
-                try scratch.delete("many")
+                try scratch.remove("many")
             }
             try Self.expectPutBack(error, scratch)
             #expect(try scratch.names("many").count == 10_000)
@@ -180,15 +168,13 @@ import Testing
     }
 
     @Test func `a path in another file system comes back`() throws {
-        try Scratch.with { scratch throws in
-            try Scratch.with(in: Scratch.memory) { other throws in
-                try other.write("old", to: "folder/data")
-                let error = try Self.fail(scratch, protecting: [other.file("folder")]) {
-                    try other.write("new", to: "folder/data")
-                }
-                try Self.expectPutBack(error, scratch)
-                #expect(try other.read("folder/data") == "old")
+        try withTemporaryDirectory(in: TemporaryDirectory.memory) { other throws in
+            try other.write("old", to: "folder/data")
+            let error = try Self.fail(scratch, protecting: [other.file("folder")]) {
+                try other.write("new", to: "folder/data")
             }
+            try Self.expectPutBack(error, scratch)
+            #expect(try other.read("folder/data") == "old")
         }
     }
 }

@@ -3,37 +3,39 @@ import Foundation
 import Testing
 
 /// Which file a path names: nothing is repaired, cut or guessed.
-@Suite struct NamedPathTests {
-    private static func refusal(_ scratch: Scratch, protecting path: String) throws -> MigrationError {
+@Suite(.temporaryDirectory) struct NamedPathTests {
+    let scratch = TemporaryDirectory.current
+
+    private static func refusal(_ scratch: TemporaryDirectory, protecting path: String) throws
+        -> MigrationError
+    {
         let error = try #require(throws: MigrationError.self) {
-            try scratch.manager("1.1").whenMigrating(toVersion: "1.1", protecting: [path]) {
+            try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1", protecting: [path]) {
                 Issue.record("The closure ran.")
             }
         }
         #expect(error.code == .protectionFailed)
-        #expect(try scratch.names() == ["Library.migrations.json", "Library.migrations.lock"])
+        #expect(try scratch.state.names() == ["Library.migrations.json", "Library.migrations.lock"])
         return error
     }
 
     @Test(arguments: ["drafts/", "drafts//", "other/", "app/../drafts/"])
     func `with a slash at its end a link is the folder that it leads to`(name: String) throws {
-        try Scratch.with { scratch throws in
-            try scratch.makeFolder("app")
-            try scratch.write("old", to: "disk/drafts/note")
-            try scratch.link("drafts", to: "disk/drafts")
-            try scratch.link("other", to: "drafts/")
-            let error = try FileSnapshotTests.fail(scratch, protecting: [scratch.file(name)]) {
-                try scratch.write("half", to: "disk/drafts/note")
-                try scratch.write("new", to: "disk/drafts/more")
-            }
-            try FileSnapshotTests.expectPutBack(error, scratch)
-            #expect(try scratch.names("disk/drafts") == ["note"])
-            #expect(try scratch.read("drafts/note") == "old")
-            #expect(
-                try FileManager.default.destinationOfSymbolicLink(atPath: scratch.file("drafts"))
-                    == "disk/drafts"
-            )
+        try scratch.makeFolder("app")
+        try scratch.write("old", to: "disk/drafts/note")
+        try scratch.link("drafts", to: "disk/drafts")
+        try scratch.link("other", to: "drafts/")
+        let error = try FileSnapshotTests.fail(scratch, protecting: [scratch.file(name)]) {
+            try scratch.write("half", to: "disk/drafts/note")
+            try scratch.write("new", to: "disk/drafts/more")
         }
+        try FileSnapshotTests.expectPutBack(error, scratch)
+        #expect(try scratch.names("disk/drafts") == ["note"])
+        #expect(try scratch.read("drafts/note") == "old")
+        #expect(
+            try FileManager.default.destinationOfSymbolicLink(atPath: scratch.file("drafts"))
+                == "disk/drafts"
+        )
     }
 
     @Test(arguments: [
@@ -44,41 +46,37 @@ import Testing
         target: String,
         reason: String
     ) throws {
-        try Scratch.with { scratch throws in
-            try scratch.write("old", to: "file")
-            try scratch.link("link", to: target)
-            let error = try Self.refusal(scratch, protecting: scratch.file("link/"))
-            #expect(
-                error.description
-                    == "The files that migration 1.1 protects could not be copied by manager \"Library\": "
-                    + "\(scratch.file("link/")): \(reason). Nothing was run and nothing changed. Mend that and make a "
-                    + "new manager."
-            )
-        }
+        try scratch.write("old", to: "file")
+        try scratch.link("link", to: target)
+        let error = try Self.refusal(scratch, protecting: scratch.file("link/"))
+        #expect(
+            error.description
+                == "The files that migration 1.1 protects could not be copied by manager \"Library\": "
+                + "\(scratch.file("link/")): \(reason). Nothing was run and nothing changed. Mend that and make a "
+                + "new manager."
+        )
     }
 
     @Test func `more paths than the state has room for beside the history are refused`() throws {
-        try Scratch.with { scratch throws in
-            let folder = scratch.file(String(repeating: "x", count: 200) + "/")
-            let error = try Self.refusal(scratch, protecting: folder, count: 1_300)
-            #expect(error.path == scratch.stateFile)
-            #expect(
-                error.description
-                    == "The files that migration 1.1 protects could not be copied by manager \"Library\": their 1300 paths take "
-                    + "274490 bytes in \(scratch.stateFile), which has room for "
-                    + "262144; name the folder that holds them. Nothing was run and nothing changed. Mend that and make a "
-                    + "new manager."
-            )
-        }
+        let folder = scratch.file(String(repeating: "x", count: 200) + "/")
+        let error = try Self.refusal(scratch, protecting: folder, count: 1_300)
+        #expect(error.path == scratch.state.stateFile)
+        #expect(
+            error.description
+                == "The files that migration 1.1 protects could not be copied by manager \"Library\": their 1300 paths take "
+                + "274490 bytes in \(scratch.state.stateFile), which has room for "
+                + "262144; name the folder that holds them. Nothing was run and nothing changed. Mend that and make a "
+                + "new manager."
+        )
     }
 
     private static func refusal(
-        _ scratch: Scratch,
+        _ scratch: TemporaryDirectory,
         protecting folder: String,
         count: Int
     ) throws -> MigrationError {
         try #require(throws: MigrationError.self) {
-            try scratch.manager("1.1").whenMigrating(
+            try scratch.manager(upgradingTo: "1.1").whenMigrating(
                 toVersion: "1.1",
                 protecting: (0..<count).map { folder + "\($0)" }
             ) {
@@ -108,60 +106,54 @@ import Testing
 
     @Test(arguments: ["link/file", "link/inner/file", "link/"])
     func `what no text can name can't be protected, and is not put back elsewhere`(name: String) throws {
-        try Scratch.with { scratch throws in
-            let folder = try Self.makeStrange(scratch.path)
-            try Self.write("original", to: "file", in: folder)
-            try #require(symlink(folder, scratch.file("link")) == 0)
-            let error = try Self.refusal(scratch, protecting: scratch.file(name))
-            let reason =
-                "leads through a folder whose name is no UTF-8, so no path can name it. Nothing was run and"
-            #expect(error.description.contains(reason), "\(error)")
-            #expect(try scratch.read("link/file") == "original")
-        }
+        let folder = try Self.makeStrange(scratch.path)
+        try Self.write("original", to: "file", in: folder)
+        try #require(symlink(folder, scratch.file("link")) == 0)
+        let error = try Self.refusal(scratch, protecting: scratch.file(name))
+        let reason =
+            "leads through a folder whose name is no UTF-8, so no path can name it. Nothing was run and"
+        #expect(error.description.contains(reason), "\(error)")
+        #expect(try scratch.read("link/file") == "original")
     }
 
     @Test func `what no text can name can't be synchronized`() throws {
-        try Scratch.with { scratch throws in
-            let folder = try Self.makeStrange(scratch.path)
-            try #require(symlink(folder, scratch.file("link")) == 0)
-            let error = try #require(throws: MigrationError.self) {
-                try scratch.manager("1.1").whenMigrating(toVersion: "1.1") { context in
-                    try context.synchronize(scratch.file("link"))
-                }
+        let folder = try Self.makeStrange(scratch.path)
+        try #require(symlink(folder, scratch.file("link")) == 0)
+        let error = try #require(throws: MigrationError.self) {
+            try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1") { context in
+                try context.synchronize(scratch.file("link"))
             }
-            let cause = try #require(error.underlyingError as? MigrationError)
-            #expect((cause.underlyingError as? SystemCallError)?.errorNumber == EILSEQ)
         }
+        let cause = try #require(error.underlyingError as? MigrationError)
+        #expect((cause.underlyingError as? SystemCallError)?.errorNumber == EILSEQ)
     }
 
     @Test func `a state directory behind such a folder works, but for protecting`() throws {
-        try Scratch.with { scratch throws in
-            let folder = try Self.makeStrange(scratch.path)
-            try #require(symlink(folder, scratch.file("link")) == 0)
-            let manager = {
-                try MigrationManager(
-                    named: "Library",
-                    currentVersion: "1.1",
-                    firstRun: .everything,
-                    stateDirectory: scratch.file("link/state")
-                )
-            }
-            let error = #expect(throws: MigrationError.self) {
-                try manager().whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
-                    Issue.record("The closure ran.")
-                }
-            }
-            #expect(error?.code == .protectionFailed)
-            try manager().whenMigrating(toVersion: "1.1") {}
-            #expect(
-                try scratch.names("link/state") == ["Library.migrations.json", "Library.migrations.lock"]
+        let folder = try Self.makeStrange(scratch.path)
+        try #require(symlink(folder, scratch.file("link")) == 0)
+        let manager = {
+            try MigrationManager(
+                named: "Library",
+                currentVersion: "1.1",
+                firstRun: .everything,
+                stateDirectory: scratch.file("link/state")
             )
         }
+        let error = #expect(throws: MigrationError.self) {
+            try manager().whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
+                Issue.record("The closure ran.")
+            }
+        }
+        #expect(error?.code == .protectionFailed)
+        try manager().whenMigrating(toVersion: "1.1") {}
+        #expect(
+            try scratch.names("link/state") == ["Library.migrations.json", "Library.migrations.lock"]
+        )
     }
 
     @Test func `a relative path in such a folder is refused`() async throws {
         await #expect(processExitsWith: .success) {
-            let scratch = try Scratch()
+            let scratch = try TemporaryDirectory()
             try #require(chdir(try Self.makeStrange(scratch.path)) == 0)
             let error = try #require(throws: MigrationError.self) {
                 try MigrationManager(named: "Library", currentVersion: "1.1", stateDirectory: "state")
@@ -180,7 +172,7 @@ import Testing
     @Test(arguments: ["XDG_DATA_HOME", "HOME"])
     func `a default directory that no text can name is refused`(variable: String) async throws {
         await #expect(processExitsWith: .success) { [variable = variable as String] in
-            let scratch = try Scratch()
+            let scratch = try TemporaryDirectory()
             unsetenv("XDG_DATA_HOME")
             try #require(setenv(variable, try Self.makeStrange(scratch.path), 1) == 0)
             let error = try #require(throws: MigrationError.self) {

@@ -3,7 +3,9 @@ import Foundation
 import Testing
 
 /// What `protecting:` refuses before anything runs, and how the next start finds the files again.
-@Suite struct ProtectedPathTests {
+@Suite(.temporaryDirectory) struct ProtectedPathTests {
+    let scratch = TemporaryDirectory.current
+
     static let refused: [(String, String)] = [
         ("", "it is not the path of a file or folder"),
         ("file:///tmp/x", "it is not the path of a file or folder"),
@@ -19,64 +21,55 @@ import Testing
     @Test(arguments: refused)
     func `a path that can't be protected is refused before anything runs`(name: String, reason: String) throws
     {
-        try Scratch.with { scratch throws in
-            let isPlain = !name.isEmpty && !name.hasPrefix("file:")
-            let manager = try scratch.manager("1.1")
-            let error = #expect(throws: MigrationError.self) {
-                try manager.whenMigrating(toVersion: "1.1", protecting: [isPlain ? scratch.file(name) : name])
-                {
-                    scratch.note("ran")
-                }
+        let isPlain = !name.isEmpty && !name.hasPrefix("file:")
+        let manager = try scratch.manager(upgradingTo: "1.1")
+        let error = #expect(throws: MigrationError.self) {
+            try manager.whenMigrating(toVersion: "1.1", protecting: [isPlain ? scratch.file(name) : name]) {
+                Issue.record("The closure ran.")
             }
-            #expect(error?.code == .protectionFailed)
-            #expect(error?.description.contains(reason) == true, "\(error?.description ?? "")")
-            #expect(
-                error?.description.hasSuffix(
-                    "Nothing was run and nothing changed. Mend that and make a new manager."
-                ) == true
-            )
-            #expect(scratch.done == [])
-            #expect(try scratch.names() == ["Library.migrations.json", "Library.migrations.lock"])
         }
+        #expect(error?.code == .protectionFailed)
+        #expect(error?.description.contains(reason) == true, "\(error?.description ?? "")")
+        #expect(
+            error?.description.hasSuffix(
+                "Nothing was run and nothing changed. Mend that and make a new manager."
+            ) == true
+        )
+        #expect(try scratch.state.names() == ["Library.migrations.json", "Library.migrations.lock"])
     }
 
     @Test func `a state directory that would be taken for a database's companion is refused`() throws {
-        try Scratch.with { scratch throws in
-            let manager = try MigrationManager(
-                named: "Library",
-                currentVersion: "1.1",
-                firstRun: .everything,
-                stateDirectory: scratch.file("db-wal/state")
-            )
-            let error = #expect(throws: MigrationError.self) {
-                try manager.whenMigrating(toVersion: "1.1", protecting: [scratch.file("db")]) {
-                    scratch.note("ran")
-                }
+        let manager = try MigrationManager(
+            named: "Library",
+            currentVersion: "1.1",
+            firstRun: .everything,
+            stateDirectory: scratch.file("db-wal/state")
+        )
+        let error = #expect(throws: MigrationError.self) {
+            try manager.whenMigrating(toVersion: "1.1", protecting: [scratch.file("db")]) {
+                Issue.record("The closure ran.")
             }
-            #expect(error?.description.contains("the state directory is in it") == true)
         }
+        #expect(error?.description.contains("the state directory is in it") == true)
     }
 
     @Test(arguments: ["fifo", "folder"])
     func `a special file is refused before anything runs`(name: String) throws {
-        try Scratch.with { scratch throws in
-            try scratch.makeFolder("folder")
-            try #require(mkfifo(scratch.file(name == "fifo" ? "fifo" : "folder/fifo"), 0o600) == 0)
-            let manager = try scratch.manager("1.1")
-            let error = #expect(throws: MigrationError.self) {
-                try manager.whenMigrating(toVersion: "1.1", protecting: [scratch.file(name)]) {
-                    scratch.note("ran")
-                }
+        try scratch.makeFolder("folder")
+        try #require(mkfifo(scratch.file(name == "fifo" ? "fifo" : "folder/fifo"), 0o600) == 0)
+        let manager = try scratch.manager(upgradingTo: "1.1")
+        let error = #expect(throws: MigrationError.self) {
+            try manager.whenMigrating(toVersion: "1.1", protecting: [scratch.file(name)]) {
+                Issue.record("The closure ran.")
             }
-            #expect(error?.code == .protectionFailed)
-            #expect(error?.description.contains("fifo is neither a file, a folder nor a link") == true)
-            #expect(scratch.done == [])
-            #expect(!scratch.exists("state/Library.migrations.snapshot"))
         }
+        #expect(error?.code == .protectionFailed)
+        #expect(error?.description.contains("fifo is neither a file, a folder nor a link") == true)
+        #expect(!scratch.exists("state/Library.migrations.snapshot"))
     }
 
     /// A process that changes a protected file and dies.
-    static func die(in scratch: Scratch) async {
+    static func die(in scratch: TemporaryDirectory) async {
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = scratch.path as String] in
             let manager = try MigrationManager(
                 named: "Library",
@@ -93,91 +86,81 @@ import Testing
 
     @Test(arguments: ["1.0", "1.1", "2.0"])
     func `the next start of any app version puts the files back in init`(version: String) async throws {
-        try await Scratch.with { scratch async throws in
-            try scratch.write("old\n", to: "data")
-            await Self.die(in: scratch)
-            #expect(try scratch.read("data") == "old\nchanged\n")
-            _ = try scratch.manager(version)
-            #expect(try scratch.read("data") == "old\n")
-            #expect(try scratch.names() == ["Library.migrations.json", "Library.migrations.lock"])
-            try scratch.write("newer\n", to: "data")
-            _ = try scratch.manager(version)
-            #expect(try scratch.read("data") == "newer\n")
-        }
+        try scratch.write("old\n", to: "data")
+        await Self.die(in: scratch)
+        #expect(try scratch.read("data") == "old\nchanged\n")
+        _ = try scratch.manager(upgradingTo: version)
+        #expect(try scratch.read("data") == "old\n")
+        #expect(try scratch.state.names() == ["Library.migrations.json", "Library.migrations.lock"])
+        try scratch.write("newer\n", to: "data")
+        _ = try scratch.manager(upgradingTo: version)
+        #expect(try scratch.read("data") == "newer\n")
     }
 
     @Test func `files that moved with their state are put back where they are now`() async throws {
-        try await Scratch.with { scratch async throws in
-            try scratch.write("old\n", to: "data")
-            await Self.die(in: scratch)
-            try await Scratch.with { moved async throws in
-                for name in ["state", "data"] {
-                    try FileManager.default.copyItem(atPath: scratch.file(name), toPath: moved.file(name))
-                }
-                _ = try moved.manager("1.1")
-                #expect(try moved.read("data") == "old\n")
-                #expect(try scratch.read("data") == "old\nchanged\n")
+        try scratch.write("old\n", to: "data")
+        await Self.die(in: scratch)
+        try await withTemporaryDirectory { moved async throws in
+            for name in ["state", "data"] {
+                try FileManager.default.copyItem(atPath: scratch.file(name), toPath: moved.file(name))
             }
+            _ = try moved.manager(upgradingTo: "1.1")
+            #expect(try moved.read("data") == "old\n")
+            #expect(try scratch.read("data") == "old\nchanged\n")
         }
     }
 
     @Test func `a restore that fails throws at every start and keeps the copy until it succeeds`()
         async throws
     {
-        try await Scratch.with { scratch async throws in
-            try scratch.write("old\n", to: "data")
-            await Self.die(in: scratch)
-            try FileManager.default.moveItem(atPath: scratch.snapshot, toPath: scratch.file("away"))
-            for _ in 0..<2 {
-                let error = #expect(throws: MigrationError.self) { try scratch.manager("1.1") }
-                #expect(error?.code == .protectionFailed)
-                #expect(try error?.description.contains(scratch.resolved("data")) == true)
-                #expect(try scratch.read("data") == "old\nchanged\n")
-            }
-            try FileManager.default.moveItem(atPath: scratch.file("away"), toPath: scratch.snapshot)
-            _ = try scratch.manager("1.1")
-            #expect(try scratch.read("data") == "old\n")
+        try scratch.write("old\n", to: "data")
+        await Self.die(in: scratch)
+        try FileManager.default.moveItem(atPath: scratch.state.snapshot, toPath: scratch.file("away"))
+        for _ in 0..<2 {
+            let error = #expect(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }
+            #expect(error?.code == .protectionFailed)
+            #expect(try error?.description.contains(scratch.resolved("data")) == true)
+            #expect(try scratch.read("data") == "old\nchanged\n")
         }
+        try FileManager.default.moveItem(atPath: scratch.file("away"), toPath: scratch.state.snapshot)
+        _ = try scratch.manager(upgradingTo: "1.1")
+        #expect(try scratch.read("data") == "old\n")
     }
 
     @Test func `a manager made while another one is migrating touches nothing`() throws {
-        try Scratch.with { scratch throws in
-            let path = try scratch.write("old", to: "data")
-            try scratch.manager("1.1").whenMigrating(toVersion: "1.1", protecting: [path]) {
-                try scratch.write("new", to: "data")
-                // A newer app, which would put files back and save its version if it had the lock.
-                _ = try scratch.manager("2.0")
-                #expect(try scratch.read("data") == "new")
-                #expect(scratch.exists("state/Library.migrations.snapshot"))
-            }
+        let path = try scratch.write("old", to: "data")
+        try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1", protecting: [path]) {
+            try scratch.write("new", to: "data")
+            // A newer app, which would put files back and save its version if it had the lock.
+            _ = try scratch.manager(upgradingTo: "2.0")
             #expect(try scratch.read("data") == "new")
-            #expect(!scratch.exists("state/Library.migrations.snapshot"))
+            #expect(scratch.exists("state/Library.migrations.snapshot"))
         }
+        #expect(try scratch.read("data") == "new")
+        #expect(!scratch.exists("state/Library.migrations.snapshot"))
     }
 
     @Test func `a snapshot without an intent is cleared by the next holder of the lock`() throws {
-        try Scratch.with { scratch throws in
-            _ = try scratch.manager("1.1", firstRun: .everything)
-            try scratch.write("never", to: "state/Library.migrations.snapshot/0/item")
-            try scratch.manager("1.1").whenMigrating(toVersion: "1.1") { scratch.note("ran") }
-            #expect(scratch.done == ["ran"])
-            #expect(try scratch.names() == ["Library.migrations.json", "Library.migrations.lock"])
-        }
+        let log = Log()
+        _ = try scratch.manager(upgradingTo: "1.1", firstRun: .everything)
+        try scratch.write("never", to: "state/Library.migrations.snapshot/0/item")
+        try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1") { log.add("ran") }
+        #expect(log.lines == ["ran"])
+        #expect(try scratch.state.names() == ["Library.migrations.json", "Library.migrations.lock"])
     }
 
     @Test func `an error of any length leaves a state that can be read`() throws {
         struct Long: Error, CustomStringConvertible {
             var description: String { "e" + String(repeating: "\u{301}", count: 2 << 20) }
         }
-        try Scratch.with { scratch throws in
-            let manager = try scratch.manager("1.1")
-            #expect(throws: MigrationError.self) {
-                try manager.whenMigrating(toVersion: "1.1") { throw Long() }
-            }
-            try scratch.manager("1.1").whenMigrating(toVersion: "1.1") { context in
-                scratch.note("\(context.attempt)")
-            }
-            #expect(scratch.done == ["2"])
+        let log = Log()
+        let manager = try scratch.manager(upgradingTo: "1.1")
+        #expect(throws: MigrationError.self) {
+            try manager.whenMigrating(toVersion: "1.1") { throw Long() }
         }
+        try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1") { context in
+            log.add("\(context.attempt)")
+        }
+        #expect(log.lines == ["2"])
     }
 }

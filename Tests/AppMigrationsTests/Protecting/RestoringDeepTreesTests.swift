@@ -3,31 +3,31 @@ import Foundation
 import Testing
 
 /// Trees that are deeper than a path may be long, or than a process may have files open.
-@Suite struct RestoringDeepTreesTests {
+@Suite(.temporaryDirectory) struct RestoringDeepTreesTests {
+    let scratch = TemporaryDirectory.current
+
     @Test func `a tree that is deeper than a path may be long is copied, put back and removed`() throws {
-        try Scratch.with { scratch throws in
-            try Self.makeDeep(scratch.file("data"), "old")
-            let error = try FileSnapshotTests.fail(
-                scratch,
-                protecting: [scratch.file("data"), scratch.file("more")]
-            ) {
-                try Self.makeDeep(scratch.file("data"), "new")
-                try Self.makeDeep(scratch.file("more"), "new")
-            }
-            try FileSnapshotTests.expectPutBack(error, scratch)
-            #expect(try Self.readDeep(scratch.file("data")) == "old")
-            #expect(!scratch.exists("more"))
-            // Foundation can't remove it.
-            let again = try FileSnapshotTests.fail(scratch, protecting: [scratch.file("gone/data")]) {
-                try scratch.makeFolder("gone")
-                try FileManager.default.moveItem(
-                    atPath: scratch.file("data"),
-                    toPath: scratch.file("gone/data")
-                )
-            }
-            try FileSnapshotTests.expectPutBack(again, scratch)
-            #expect(try scratch.names("gone") == [])
+        try Self.makeDeep(scratch.file("data"), "old")
+        let error = try FileSnapshotTests.fail(
+            scratch,
+            protecting: [scratch.file("data"), scratch.file("more")]
+        ) {
+            try Self.makeDeep(scratch.file("data"), "new")
+            try Self.makeDeep(scratch.file("more"), "new")
         }
+        try FileSnapshotTests.expectPutBack(error, scratch)
+        #expect(try Self.readDeep(scratch.file("data")) == "old")
+        #expect(!scratch.exists("more"))
+        // Foundation can't remove it.
+        let again = try FileSnapshotTests.fail(scratch, protecting: [scratch.file("gone/data")]) {
+            try scratch.makeFolder("gone")
+            try FileManager.default.moveItem(
+                atPath: scratch.file("data"),
+                toPath: scratch.file("gone/data")
+            )
+        }
+        try FileSnapshotTests.expectPutBack(again, scratch)
+        #expect(try scratch.names("gone") == [])
     }
 
     private static let level = String(repeating: "d", count: 200)
@@ -71,21 +71,19 @@ import Testing
     }
 
     @Test func `more folders in each other than a process may have files open`() throws {
-        try Scratch.with { scratch throws in
-            // A path of Apple's systems has at most 1,024 bytes, and their processes open 256 files.
-            #if canImport(Darwin)
-            let path = String(repeating: "d/", count: 300)
-            #else
-            let path = String(repeating: "d/", count: 1_500)
-            #endif
-            try scratch.write("old", to: "data/" + path + "file")
-            let error = try FileSnapshotTests.fail(scratch, protecting: [scratch.file("data")]) {
-                try scratch.write("new", to: "data/" + path + "file")
-                try scratch.write("new", to: "data/d/other")
-            }
-            try FileSnapshotTests.expectPutBack(error, scratch)
-            #expect(try scratch.read("data/" + path + "file") == "old")
-            #expect(try scratch.names("data/d") == ["d"])
+        // A path of Apple's systems has at most 1,024 bytes, and their processes open 256 files.
+        #if canImport(Darwin)
+        let path = String(repeating: "d/", count: 300)
+        #else
+        let path = String(repeating: "d/", count: 1_500)
+        #endif
+        try scratch.write("old", to: "data/" + path + "file")
+        let error = try FileSnapshotTests.fail(scratch, protecting: [scratch.file("data")]) {
+            try scratch.write("new", to: "data/" + path + "file")
+            try scratch.write("new", to: "data/d/other")
         }
+        try FileSnapshotTests.expectPutBack(error, scratch)
+        #expect(try scratch.read("data/" + path + "file") == "old")
+        #expect(try scratch.names("data/d") == ["d"])
     }
 }

@@ -13,7 +13,7 @@ import Testing
     /// Only root can try it.
     @Test func `a file comes back with a group that its user is a member of`() async {
         await #expect(processExitsWith: .success) {
-            let scratch = try Scratch()
+            let scratch = try TemporaryDirectory()
             let path = try scratch.write("old", to: "data")
             if geteuid() != 0 { return }
             var groups: [gid_t] = [1_234]
@@ -21,7 +21,7 @@ import Testing
             try #require(chown(path, 0, groups[0]) == 0 && chmod(path, 0o660) == 0)
             try #require(setgroups(1, &groups) == 0 && setgid(65_534) == 0 && setuid(65_534) == 0)
             let error = try FileSnapshotTests.fail(scratch, protecting: [path]) {
-                try scratch.delete("data")
+                try scratch.remove("data")
                 try scratch.write("new", to: "data")
             }
             try FileSnapshotTests.expectPutBack(error, scratch)

@@ -5,21 +5,23 @@ import Testing
 
 /// A start that meets protected files of a closure which has ended waits until they are what they were: what the app
 /// wrote to them before would be lost.
-@Suite struct RestoringStartTests {
+@Suite(.temporaryDirectory) struct RestoringStartTests {
+    let scratch = TemporaryDirectory.current
+
     /// Starts on a thread, since the start may wait, and says when it does.
     private final class Start: Sendable {
         let log = Log()
         let waits = DispatchSemaphore(value: 0)
         let ended = DispatchSemaphore(value: 0)
 
-        init(_ scratch: Scratch, timeout: Duration? = nil) {
+        init(_ scratch: TemporaryDirectory, timeout: Duration? = nil) {
             let options = MigrationManager.Options(lockTimeout: timeout) { [log, waits] event in
                 log.add("\(event.kind)")
                 if event.kind == .waiting { waits.signal() }
             }
             Thread.detachNewThread { [log, ended] in
                 do throws(MigrationError) {
-                    let manager = try scratch.manager("1.1", options: options)
+                    let manager = try scratch.manager(upgradingTo: "1.1", options: options)
                     log.add("began at \(manager.lastRunVersion)")
                 } catch {
                     log.add("\(error.code)")
@@ -29,170 +31,157 @@ import Testing
         }
     }
 
-    private static func lock(_ scratch: Scratch) throws -> (FileLock, StateFile) {
-        let location = StateLocation(name: "Library", directory: scratch.state)
+    private static func lock(_ scratch: TemporaryDirectory) throws -> (FileLock, StateFile) {
+        let location = StateLocation(name: "Library", directory: scratch.state.path)
         let lock = try FileLock.waiting(location, timeout: nil) {}
         return (lock, StateFile(location: location))
     }
 
     @Test func `a start waits while somebody else is about to put files back`() async throws {
-        try await Scratch.with { scratch async throws in
-            try scratch.write("old\n", to: "data")
-            await ProtectedPathTests.die(in: scratch)
-            let (lock, _) = try Self.lock(scratch)
-            // Another start, which looks whether the closure is running, is not the closure.
-            let looking = open(scratch.snapshot, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-            try #require(flock(looking, LOCK_SH) == 0)
-            defer { close(looking) }
-            let start = Start(scratch)
-            start.waits.wait()
-            #expect(try scratch.read("data") == "old\nchanged\n")
-            lock.unlock()
-            start.ended.wait()
-            #expect(try scratch.read("data") == "old\n")
-            #expect(start.log.lines == ["waiting", "progressed", "progressed", "restored", "began at 0"])
-        }
+        try scratch.write("old\n", to: "data")
+        await ProtectedPathTests.die(in: scratch)
+        let (lock, _) = try Self.lock(scratch)
+        // Another start, which looks whether the closure is running, is not the closure.
+        let looking = open(scratch.state.snapshot, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        try #require(flock(looking, LOCK_SH) == 0)
+        defer { close(looking) }
+        let start = Start(scratch)
+        start.waits.wait()
+        #expect(try scratch.read("data") == "old\nchanged\n")
+        lock.unlock()
+        start.ended.wait()
+        #expect(try scratch.read("data") == "old\n")
+        #expect(start.log.lines == ["waiting", "progressed", "progressed", "restored", "began at 0"])
     }
 
     @Test func `it goes on as soon as they are put back, whoever has the lock`() async throws {
-        try await Scratch.with { scratch async throws in
-            try scratch.write("old\n", to: "data")
-            await ProtectedPathTests.die(in: scratch)
-            let (lock, file) = try Self.lock(scratch)
-            let reporter = Reporter(location: file.location, onEvent: nil)
-            let locked = try LockedState(lock, file, reporter, recovering: false)
-            let start = Start(scratch)
-            start.waits.wait()
-            try locked.recover()
-            var state = try locked.existing()
-            state.marks.lastRun = version("1.0")
-            try locked.save(state)
-            start.ended.wait()
-            lock.unlock()
-            #expect(start.log.lines.last == "began at 1.0" || start.log.lines.last == "began at 0")
-            #expect(start.log.lines.count == 2)
-            #expect(try scratch.read("data") == "old\n")
-        }
+        try scratch.write("old\n", to: "data")
+        await ProtectedPathTests.die(in: scratch)
+        let (lock, file) = try Self.lock(scratch)
+        let reporter = Reporter(location: file.location, onEvent: nil)
+        let locked = try LockedState(lock, file, reporter, recovering: false)
+        let start = Start(scratch)
+        start.waits.wait()
+        try locked.recover()
+        var state = try locked.existing()
+        state.marks.lastRun = version("1.0")
+        try locked.save(state)
+        start.ended.wait()
+        lock.unlock()
+        #expect(start.log.lines.last == "began at 1.0" || start.log.lines.last == "began at 0")
+        #expect(start.log.lines.count == 2)
+        #expect(try scratch.read("data") == "old\n")
     }
 
     @Test func `it doesn't wait for a closure that is running`() throws {
-        try Scratch.with { scratch throws in
-            try scratch.write("old\n", to: "data")
-            try scratch.manager("1.1").whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
-                let start = Start(scratch)
-                start.ended.wait()
-                #expect(start.log.lines == ["began at 1.0"])
-            }
+        try scratch.write("old\n", to: "data")
+        try scratch.manager(upgradingTo: "1.1").whenMigrating(
+            toVersion: "1.1",
+            protecting: [scratch.file("data")]
+        ) {
+            let start = Start(scratch)
+            start.ended.wait()
+            #expect(start.log.lines == ["began at 1.0"])
         }
     }
 
     /// The rehearsal's hook steps in when the closure has ended and nothing is put back yet.
     @Test func `it waits for a closure that has thrown`() throws {
-        try Scratch.with { scratch throws in
-            try scratch.write("old\n", to: "data")
-            let starts = Log()
-            let hook = RehearsalHook(
-                declared: { _ in .continue },
-                reached: { _ in },
-                returned: { _ in
-                    let start = Start(scratch, timeout: .zero)
-                    start.ended.wait()
-                    for line in start.log.lines { starts.add(line) }
-                    return Refusal()
-                }
-            )
-            let manager = MigrationManager(rehearsing: try scratch.manager("1.1"), with: hook)
-            #expect(throws: MigrationError.self) {
-                try manager.whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
-                    try scratch.write("half", to: "data")
-                }
+        try scratch.write("old\n", to: "data")
+        let starts = Log()
+        let hook = RehearsalHook(
+            declared: { _ in .continue },
+            reached: { _ in },
+            returned: { _ in
+                let start = Start(scratch, timeout: .zero)
+                start.ended.wait()
+                for line in start.log.lines { starts.add(line) }
+                return Refusal()
             }
-            #expect(starts.lines == ["waiting", "lockTimeout"])
-            #expect(try scratch.read("data") == "old\n")
+        )
+        let manager = MigrationManager(rehearsing: try scratch.manager(upgradingTo: "1.1"), with: hook)
+        #expect(throws: MigrationError.self) {
+            try manager.whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
+                try scratch.write("half", to: "data")
+            }
         }
+        #expect(starts.lines == ["waiting", "lockTimeout"])
+        #expect(try scratch.read("data") == "old\n")
     }
 
     /// As where the handler goes over to the main thread, on which the app is about to make a manager.
     @Test(arguments: ["restored", "failed"], [true, false])
     func `a handler may wait for a start on another thread`(kind: String, canRestore: Bool) throws {
-        try Scratch.with { scratch throws in
-            try scratch.write("old\n", to: "data")
-            let starts = Log()
-            let options = MigrationManager.Options { event in
-                guard event.kind.description == kind else { return }
-                let start = Start(scratch)
-                start.ended.wait()
-                starts.add(start.log.lines.last ?? "")
+        try scratch.write("old\n", to: "data")
+        let starts = Log()
+        let options = MigrationManager.Options { event in
+            guard event.kind.description == kind else { return }
+            let start = Start(scratch)
+            start.ended.wait()
+            starts.add(start.log.lines.last ?? "")
+        }
+        let manager = try scratch.manager(upgradingTo: "1.1", options: options)
+        #expect(throws: MigrationError.self) {
+            try manager.whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
+                try scratch.write("half", to: "data")
+                if !canRestore { try scratch.remove("state/Library.migrations.snapshot/0") }
+                throw Refusal()
             }
-            let manager = try scratch.manager("1.1", options: options)
-            #expect(throws: MigrationError.self) {
-                try manager.whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
-                    try scratch.write("half", to: "data")
-                    if !canRestore { try scratch.delete("state/Library.migrations.snapshot/0") }
-                    throw Refusal()
-                }
-            }
-            if canRestore {
-                #expect(starts.lines == ["began at 1.0"])
-            } else {
-                #expect(starts.lines == (kind == "failed" ? ["protectionFailed"] : []))
-            }
+        }
+        if canRestore {
+            #expect(starts.lines == ["began at 1.0"])
+        } else {
+            #expect(starts.lines == (kind == "failed" ? ["protectionFailed"] : []))
         }
     }
 
     @Test func `a snapshot that others look at all the while is not claimed`() throws {
-        try Scratch.with { scratch throws in
-            try scratch.makeFolder("state/Library.migrations.snapshot")
-            let location = StateLocation(name: "Library", directory: scratch.state)
-            let looking = open(scratch.snapshot, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-            try #require(flock(looking, LOCK_SH) == 0)
-            let error = #expect(throws: SystemCallError.self) { try SnapshotClaim(location) }
-            #expect(error == SystemCallError(call: "flock", errorNumber: EWOULDBLOCK))
-            close(looking)
-            let claim = try SnapshotClaim(location)
-            #expect(try SnapshotClaim.stands(location))
-            claim.end()
-            #expect(try !SnapshotClaim.stands(location))
-        }
+        try scratch.makeFolder("state/Library.migrations.snapshot")
+        let location = StateLocation(name: "Library", directory: scratch.state.path)
+        let looking = open(scratch.state.snapshot, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        try #require(flock(looking, LOCK_SH) == 0)
+        let error = #expect(throws: SystemCallError.self) { try SnapshotClaim(location) }
+        #expect(error == SystemCallError(call: "flock", errorNumber: EWOULDBLOCK))
+        close(looking)
+        let claim = try SnapshotClaim(location)
+        #expect(try SnapshotClaim.stands(location))
+        claim.end()
+        #expect(try !SnapshotClaim.stands(location))
     }
 
     @Test func `a time-out says that the files are not to be written to`() async throws {
-        try await Scratch.with { scratch async throws in
-            try scratch.write("old\n", to: "data")
-            await ProtectedPathTests.die(in: scratch)
-            let (lock, _) = try Self.lock(scratch)
-            defer { lock.unlock() }
-            let error = #expect(throws: MigrationError.self) {
-                try scratch.manager("1.1", options: .init(lockTimeout: .milliseconds(3)))
-            }
-            #expect(error?.code == .lockTimeout)
-            #expect(error?.version == version("1.1"))
-            #expect(
-                error?.description.hasSuffix(
-                    "start again. Don't write to the files that migration 1.1 protects before: they are being put back."
-                ) == true
-            )
-            #expect(try scratch.read("data") == "old\nchanged\n")
+        try scratch.write("old\n", to: "data")
+        await ProtectedPathTests.die(in: scratch)
+        let (lock, _) = try Self.lock(scratch)
+        defer { lock.unlock() }
+        let error = #expect(throws: MigrationError.self) {
+            try scratch.manager(upgradingTo: "1.1", options: .init(lockTimeout: .milliseconds(3)))
         }
+        #expect(error?.code == .lockTimeout)
+        #expect(error?.version == version("1.1"))
+        #expect(
+            error?.description.hasSuffix(
+                "start again. Don't write to the files that migration 1.1 protects before: they are being put back."
+            ) == true
+        )
+        #expect(try scratch.read("data") == "old\nchanged\n")
     }
 
     @Test func `a handler of the restore that wants the lock is refused`() async throws {
-        try await Scratch.with { scratch async throws in
-            try scratch.write("old\n", to: "data")
-            await ProtectedPathTests.die(in: scratch)
-            let codes = Log()
-            let options = MigrationManager.Options { event in
-                do throws(MigrationError) {
-                    try scratch.manager("1.1").reset(to: "1.0")
-                } catch {
-                    codes.add("\(event.kind): \(error.code)")
-                }
+        try scratch.write("old\n", to: "data")
+        await ProtectedPathTests.die(in: scratch)
+        let codes = Log()
+        let options = MigrationManager.Options { event in
+            do throws(MigrationError) {
+                try scratch.manager(upgradingTo: "1.1").reset(to: "1.0")
+            } catch {
+                codes.add("\(event.kind): \(error.code)")
             }
-            _ = try scratch.manager("1.1", options: options)
-            #expect(codes.lines == ["progressed: nested", "progressed: nested", "restored: nested"])
-            try scratch.write("nobody's", to: "state/Library.migrations.snapshot")
-            try scratch.manager("1.1", options: options).reset(to: "1.0")
-            #expect(codes.lines.dropFirst(3) == ["leftoverNotRemoved: nested"])
         }
+        _ = try scratch.manager(upgradingTo: "1.1", options: options)
+        #expect(codes.lines == ["progressed: nested", "progressed: nested", "restored: nested"])
+        try scratch.write("nobody's", to: "state/Library.migrations.snapshot")
+        try scratch.manager(upgradingTo: "1.1", options: options).reset(to: "1.0")
+        #expect(codes.lines.dropFirst(3) == ["leftoverNotRemoved: nested"])
     }
 }

@@ -4,77 +4,77 @@ import Testing
 @testable import AppMigrations
 
 /// A closure is running, and only the claim of its snapshot shows it, because the lock's file was removed.
-struct StandingClaimTests {
+@Suite(.temporaryDirectory) struct StandingClaimTests {
+    let scratch = TemporaryDirectory.current
+
     @Test func `files of a closure that is running are not put back when its lock is removed`() async throws {
-        try await Scratch.with { scratch async throws in
-            try scratch.write("old", to: "data")
-            let manager = try scratch.manager("1.3")
-            try await manager.whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
-                try scratch.write("half", to: "data")
-                try scratch.delete("state/Library.migrations.lock")
-                await #expect(processExitsWith: .success) { [path = scratch.path as String] in
-                    let error = #expect(throws: MigrationError.self) {
-                        try LostLockTests.start(path, ["1.1"], timeout: .milliseconds(5))
-                    }
-                    #expect(error?.code == .lockTimeout)
+        try scratch.write("old", to: "data")
+        let manager = try scratch.manager(upgradingTo: "1.3")
+        try await manager.whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
+            try scratch.write("half", to: "data")
+            try scratch.remove("state/Library.migrations.lock")
+            await #expect(processExitsWith: .success) { [path = scratch.path as String] in
+                let error = #expect(throws: MigrationError.self) {
+                    try LostLockTests.start(path, ["1.1"], timeout: .milliseconds(5))
                 }
-                #expect(try scratch.read("data") == "half")
-                try scratch.write("new", to: "data")
+                #expect(error?.code == .lockTimeout)
             }
-            #expect(try scratch.read("data") == "new")
-            let next = try scratch.manager("1.3")
-            #expect(try next.history.map(\.attempts) == [1])
-            #expect(try scratch.names() == ["Library.migrations.json", "Library.migrations.lock"])
+            #expect(try scratch.read("data") == "half")
+            try scratch.write("new", to: "data")
         }
+        #expect(try scratch.read("data") == "new")
+        let next = try scratch.manager(upgradingTo: "1.3")
+        #expect(try next.history.map(\.attempts) == [1])
+        #expect(try scratch.state.names() == ["Library.migrations.json", "Library.migrations.lock"])
     }
 
     @Test func `who waits for such a closure finds nothing to do`() throws {
-        try Scratch.with { scratch throws in
-            try scratch.write("old", to: "data")
-            let waits = DispatchSemaphore(value: 0)
-            let ended = DispatchSemaphore(value: 0)
-            let log = Log()
-            let options = MigrationManager.Options { event in
-                log.add("\(event.kind)")
-                waits.signal()
-            }
-            try scratch.manager("1.3").whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
-                try scratch.delete("state/Library.migrations.lock")
-                Thread.detachNewThread {
-                    do {
-                        let ran = try scratch.manager("1.3", options: options).whenMigrating(toVersion: "1.1")
-                        {}
-                        log.add("ran \(ran)")
-                    } catch {
-                        log.add("\(error)")
-                    }
-                    ended.signal()
-                }
-                waits.wait()
-                try scratch.write("new", to: "data")
-            }
-            ended.wait()
-            #expect(log.lines == ["waiting", "ran false"])
-            #expect(try scratch.read("data") == "new")
+        try scratch.write("old", to: "data")
+        let waits = DispatchSemaphore(value: 0)
+        let ended = DispatchSemaphore(value: 0)
+        let log = Log()
+        let options = MigrationManager.Options { event in
+            log.add("\(event.kind)")
+            waits.signal()
         }
+        try scratch.manager(upgradingTo: "1.3").whenMigrating(
+            toVersion: "1.1",
+            protecting: [scratch.file("data")]
+        ) {
+            try scratch.remove("state/Library.migrations.lock")
+            Thread.detachNewThread {
+                do {
+                    let ran = try scratch.manager(upgradingTo: "1.3", options: options).whenMigrating(
+                        toVersion: "1.1"
+                    ) {}
+                    log.add("ran \(ran)")
+                } catch {
+                    log.add("\(error)")
+                }
+                ended.signal()
+            }
+            waits.wait()
+            try scratch.write("new", to: "data")
+        }
+        ended.wait()
+        #expect(log.lines == ["waiting", "ran false"])
+        #expect(try scratch.read("data") == "new")
     }
 
     @Test func `a claim that can't be looked at keeps from the lock`() throws {
-        try Scratch.with { scratch throws in
-            let manager = try scratch.manager("1.3")
-            try scratch.link("state/Library.migrations.snapshot", to: "Library.migrations.snapshot")
-            let error = #expect(throws: MigrationError.self) {
-                try manager.whenMigrating(toVersion: "1.1") {}
-            }
-            #expect(error?.code == .stateNotSaved)
-            #expect(error?.path == scratch.snapshot)
-            #expect(
-                error?.description
-                    == "The lock of manager \"Library\", \(scratch.lock), could not be taken: whether a closure is running "
-                    + "can't be told from \(scratch.snapshot), \(Platform.text(ofError: ELOOP)) (open, errno \(ELOOP)). "
-                    + "Nothing was run and the state is unchanged. Make that folder readable for this process and start "
-                    + "again."
-            )
+        let manager = try scratch.manager(upgradingTo: "1.3")
+        try scratch.link("state/Library.migrations.snapshot", to: "Library.migrations.snapshot")
+        let error = #expect(throws: MigrationError.self) {
+            try manager.whenMigrating(toVersion: "1.1") {}
         }
+        #expect(error?.code == .stateNotSaved)
+        #expect(error?.path == scratch.state.snapshot)
+        #expect(
+            error?.description
+                == "The lock of manager \"Library\", \(scratch.state.lockFile), could not be taken: whether a closure is running "
+                + "can't be told from \(scratch.state.snapshot), \(Platform.text(ofError: ELOOP)) (open, errno \(ELOOP)). "
+                + "Nothing was run and the state is unchanged. Make that folder readable for this process and start "
+                + "again."
+        )
     }
 }

@@ -6,13 +6,15 @@ import Testing
 /// What a closure wrote is synced to disk before it is recorded, or isn't recorded.
 ///
 /// The script `Tests/Torture/power-cuts` shows that it is there after a power cut.
-@Suite struct SynchronizingTests {
+@Suite(.temporaryDirectory) struct SynchronizingTests {
+    let scratch = TemporaryDirectory.current
+
     private static func fail(
-        _ scratch: Scratch,
+        _ scratch: TemporaryDirectory,
         _ paths: String...
     ) throws -> MigrationError {
         let error = try #require(throws: MigrationError.self) {
-            try scratch.manager("1.1").whenMigrating(toVersion: "1.1") { context in
+            try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1") { context in
                 for path in paths { try context.synchronize(path) }
             }
         }
@@ -22,22 +24,20 @@ import Testing
 
     @Test(arguments: ["", "file:///tmp/x", "a\0b"])
     func `what is no path can't be synchronized`(path: String) throws {
-        try Scratch.with { scratch throws in
-            let error = try Self.fail(scratch, path)
-            #expect(error.code == .stateNotSaved)
-            #expect(error.path == path)
-            #expect(
-                error.description.hasPrefix(
-                    "What migration 1.1 of manager \"Library\" wrote could not be brought to the medium: \""
-                )
+        let error = try Self.fail(scratch, path)
+        #expect(error.code == .stateNotSaved)
+        #expect(error.path == path)
+        #expect(
+            error.description.hasPrefix(
+                "What migration 1.1 of manager \"Library\" wrote could not be brought to the medium: \""
             )
-            #expect(
-                error.description.hasSuffix(
-                    "\": it is not the path of a file or folder. It is not recorded in \(scratch.stateFile), and will "
-                        + "run again with the next manager."
-                )
+        )
+        #expect(
+            error.description.hasSuffix(
+                "\": it is not the path of a file or folder. It is not recorded in \(scratch.state.stateFile), and will "
+                    + "run again with the next manager."
             )
-        }
+        )
     }
 
     #if os(Linux)
@@ -66,46 +66,42 @@ import Testing
 
     @Test(arguments: ["missing", "missing/file", "broken"])
     func `a path where nothing is can't be synchronized`(name: String) throws {
-        try Scratch.with { scratch throws in
-            try scratch.link("broken", to: "nowhere")
-            let path = scratch.file(name)
-            let error = try Self.fail(scratch, path)
-            #expect(
-                error.description
-                    == "What migration 1.1 of manager \"Library\" wrote could not be brought to the medium: \"\(path)\": "
-                    + "nothing is there; after a removal name the folder that held it. It is not recorded in "
-                    + "\(scratch.stateFile), and will run again with the next manager."
-            )
-        }
+        try scratch.link("broken", to: "nowhere")
+        let path = scratch.file(name)
+        let error = try Self.fail(scratch, path)
+        #expect(
+            error.description
+                == "What migration 1.1 of manager \"Library\" wrote could not be brought to the medium: \"\(path)\": "
+                + "nothing is there; after a removal name the folder that held it. It is not recorded in "
+                + "\(scratch.state.stateFile), and will run again with the next manager."
+        )
     }
 
     @Test func `files, folders, links and what is neither can be synchronized`() throws {
-        try Scratch.with { scratch throws in
-            try scratch.write("a", to: "disk/folder/a")
-            try scratch.link("link", to: "disk/folder")
-            try scratch.link("disk/folder/broken", to: "nowhere")
-            try #require(mkfifo(scratch.file("disk/folder/fifo"), 0o600) == 0)
-            try scratch.manager("1.1").whenMigrating(toVersion: "1.1") { context in
-                try context.synchronize(
-                    scratch.file("disk/folder/a"),
-                    scratch.file("disk/folder"),
-                    scratch.file("link"),
-                    scratch.file("link/"),
-                    scratch.file("link/a"),
-                    scratch.path
-                )
-                try context.synchronize()
-            }
+        try scratch.write("a", to: "disk/folder/a")
+        try scratch.link("link", to: "disk/folder")
+        try scratch.link("disk/folder/broken", to: "nowhere")
+        try #require(mkfifo(scratch.file("disk/folder/fifo"), 0o600) == 0)
+        try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1") { context in
+            try context.synchronize(
+                scratch.file("disk/folder/a"),
+                scratch.file("disk/folder"),
+                scratch.file("link"),
+                scratch.file("link/"),
+                scratch.file("link/a"),
+                scratch.path
+            )
+            try context.synchronize()
         }
     }
 
     /// The working directory is the process's, so a process of its own changes it.
     @Test func `what lies in the working directory is named without it`() async throws {
         await #expect(processExitsWith: .success) {
-            try Scratch.with { scratch throws in
+            try withTemporaryDirectory { scratch throws in
                 try scratch.write("a", to: "folder/a")
                 try #require(chdir(scratch.file("folder")) == 0)
-                try scratch.manager("1.1").whenMigrating(toVersion: "1.1") { context in
+                try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1") { context in
                     try context.synchronize("a", "./a", ".", "../folder")
                 }
             }
@@ -113,7 +109,7 @@ import Testing
     }
 
     /// The root user may open everything, so the process becomes another user's.
-    private static func becomeNobody(_ scratch: Scratch, owning names: String...) throws {
+    private static func becomeNobody(_ scratch: TemporaryDirectory, owning names: String...) throws {
         if geteuid() != 0 { return }
         for name in names { try #require(chown(scratch.file(name), 65_534, 65_534) == 0) }
         try #require(setgid(65_534) == 0 && setuid(65_534) == 0)
@@ -121,14 +117,14 @@ import Testing
 
     @Test func `work that can't be brought to the medium is not recorded and put back`() async throws {
         await #expect(processExitsWith: .success) {
-            let scratch = try Scratch()
+            let scratch = try TemporaryDirectory()
             try scratch.write("old", to: "closed/data/file")
             // Its names can be used, and not listed.
             try #require(chmod(scratch.file("closed"), 0o111) == 0)
             try Self.becomeNobody(scratch, owning: ".", "closed/data", "closed/data/file")
             let path = scratch.file("closed/data")
             let error = try #require(throws: MigrationError.self) {
-                try scratch.manager("1.1").whenMigrating(toVersion: "1.1", protecting: [path]) {
+                try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1", protecting: [path]) {
                     try scratch.write("new", to: "closed/data/file")
                     try #require(chmod(path, 0) == 0)
                 }
@@ -138,11 +134,11 @@ import Testing
             #expect(
                 error.description
                     == "What migration 1.1 of manager \"Library\" wrote could not be brought to the medium: \(path): "
-                    + "Permission denied (openat, errno 13). It is not recorded in \(scratch.stateFile), and will run again with the "
+                    + "Permission denied (openat, errno 13). It is not recorded in \(scratch.state.stateFile), and will run again with the "
                     + "next manager. The protected files are what they were before it."
             )
             #expect(try scratch.read("closed/data/file") == "old")
-            try scratch.manager("1.1").whenMigrating(toVersion: "1.1", protecting: [path]) {
+            try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1", protecting: [path]) {
                 #expect($0.attempt == 2)
             }
         }
@@ -152,17 +148,18 @@ import Testing
     @Test(arguments: ["data/file", "data/new", "data", "single"])
     func `work that this user may not open is recorded all the same`(name: String) async throws {
         await #expect(processExitsWith: .success) { [name = name as String] in
-            let scratch = try Scratch()
+            let scratch = try TemporaryDirectory()
             try scratch.write("old", to: "data/file")
             try scratch.write("old", to: "single")
             try Self.becomeNobody(scratch, owning: ".", "data", "data/file", "single")
             let paths = [scratch.file("data"), scratch.file("single")]
-            try scratch.manager("1.1").whenMigrating(toVersion: "1.1", protecting: paths) { context in
+            try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1", protecting: paths) {
+                context in
                 if name == "data/new" { try scratch.makeFolder(name) }
                 try #require(chmod(scratch.file(name), 0) == 0)
                 try context.synchronize(scratch.file(name))
             }
-            #expect(try scratch.manager("1.1").lastRunVersion == AppVersion("1.1"))
+            #expect(try scratch.manager(upgradingTo: "1.1").lastRunVersion == AppVersion("1.1"))
             #expect(try scratch.names("state") == ["Library.migrations.json", "Library.migrations.lock"])
         }
     }
@@ -170,7 +167,7 @@ import Testing
 
     @Test func `a folder above that this user may only look at hinders nothing`() async throws {
         await #expect(processExitsWith: .success) {
-            let scratch = try Scratch()
+            let scratch = try TemporaryDirectory()
             try scratch.write("old", to: "closed/mine/data")
             if geteuid() == 0 {
                 for name in [".", "closed/mine", "closed/mine/data"] {
@@ -181,7 +178,8 @@ import Testing
             try #require(chmod(scratch.file("closed"), 0o111) == 0)
             if geteuid() == 0 { try #require(setgid(65_534) == 0 && setuid(65_534) == 0) }
             let path = scratch.file("closed/mine/data")
-            try scratch.manager("1.1").whenMigrating(toVersion: "1.1", protecting: [path]) { context in
+            try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1", protecting: [path]) {
+                context in
                 try scratch.write("new", to: "closed/mine/data")
                 try context.synchronize(path)
             }
@@ -191,14 +189,12 @@ import Testing
 
     @Test(arguments: ["library", "library/inner"])
     func `a closure may remove the folder above what it protects`(name: String) throws {
-        try Scratch.with { scratch throws in
-            try scratch.write("old", to: "library/inner/data")
-            let path = scratch.file("library/inner/data")
-            try scratch.manager("1.1").whenMigrating(toVersion: "1.1", protecting: [path]) {
-                try scratch.delete(name)
-                try scratch.write("a file now", to: name)
-            }
-            #expect(try scratch.read(name) == "a file now")
+        try scratch.write("old", to: "library/inner/data")
+        let path = scratch.file("library/inner/data")
+        try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1", protecting: [path]) {
+            try scratch.remove(name)
+            try scratch.write("a file now", to: name)
         }
+        #expect(try scratch.read(name) == "a file now")
     }
 }

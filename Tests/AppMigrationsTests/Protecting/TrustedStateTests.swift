@@ -3,9 +3,12 @@ import Foundation
 import Testing
 
 /// Files are put back from this user's own state, to where they were.
-@Suite struct TrustedStateTests {
-    private static func expectRefused(_ scratch: Scratch, _ path: String, _ reason: String) throws {
-        let error = try #require(throws: MigrationError.self) { try scratch.manager("1.1") }
+@Suite(.temporaryDirectory) struct TrustedStateTests {
+    let scratch = TemporaryDirectory.current
+
+    private static func expectRefused(_ scratch: TemporaryDirectory, _ path: String, _ reason: String) throws
+    {
+        let error = try #require(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }
         #expect(error.code == .protectionFailed)
         #expect(error.path == path)
         #expect(
@@ -26,19 +29,17 @@ import Testing
 
     @Test(arguments: parts)
     func `what others may write to is not put back`(part: String) async throws {
-        try await Scratch.with { scratch async throws in
-            try scratch.write("old\n", to: "data")
-            await ProtectedPathTests.die(in: scratch)
-            let path = scratch.file(part)
-            let mode = try #require(
-                FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
-            )
-            try #require(chmod(path, mode_t(mode | 0o002)) == 0)
-            try Self.expectRefused(scratch, path, "can be written to by every user")
-            try #require(chmod(path, mode_t(mode)) == 0)
-            _ = try scratch.manager("1.1")
-            #expect(try scratch.read("data") == "old\n")
-        }
+        try scratch.write("old\n", to: "data")
+        await ProtectedPathTests.die(in: scratch)
+        let path = scratch.file(part)
+        let mode = try #require(
+            FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        )
+        try #require(chmod(path, mode_t(mode | 0o002)) == 0)
+        try Self.expectRefused(scratch, path, "can be written to by every user")
+        try #require(chmod(path, mode_t(mode)) == 0)
+        _ = try scratch.manager(upgradingTo: "1.1")
+        #expect(try scratch.read("data") == "old\n")
     }
 
     /// Only the root user may give a file to another.
@@ -46,57 +47,51 @@ import Testing
     func `what belongs to another user, or can be written to by a group, is not put back`(
         part: String
     ) async throws {
-        try await Scratch.with { scratch async throws in
-            try scratch.write("old\n", to: "data")
-            await ProtectedPathTests.die(in: scratch)
-            let path = scratch.file(part)
-            try #require(chown(path, 65_534, 0) == 0)
-            try Self.expectRefused(scratch, path, "belongs to user 65534")
-            try #require(chown(path, 0, 65_534) == 0)
-            let mode = try #require(
-                FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
-            )
-            try #require(chmod(path, mode_t(mode | 0o020)) == 0)
-            try Self.expectRefused(scratch, path, "can be written to by group 65534")
-            // A group with the number of its user is that user's own.
-            try #require(chown(path, 0, 0) == 0)
-            _ = try scratch.manager("1.1")
-            #expect(try scratch.read("data") == "old\n")
-        }
+        try scratch.write("old\n", to: "data")
+        await ProtectedPathTests.die(in: scratch)
+        let path = scratch.file(part)
+        try #require(chown(path, 65_534, 0) == 0)
+        try Self.expectRefused(scratch, path, "belongs to user 65534")
+        try #require(chown(path, 0, 65_534) == 0)
+        let mode = try #require(
+            FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        )
+        try #require(chmod(path, mode_t(mode | 0o020)) == 0)
+        try Self.expectRefused(scratch, path, "can be written to by group 65534")
+        // A group with the number of its user is that user's own.
+        try #require(chown(path, 0, 0) == 0)
+        _ = try scratch.manager(upgradingTo: "1.1")
+        #expect(try scratch.read("data") == "old\n")
     }
 
     @Test func `a list that could not be put back is refused before the closure runs`() throws {
-        try Scratch.with { scratch throws in
-            try scratch.write("old\n", to: "data")
-            let manager = try scratch.manager("1.1")
-            try #require(chmod(scratch.state, 0o777) == 0)
-            let error = try #require(throws: MigrationError.self) {
-                try manager.whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
-                    Issue.record("The closure ran.")
-                }
+        try scratch.write("old\n", to: "data")
+        let manager = try scratch.manager(upgradingTo: "1.1")
+        try #require(chmod(scratch.state.path, 0o777) == 0)
+        let error = try #require(throws: MigrationError.self) {
+            try manager.whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
+                Issue.record("The closure ran.")
             }
-            #expect(
-                error.description
-                    == "The files that migration 1.1 protects could not be copied by manager \"Library\": \(scratch.state) can "
-                    + "be written to by every user, and a list of files that somebody else wrote could overwrite any file; "
-                    + "let it belong to this user and be written to by nobody else (chown, chmod go-w). Nothing was run and "
-                    + "nothing changed. Mend that and make a new manager."
-            )
-            // Without a list there is nothing to plant.
-            try scratch.manager("1.1").whenMigrating(toVersion: "1.1") {}
         }
+        #expect(
+            error.description
+                == "The files that migration 1.1 protects could not be copied by manager \"Library\": \(scratch.state.path) can "
+                + "be written to by every user, and a list of files that somebody else wrote could overwrite any file; "
+                + "let it belong to this user and be written to by nobody else (chown, chmod go-w). Nothing was run and "
+                + "nothing changed. Mend that and make a new manager."
+        )
+        // Without a list there is nothing to plant.
+        try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1") {}
     }
 
     @Test func `a folder for everybody in which each user changes only their own files will do`() async throws
     {
-        try await Scratch.with { scratch async throws in
-            try scratch.write("old\n", to: "data")
-            try scratch.makeFolder("state")
-            try #require(chmod(scratch.state, 0o1777) == 0)
-            await ProtectedPathTests.die(in: scratch)
-            _ = try scratch.manager("1.1")
-            #expect(try scratch.read("data") == "old\n")
-        }
+        try scratch.write("old\n", to: "data")
+        try scratch.makeFolder("state")
+        try #require(chmod(scratch.state.path, 0o1777) == 0)
+        await ProtectedPathTests.die(in: scratch)
+        _ = try scratch.manager(upgradingTo: "1.1")
+        #expect(try scratch.read("data") == "old\n")
     }
 
     private static func manager(_ path: String) throws -> MigrationManager {
@@ -108,7 +103,7 @@ import Testing
         )
     }
 
-    private static func die(_ scratch: Scratch, protecting path: String) async {
+    private static func die(_ scratch: TemporaryDirectory, protecting path: String) async {
         await #expect(processExitsWith: .signal(SIGKILL)) {
             [state = scratch.file("app/state") as String, path = path as String] in
             try TrustedStateTests.manager(state).whenMigrating(toVersion: "1.1", protecting: [path]) {
@@ -123,53 +118,49 @@ import Testing
         name: String,
         isSomethingThere: Bool
     ) async throws {
-        try await Scratch.with { scratch async throws in
-            try scratch.write("old\n", to: "app/" + name)
-            await Self.die(scratch, protecting: scratch.file("app/" + name))
-            // As seen from its new place, the list leads to another file of this name.
-            if isSomethingThere { try scratch.write("unrelated\n", to: name) }
-            try FileManager.default.moveItem(atPath: scratch.file("app/state"), toPath: scratch.state)
-            let error = try #require(throws: MigrationError.self) { try Self.manager(scratch.state) }
-            #expect(error.code == .protectionFailed)
-            #expect(error.description.contains("the state was moved from \(scratch.file("app/state"))"))
-            #expect(try scratch.read("app/" + name) == "old\nchanged\n")
-            #expect(scratch.exists(name) == isSomethingThere)
-            if isSomethingThere { #expect(try scratch.read(name) == "unrelated\n") }
-            try FileManager.default.moveItem(atPath: scratch.state, toPath: scratch.file("app/state"))
-            _ = try Self.manager(scratch.file("app/state"))
-            #expect(try scratch.read("app/" + name) == "old\n")
-        }
+        try scratch.write("old\n", to: "app/" + name)
+        await Self.die(scratch, protecting: scratch.file("app/" + name))
+        // As seen from its new place, the list leads to another file of this name.
+        if isSomethingThere { try scratch.write("unrelated\n", to: name) }
+        try FileManager.default.moveItem(atPath: scratch.file("app/state"), toPath: scratch.state.path)
+        let error = try #require(throws: MigrationError.self) { try Self.manager(scratch.state.path) }
+        #expect(error.code == .protectionFailed)
+        #expect(error.description.contains("the state was moved from \(scratch.file("app/state"))"))
+        #expect(try scratch.read("app/" + name) == "old\nchanged\n")
+        #expect(scratch.exists(name) == isSomethingThere)
+        if isSomethingThere { #expect(try scratch.read(name) == "unrelated\n") }
+        try FileManager.default.moveItem(atPath: scratch.state.path, toPath: scratch.file("app/state"))
+        _ = try Self.manager(scratch.file("app/state"))
+        #expect(try scratch.read("app/" + name) == "old\n")
     }
 
     @Test(arguments: [true, false])
     func `a copy of a state alone puts nothing back elsewhere, and one with its files does`(
         isWhole: Bool
     ) async throws {
-        try await Scratch.with { scratch async throws in
-            try scratch.write("old\n", to: "app/folder/data")
-            await Self.die(scratch, protecting: scratch.file("app/folder/data"))
-            try scratch.makeFolder("copy")
-            for name in isWhole ? ["state", "folder"] : ["state"] {
-                try FileManager.default.copyItem(
-                    atPath: scratch.file("app/" + name),
-                    toPath: scratch.file("copy/" + name)
-                )
-            }
-            if isWhole {
-                _ = try Self.manager(scratch.file("copy/state"))
-                #expect(try scratch.read("copy/folder/data") == "old\n")
-            } else {
-                #expect(throws: MigrationError.self) { try Self.manager(scratch.file("copy/state")) }
-                #expect(!scratch.exists("copy/folder"))
-            }
-            #expect(try scratch.read("app/folder/data") == "old\nchanged\n")
+        try scratch.write("old\n", to: "app/folder/data")
+        await Self.die(scratch, protecting: scratch.file("app/folder/data"))
+        try scratch.makeFolder("copy")
+        for name in isWhole ? ["state", "folder"] : ["state"] {
+            try FileManager.default.copyItem(
+                atPath: scratch.file("app/" + name),
+                toPath: scratch.file("copy/" + name)
+            )
         }
+        if isWhole {
+            _ = try Self.manager(scratch.file("copy/state"))
+            #expect(try scratch.read("copy/folder/data") == "old\n")
+        } else {
+            #expect(throws: MigrationError.self) { try Self.manager(scratch.file("copy/state")) }
+            #expect(!scratch.exists("copy/folder"))
+        }
+        #expect(try scratch.read("app/folder/data") == "old\nchanged\n")
     }
 
     /// As in a sandbox; the root user may look everywhere, so the process becomes another.
     @Test func `folders that moved from where this process may not look put their files back`() async throws {
         await #expect(processExitsWith: .success) {
-            let scratch = try Scratch()
+            let scratch = try TemporaryDirectory()
             try scratch.makeFolder("closed/app/state")
             try #require(chmod(scratch.file("closed"), 0) == 0)
             if geteuid() == 0 {
@@ -196,14 +187,12 @@ import Testing
     @Test func `folders that moved as a whole put their files back, also where the closure removed them`()
         async throws
     {
-        try await Scratch.with { scratch async throws in
-            try scratch.write("old\n", to: "app/folder/data")
-            await Self.die(scratch, protecting: scratch.file("app/folder/data"))
-            try FileManager.default.moveItem(atPath: scratch.file("app"), toPath: scratch.file("app 2"))
-            try scratch.delete("app 2/folder")
-            _ = try Self.manager(scratch.file("app 2/state"))
-            #expect(try scratch.read("app 2/folder/data") == "old\n")
-            #expect(!scratch.exists("app"))
-        }
+        try scratch.write("old\n", to: "app/folder/data")
+        await Self.die(scratch, protecting: scratch.file("app/folder/data"))
+        try FileManager.default.moveItem(atPath: scratch.file("app"), toPath: scratch.file("app 2"))
+        try scratch.remove("app 2/folder")
+        _ = try Self.manager(scratch.file("app 2/state"))
+        #expect(try scratch.read("app 2/folder/data") == "old\n")
+        #expect(!scratch.exists("app"))
     }
 }

@@ -3,95 +3,93 @@ import Foundation
 import Testing
 
 /// The state is lost, and the only good copies of protected files with it, unless a first run keeps them.
-@Suite struct UnlistedCopiesTests {
+@Suite(.temporaryDirectory) struct UnlistedCopiesTests {
+    let scratch = TemporaryDirectory.current
+
     /// Dies in a closure that has broken its file, and loses the state.
-    private static func lose(_ scratch: Scratch) async throws {
+    private static func lose(_ scratch: TemporaryDirectory) async throws {
         try scratch.write("old\n", to: "data")
         await ProtectedPathTests.die(in: scratch)
-        try scratch.delete("state/Library.migrations.json")
+        try scratch.remove("state/Library.migrations.json")
     }
 
-    private static func kept(_ scratch: Scratch) throws -> [String] {
-        try scratch.names().filter { $0.contains(".kept-") }
+    private static func kept(_ scratch: TemporaryDirectory) throws -> [String] {
+        try scratch.state.names().filter { $0.contains(".kept-") }
     }
 
     @Test(arguments: [true, false])
     func `copies are moved aside by a first run, the app is told, and nothing removes them`(
         isDamaged: Bool
     ) async throws {
-        try await Scratch.with { scratch async throws in
-            try await Self.lose(scratch)
-            if isDamaged {
-                try scratch.write("{", to: "state/Library.migrations.json")
-                let error = try #require(throws: MigrationError.self) { try scratch.manager("1.1") }
-                #expect(error.code == .stateCorrupted)
-                #expect(
-                    error.description.hasSuffix(
-                        "A first run puts copies of protected files, \(scratch.snapshot), aside. In a repair keep "
-                            + "\"interrupted\", or put that folder aside before: copies that no state lists are removed."
-                    )
-                )
-                try FileManager.default.moveItem(atPath: scratch.stateFile, toPath: scratch.file("bad"))
+        try await Self.lose(scratch)
+        if isDamaged {
+            try scratch.write("{", to: "state/Library.migrations.json")
+            let error = try #require(throws: MigrationError.self) {
+                try scratch.manager(upgradingTo: "1.1")
             }
-            let told = Log()
-            let options = MigrationManager.Options {
-                if $0.isOfFiles || $0.kind == .started || $0.kind == .finished { return }
-                told.add("\($0.kind) \($0.error?.path ?? ""): \($0.error?.description ?? "")")
-            }
-            let manager = try scratch.manager("1.1", options: options)
-            let name = try #require(Self.kept(scratch).first)
-            #expect(name.wholeMatch(of: /Library\.migrations\.kept-[0-9]{8}T[0-9]{6}Z/) != nil, "\(name)")
-            let folder = scratch.state + "/" + name
+            #expect(error.code == .stateCorrupted)
             #expect(
-                told.lines == [
-                    "leftoverNotRemoved \(folder): Copies of files that a migration of manager \"Library\" protected were in "
-                        + "\(scratch.snapshot) without a state. They are kept in \(folder), and this library puts nothing of "
-                        + "them back and removes nothing. Compare them with the data, then remove the folder."
-                ]
+                error.description.hasSuffix(
+                    "A first run puts copies of protected files, \(scratch.state.snapshot), aside. In a repair keep "
+                        + "\"interrupted\", or put that folder aside before: copies that no state lists are removed."
+                )
             )
-            #expect(try scratch.read("data") == "old\nchanged\n")
-            try manager.whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
-                #expect($0.attempt == 1)
-            }
-            _ = try scratch.manager("1.2", options: options)
-            #expect(try scratch.read("state/\(name)/0/item") == "old\n")
-            #expect(try !scratch.names().contains("Library.migrations.snapshot"))
-            #expect(told.lines.count == 1)
+            try FileManager.default.moveItem(atPath: scratch.state.stateFile, toPath: scratch.file("bad"))
         }
+        let told = Log()
+        let options = MigrationManager.Options {
+            if $0.isOfFiles || $0.kind == .started || $0.kind == .finished { return }
+            told.add("\($0.kind) \($0.error?.path ?? ""): \($0.error?.description ?? "")")
+        }
+        let manager = try scratch.manager(upgradingTo: "1.1", options: options)
+        let name = try #require(Self.kept(scratch).first)
+        #expect(name.wholeMatch(of: /Library\.migrations\.kept-[0-9]{8}T[0-9]{6}Z/) != nil, "\(name)")
+        let folder = scratch.state.path + "/" + name
+        #expect(
+            told.lines == [
+                "leftoverNotRemoved \(folder): Copies of files that a migration of manager \"Library\" protected were in "
+                    + "\(scratch.state.snapshot) without a state. They are kept in \(folder), and this library puts nothing of "
+                    + "them back and removes nothing. Compare them with the data, then remove the folder."
+            ]
+        )
+        #expect(try scratch.read("data") == "old\nchanged\n")
+        try manager.whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
+            #expect($0.attempt == 1)
+        }
+        _ = try scratch.manager(upgradingTo: "1.2", options: options)
+        #expect(try scratch.read("state/\(name)/0/item") == "old\n")
+        #expect(try !scratch.state.names().contains("Library.migrations.snapshot"))
+        #expect(told.lines.count == 1)
     }
 
     @Test func `copies that the same second moved aside get a number`() async throws {
-        try await Scratch.with { scratch async throws in
-            try await Self.lose(scratch)
-            // Whatever second the first run has.
-            let now = Date()
-            for second in -1..<100 {
-                let time = now.addingTimeInterval(Double(second)).formatted(.iso8601)
-                    .replacing("-", with: "").replacing(":", with: "")
-                try scratch.makeFolder("state/Library.migrations.kept-\(time)")
-            }
-            _ = try scratch.manager("1.1")
-            let name = try #require(Self.kept(scratch).first { $0.hasSuffix("Z-2") })
-            #expect(try scratch.read("state/\(name)/0/item") == "old\n")
+        try await Self.lose(scratch)
+        // The real clock, of which the name is made: whatever second the first run has.
+        let now = Date()
+        for second in -1..<100 {
+            let time = now.addingTimeInterval(Double(second)).formatted(.iso8601)
+                .replacing("-", with: "").replacing(":", with: "")
+            try scratch.makeFolder("state/Library.migrations.kept-\(time)")
         }
+        _ = try scratch.manager(upgradingTo: "1.1")
+        let name = try #require(Self.kept(scratch).first { $0.hasSuffix("Z-2") })
+        #expect(try scratch.read("state/\(name)/0/item") == "old\n")
     }
 
     @Test func `copies stay at their place where firstRun: throws, or the manager only looks`() async throws {
-        try await Scratch.with { scratch async throws in
-            try await Self.lose(scratch)
-            _ = try scratch.manager("1.1", options: .init(isReadOnly: true))
-            #expect(throws: MigrationError.self) {
-                try scratch.manager("1.1", firstRun: .existingData(at: "2.0"))
-            }
-            #expect(try scratch.read("state/Library.migrations.snapshot/0/item") == "old\n")
-            #expect(try Self.kept(scratch) == [])
+        try await Self.lose(scratch)
+        _ = try scratch.manager(upgradingTo: "1.1", options: .init(isReadOnly: true))
+        #expect(throws: MigrationError.self) {
+            try scratch.manager(upgradingTo: "1.1", firstRun: .existingData(at: "2.0"))
         }
+        #expect(try scratch.read("state/Library.migrations.snapshot/0/item") == "old\n")
+        #expect(try Self.kept(scratch) == [])
     }
 
     /// The root user may write everywhere, so the process becomes another.
     @Test func `where they can't be moved the first run throws, and nothing is written`() async {
         await #expect(processExitsWith: .success) {
-            let scratch = try Scratch()
+            let scratch = try TemporaryDirectory()
             try scratch.write("old", to: "state/Library.migrations.snapshot/0/item")
             try scratch.write("", to: "state/Library.migrations.lock")
             if geteuid() == 0 {
@@ -100,20 +98,20 @@ import Testing
                 }
                 try #require(setgid(65_534) == 0 && setuid(65_534) == 0)
             }
-            try #require(chmod(scratch.state, 0o500) == 0)
-            let error = try #require(throws: MigrationError.self) { try scratch.manager("1.1") }
+            try #require(chmod(scratch.state.path, 0o500) == 0)
+            let error = try #require(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }
             #expect(error.code == .protectionFailed)
-            #expect(error.path == scratch.snapshot)
+            #expect(error.path == scratch.state.snapshot)
             #expect(
                 error.description
                     == "Copies of files that a migration protected, which no state lists, could not be put aside by manager "
-                    + "\"Library\": \(scratch.snapshot): Permission denied (rename, errno 13). They are kept, in "
-                    + "\(scratch.snapshot) or beside it. Nothing was run and nothing changed. Mend that and make a new "
+                    + "\"Library\": \(scratch.state.snapshot): Permission denied (rename, errno 13). They are kept, in "
+                    + "\(scratch.state.snapshot) or beside it. Nothing was run and nothing changed. Mend that and make a new "
                     + "manager."
             )
-            #expect(try scratch.names() == ["Library.migrations.lock", "Library.migrations.snapshot"])
-            try #require(chmod(scratch.state, 0o700) == 0)
-            _ = try scratch.manager("1.1")
+            #expect(try scratch.state.names() == ["Library.migrations.lock", "Library.migrations.snapshot"])
+            try #require(chmod(scratch.state.path, 0o700) == 0)
+            _ = try scratch.manager(upgradingTo: "1.1")
             let name = try #require(UnlistedCopiesTests.kept(scratch).first)
             #expect(try scratch.read("state/\(name)/0/item") == "old")
         }
@@ -121,39 +119,35 @@ import Testing
 
     @Test(arguments: ["file", "link"])
     func `what is no folder was not made by this library, and stays`(kind: String) throws {
-        try Scratch.with { scratch throws in
-            try scratch.makeFolder("state")
-            try scratch.makeFolder("elsewhere")
-            switch kind {
-            case "file": try scratch.write("nobody's", to: "state/Library.migrations.snapshot")
-            default: try scratch.link("state/Library.migrations.snapshot", to: scratch.file("elsewhere"))
-            }
-            let told = Log()
-            _ = try scratch.manager("1.1", options: told.options())
-            #expect(told.lines == [])
-            #expect(scratch.exists("state/Library.migrations.snapshot"))
-            #expect(try Self.kept(scratch) == [])
+        try scratch.makeFolder("state")
+        try scratch.makeFolder("elsewhere")
+        switch kind {
+        case "file": try scratch.write("nobody's", to: "state/Library.migrations.snapshot")
+        default: try scratch.link("state/Library.migrations.snapshot", to: scratch.file("elsewhere"))
         }
+        let told = Log()
+        _ = try scratch.manager(upgradingTo: "1.1", options: told.options())
+        #expect(told.lines == [])
+        #expect(scratch.exists("state/Library.migrations.snapshot"))
+        #expect(try Self.kept(scratch) == [])
     }
 
     @Test func `copies of a closure that is running stay, though its state and its lock are gone`()
         async throws
     {
-        try await Scratch.with { scratch async throws in
-            try scratch.write("old", to: "data")
-            let manager = try scratch.manager("1.1")
-            try await manager.whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
-                try scratch.delete("state/Library.migrations.lock")
-                try scratch.delete("state/Library.migrations.json")
-                await #expect(processExitsWith: .success) { [path = scratch.path as String] in
-                    let error = #expect(throws: MigrationError.self) {
-                        try LostLockTests.start(path, ["1.1"], timeout: .milliseconds(5))
-                    }
-                    #expect(error?.code == .lockTimeout)
+        try scratch.write("old", to: "data")
+        let manager = try scratch.manager(upgradingTo: "1.1")
+        try await manager.whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
+            try scratch.remove("state/Library.migrations.lock")
+            try scratch.remove("state/Library.migrations.json")
+            await #expect(processExitsWith: .success) { [path = scratch.path as String] in
+                let error = #expect(throws: MigrationError.self) {
+                    try LostLockTests.start(path, ["1.1"], timeout: .milliseconds(5))
                 }
-                #expect(try scratch.read("state/Library.migrations.snapshot/0/item") == "old")
+                #expect(error?.code == .lockTimeout)
             }
-            #expect(try scratch.names() == ["Library.migrations.json", "Library.migrations.lock"])
+            #expect(try scratch.read("state/Library.migrations.snapshot/0/item") == "old")
         }
+        #expect(try scratch.state.names() == ["Library.migrations.json", "Library.migrations.lock"])
     }
 }

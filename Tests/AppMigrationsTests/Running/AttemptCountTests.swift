@@ -4,7 +4,9 @@ import Testing
 @testable import AppMigrations
 
 /// Attempts and deaths of each pending version, whatever is begun in between.
-struct AttemptCountTests {
+@Suite(.temporaryDirectory) struct AttemptCountTests {
+    let folder = TemporaryDirectory.current
+
     private func die(in folder: TemporaryDirectory, _ ran: [String], _ migration: String, app: String) async {
         await #expect(processExitsWith: .signal(SIGKILL)) {
             [
@@ -24,33 +26,29 @@ struct AttemptCountTests {
     }
 
     @Test func `a death is remembered while an earlier migration fails`() async throws {
-        try await withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.3", launched: "1.5")
-            await die(in: folder, ["1.4"], "1.5", app: "1.5")
-            let failing = try folder.manager("1.5.1")
-            try failing.declare("1.4")
-            _ = try failing.failure(of: "1.4-1")
-            let manager = try folder.manager("1.5.1")
-            #expect(try attempt(manager, "1.4-1") == 2)
-            #expect(try attempt(manager, "1.5") == 2)
-            #expect(try manager.history.map(\.attempts) == [1, 2, 2])
-            #expect(try !folder.stateText().contains("attempted"))
-        }
+        try folder.writeState(lastRun: "1.3", launched: "1.5")
+        await die(in: folder, ["1.4"], "1.5", app: "1.5")
+        let failing = try folder.manager("1.5.1")
+        try failing.declare("1.4")
+        _ = try failing.failure(of: "1.4-1")
+        let manager = try folder.manager("1.5.1")
+        #expect(try attempt(manager, "1.4-1") == 2)
+        #expect(try attempt(manager, "1.5") == 2)
+        #expect(try manager.history.map(\.attempts) == [1, 2, 2])
+        #expect(try !folder.stateText().contains("attempted"))
     }
 
     @Test func `deaths up to the limit count while an earlier migration fails`() async throws {
-        try await withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.4", launched: "1.5")
-            for _ in 1...2 { await die(in: folder, [], "1.5", app: "1.5") }
-            _ = try folder.manager("1.5").failure(of: "1.4-1")
-            let options = MigrationManager.Options(attemptLimit: 2)
-            #expect(
-                try folder.manager("1.5", options: options).refusal(of: "1.5").code == .attemptLimitReached
-            )
-            let newer = try folder.manager("1.5.1", options: options)
-            #expect(try attempt(newer, "1.4-1") == 2)
-            #expect(try attempt(newer, "1.5") == 3)
-        }
+        try folder.writeState(lastRun: "1.4", launched: "1.5")
+        for _ in 1...2 { await die(in: folder, [], "1.5", app: "1.5") }
+        _ = try folder.manager("1.5").failure(of: "1.4-1")
+        let options = MigrationManager.Options(attemptLimit: 2)
+        #expect(
+            try folder.manager("1.5", options: options).refusal(of: "1.5").code == .attemptLimitReached
+        )
+        let newer = try folder.manager("1.5.1", options: options)
+        #expect(try attempt(newer, "1.4-1") == 2)
+        #expect(try attempt(newer, "1.5") == 3)
     }
 
     @Test func `each pending version has counts of its own`() {
@@ -85,15 +83,13 @@ struct AttemptCountTests {
     }
 
     @Test func `a reset forgets the counts of every version`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.1", launched: "1.4")
-            _ = try folder.manager().failure(of: "1.3")
-            _ = try folder.manager().failure(of: "1.2")
-            #expect(try folder.stateText().contains("attempted"))
-            try folder.manager().reset(to: "1.1")
-            #expect(try !folder.stateText().contains("attempted"))
-            #expect(try attempt(folder.manager(), "1.3") == 1)
-        }
+        try folder.writeState(lastRun: "1.1", launched: "1.4")
+        _ = try folder.manager().failure(of: "1.3")
+        _ = try folder.manager().failure(of: "1.2")
+        #expect(try folder.stateText().contains("attempted"))
+        try folder.manager().reset(to: "1.1")
+        #expect(try !folder.stateText().contains("attempted"))
+        #expect(try attempt(folder.manager(), "1.3") == 1)
     }
 
     @Test(arguments: [
@@ -102,11 +98,9 @@ struct AttemptCountTests {
         (#"[ { "deaths" : -1 } ]"#, "a number that isn't negative"),
     ])
     func `counts that can't be read are damage, and not none`(attempted: String, expected: String) throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.1", more: "\"attempted\": \(attempted),")
-            let error = try #require(throws: MigrationError.self) { try folder.manager() }
-            #expect(error.code == .stateCorrupted)
-            #expect(error.description.contains("expected \(expected) at byte"))
-        }
+        try folder.writeState(lastRun: "1.1", more: "\"attempted\": \(attempted),")
+        let error = try #require(throws: MigrationError.self) { try folder.manager() }
+        #expect(error.code == .stateCorrupted)
+        #expect(error.description.contains("expected \(expected) at byte"))
     }
 }

@@ -5,7 +5,9 @@ import Testing
 @testable import AppMigrations
 
 /// What counts as a death, and what as the end of a task, where there are checkpoints.
-@Suite struct CheckpointDeathTests {
+@Suite(.temporaryDirectory) struct CheckpointDeathTests {
+    let folder = TemporaryDirectory.current
+
     /// The state of an app 1.4 that died in migration 1.2, `deaths` times before.
     private static func write(_ folder: TemporaryDirectory, deaths: Int, checkpoint: String?) throws {
         let saved = checkpoint.map { ", \"checkpoint\": \"\($0)\", \"checkpointAppVersion\": \"1.4\"" } ?? ""
@@ -33,92 +35,84 @@ import Testing
         saved: [String],
         deaths: Int
     ) throws {
-        try withTemporaryDirectory { folder in
-            try Self.write(folder, deaths: 1, checkpoint: found)
-            try folder.manager("1.4").whenMigrating(toVersion: "1.2") { context throws in
-                #expect(context.attempt == 3)
-                for text in saved { try context.saveCheckpoint(text) }
-                #expect(try Self.deaths(folder) == deaths)
-            }
+        try Self.write(folder, deaths: 1, checkpoint: found)
+        try folder.manager("1.4").whenMigrating(toVersion: "1.2") { context throws in
+            #expect(context.attempt == 3)
+            for text in saved { try context.saveCheckpoint(text) }
+            #expect(try Self.deaths(folder) == deaths)
         }
     }
 
     @Test func `a migration that came further each time is not refused, one that did not is`() throws {
         let options = MigrationManager.Options(attemptLimit: 2)
-        try withTemporaryDirectory { folder in
-            try Self.write(folder, deaths: 1, checkpoint: "a")
-            let error = try folder.manager("1.4", options: options).refusal(of: "1.2")
-            #expect(error.code == .attemptLimitReached)
-            try Self.write(folder, deaths: 0, checkpoint: "a")
-            try folder.manager("1.4", options: options).whenMigrating(toVersion: "1.2") { _ in }
-            #expect(try folder.manager("1.4").lastRunVersion == version("1.2"))
-        }
+        try Self.write(folder, deaths: 1, checkpoint: "a")
+        let error = try folder.manager("1.4", options: options).refusal(of: "1.2")
+        #expect(error.code == .attemptLimitReached)
+        try Self.write(folder, deaths: 0, checkpoint: "a")
+        try folder.manager("1.4", options: options).whenMigrating(toVersion: "1.2") { _ in }
+        #expect(try folder.manager("1.4").lastRunVersion == version("1.2"))
     }
 
     @Test func `a cancelled task saves its checkpoint and ends without a failure`() async throws {
-        try await withTemporaryDirectory { folder async throws in
-            try folder.writeState(lastRun: "1.1", launched: "1.4")
-            let task = Task {
-                try await folder.manager("1.4").whenMigrating(toVersion: "1.2") { context in
-                    await Task.yield()
-                    try context.saveCheckpoint("a", progress: 0.5)
-                    withUnsafeCurrentTask { $0?.cancel() }
-                    try context.saveCheckpoint("b")
-                    Issue.record("It went on.")
-                }
+        try folder.writeState(lastRun: "1.1", launched: "1.4")
+        let task = Task {
+            try await folder.manager("1.4").whenMigrating(toVersion: "1.2") { context in
+                await Task.yield()
+                try context.saveCheckpoint("a", progress: 0.5)
+                withUnsafeCurrentTask { $0?.cancel() }
+                try context.saveCheckpoint("b")
+                Issue.record("It went on.")
             }
-            let error = try await #require(throws: MigrationError.self) { try await task.value }
-            #expect(error.code == .cancelled)
-            #expect(
-                (error.underlyingError as? MigrationError)?.description == """
-                    The task of migration 1.2 of manager "Library" was cancelled. Its checkpoint is saved in \
-                    \(folder.stateFile), and the next attempt goes on there.
-                    """
-            )
-            let options = MigrationManager.Options(attemptLimit: 1)
-            try folder.manager("1.4", options: options).whenMigrating(toVersion: "1.2") { context in
-                #expect(context.checkpoint == "b")
-            }
+        }
+        let error = try await #require(throws: MigrationError.self) { try await task.value }
+        #expect(error.code == .cancelled)
+        #expect(
+            (error.underlyingError as? MigrationError)?.description == """
+                The task of migration 1.2 of manager "Library" was cancelled. Its checkpoint is saved in \
+                \(folder.stateFile), and the next attempt goes on there.
+                """
+        )
+        let options = MigrationManager.Options(attemptLimit: 1)
+        try folder.manager("1.4", options: options).whenMigrating(toVersion: "1.2") { context in
+            #expect(context.checkpoint == "b")
         }
     }
 
     @Test func `a child made by fork saves no checkpoint, also when one is being saved at that moment`()
         async throws
     {
-        try await Scratch.with { scratch async throws in
-            await #expect(processExitsWith: .success) { [path = scratch.path as String] in
-                let context = Guarded<MigrationContext?>(nil)
-                // The hook is called while the checkpoint is saved, as another thread could fork.
-                let hook = RehearsalHook(
-                    declared: { _ in .continue },
-                    reached: { moment in
-                        guard moment.place == .afterCheckpoint else { return }
-                        let child = forkProcess()
-                        if child != 0 { exit(wait(for: child) == 7 ? 0 : 1) }
-                        // The runner blocks signals in its threads.
-                        var none = sigset_t()
-                        sigemptyset(&none)
-                        sigprocmask(SIG_SETMASK, &none, nil)
-                        signal(SIGALRM, SIG_DFL)
-                        alarm(20)
-                        do throws(MigrationError) {
-                            try context.withLock { $0 }?.saveCheckpoint("child")
-                        } catch {
-                            let isOurs = error.description.contains("which has the lock, made by fork")
-                            _exit(error.code == .checkpointNotSaved && isOurs ? 7 : 2)
-                        }
-                        _exit(3)
-                    },
-                    returned: { _ in nil }
-                )
-                let manager = MigrationManager(rehearsing: try ForkTests.manager(path), with: hook)
-                try manager.whenMigrating(toVersion: "1.1") { running in
-                    context.withLock { $0 = running }
-                    try running.saveCheckpoint("parent")
-                }
-                exit(4)
+        await #expect(processExitsWith: .success) { [path = folder.path as String] in
+            let context = Guarded<MigrationContext?>(nil)
+            // The hook is called while the checkpoint is saved, as another thread could fork.
+            let hook = RehearsalHook(
+                declared: { _ in .continue },
+                reached: { moment in
+                    guard moment.place == .afterCheckpoint else { return }
+                    let child = forkProcess()
+                    if child != 0 { exit(wait(for: child) == 7 ? 0 : 1) }
+                    // The real clock, since a child that hangs would keep this test waiting for ever. The runner blocks signals.
+                    var none = sigset_t()
+                    sigemptyset(&none)
+                    sigprocmask(SIG_SETMASK, &none, nil)
+                    signal(SIGALRM, SIG_DFL)
+                    alarm(600)
+                    do throws(MigrationError) {
+                        try context.withLock { $0 }?.saveCheckpoint("child")
+                    } catch {
+                        let isOurs = error.description.contains("which has the lock, made by fork")
+                        _exit(error.code == .checkpointNotSaved && isOurs ? 7 : 2)
+                    }
+                    _exit(3)
+                },
+                returned: { _ in nil }
+            )
+            let manager = MigrationManager(rehearsing: try ForkTests.manager(path), with: hook)
+            try manager.whenMigrating(toVersion: "1.1") { running in
+                context.withLock { $0 = running }
+                try running.saveCheckpoint("parent")
             }
-            #expect(try scratch.read("state/Library.migrations.json").contains("\"checkpoint\" : \"parent\""))
+            exit(4)
         }
+        #expect(try folder.read("state/Library.migrations.json").contains("\"checkpoint\" : \"parent\""))
     }
 }

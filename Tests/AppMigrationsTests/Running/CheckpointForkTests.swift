@@ -7,7 +7,7 @@ import Testing
 /// A child made by `fork` has a copy of a checkpoint that another thread is saving, and not that thread.
 @Suite struct CheckpointForkTests {
     @Test func `a child comes back from the closure while another thread saves`() async throws {
-        try await Scratch.with { scratch async throws in
+        try await withTemporaryDirectory { scratch async throws in
             await #expect(processExitsWith: .success) { [path = scratch.path as String] in
                 let saving = DispatchSemaphore(value: 0)
                 let goOn = DispatchSemaphore(value: 0)
@@ -32,11 +32,12 @@ import Testing
                         saving.wait()
                         let child = forkProcess()
                         if child == 0 {
-                            // A child that hangs would keep this test waiting; the library of tasks blocks its threads' signals.
+                            // The real clock, since a child that hangs would keep this test waiting for ever. The library of tasks blocks
+                            // its threads' signals.
                             var none = sigset_t()
                             sigemptyset(&none)
                             pthread_sigmask(SIG_SETMASK, &none, nil)
-                            alarm(30)
+                            alarm(600)
                             return
                         }
                         try append("\(wait(for: child))", to: path + "/status")

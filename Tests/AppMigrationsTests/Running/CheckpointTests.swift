@@ -5,7 +5,7 @@ import Testing
 @testable import AppMigrations
 
 /// `saveCheckpoint(_:progress:)`: what is in the state, for how long, and who may not save.
-@Suite struct CheckpointTests {
+@Suite(.temporaryDirectory) struct CheckpointTests {
     private static func state(_ folder: TemporaryDirectory) throws -> MigrationState? {
         try StateFile(location: StateLocation(name: "Library", directory: folder.path)).readState()
     }
@@ -14,13 +14,10 @@ import Testing
         try state(folder)?.marks.interrupted?.checkpoint
     }
 
+    let folder = TemporaryDirectory.current
+
     /// The app 1.4 with data at 1.1.
-    private static func with(_ body: (TemporaryDirectory) throws -> Void) throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.1", launched: "1.4")
-            try body(folder)
-        }
-    }
+    init() throws { try folder.writeState(lastRun: "1.1", launched: "1.4") }
 
     /// The error that a closure of migration 1.2 meets.
     private static func error(
@@ -35,61 +32,55 @@ import Testing
     @Test func `a checkpoint is in the state when the call returns, and the next attempt goes on there`()
         throws
     {
-        try Self.with { folder in
-            _ = try Self.error(folder) { context throws in
-                #expect(context.checkpoint == nil)
-                #expect(context.checkpointAppVersion == nil)
-                #expect(try context.checkpoint(as: Int.self) == nil)
-                try context.saveCheckpoint(7, progress: 0.25)
-                let saved = Checkpoint(text: "7", appVersion: version("1.4"), progress: 0.25)
-                #expect(try Self.checkpoint(folder) == saved)
-                try context.saveCheckpoint(8)
-                #expect(try Self.checkpoint(folder)?.progress == 0.25)
-                #expect(context.checkpoint == nil)
-                throw Failure()
-            }
-            let rows = try folder.manager("1.4").plan { try $0.declare("1.2", "1.3") }
-            #expect(rows.map(\.progress) == [0.25, nil])
-            try folder.manager("1.5").whenMigrating(toVersion: "1.2") { context throws in
-                #expect(context.checkpoint == "8")
-                #expect(try context.checkpoint(as: Int.self) == 8)
-                #expect(context.checkpointAppVersion == version("1.4"))
-                #expect(context.attempt == 2)
-                try context.saveCheckpoint("ninth")
-                #expect(context.checkpoint == "8")
-                #expect(try Self.checkpoint(folder)?.appVersion == version("1.5"))
-            }
-            #expect(try Self.state(folder)?.marks.isInterrupted == false)
-            #expect(try !folder.stateText().contains("checkpoint"))
+        _ = try Self.error(folder) { context throws in
+            #expect(context.checkpoint == nil)
+            #expect(context.checkpointAppVersion == nil)
+            #expect(try context.checkpoint(as: Int.self) == nil)
+            try context.saveCheckpoint(7, progress: 0.25)
+            let saved = Checkpoint(text: "7", appVersion: version("1.4"), progress: 0.25)
+            #expect(try Self.checkpoint(folder) == saved)
+            try context.saveCheckpoint(8)
+            #expect(try Self.checkpoint(folder)?.progress == 0.25)
+            #expect(context.checkpoint == nil)
+            throw Failure()
         }
+        let rows = try folder.manager("1.4").plan { try $0.declare("1.2", "1.3") }
+        #expect(rows.map(\.progress) == [0.25, nil])
+        try folder.manager("1.5").whenMigrating(toVersion: "1.2") { context throws in
+            #expect(context.checkpoint == "8")
+            #expect(try context.checkpoint(as: Int.self) == 8)
+            #expect(context.checkpointAppVersion == version("1.4"))
+            #expect(context.attempt == 2)
+            try context.saveCheckpoint("ninth")
+            #expect(context.checkpoint == "8")
+            #expect(try Self.checkpoint(folder)?.appVersion == version("1.5"))
+        }
+        #expect(try Self.state(folder)?.marks.isInterrupted == false)
+        #expect(try !folder.stateText().contains("checkpoint"))
     }
 
     @Test func `a checkpoint outlives another version that an app declares before its own`() throws {
-        try Self.with { folder in
-            let manager = try folder.manager("1.4")
-            #expect(throws: MigrationError.self) {
-                try manager.whenMigrating(toVersion: "1.3") { context in
-                    try context.saveCheckpoint("row 12")
-                    throw Failure()
-                }
+        let manager = try folder.manager("1.4")
+        #expect(throws: MigrationError.self) {
+            try manager.whenMigrating(toVersion: "1.3") { context in
+                try context.saveCheckpoint("row 12")
+                throw Failure()
             }
-            _ = try folder.manager("1.4").failure(of: "1.2.5")
-            try folder.manager("1.4").declare("1.2.5")
-            try folder.manager("1.4").whenMigrating(toVersion: "1.3") { context in
-                #expect(context.checkpoint == "row 12")
-            }
+        }
+        _ = try folder.manager("1.4").failure(of: "1.2.5")
+        try folder.manager("1.4").declare("1.2.5")
+        try folder.manager("1.4").whenMigrating(toVersion: "1.3") { context in
+            #expect(context.checkpoint == "row 12")
         }
     }
 
     @Test func `a reset forgets the checkpoint`() throws {
-        try Self.with { folder in
-            _ = try Self.error(folder) { context in
-                try context.saveCheckpoint("row 12")
-                throw Failure()
-            }
-            try folder.manager("1.4").reset(to: "1.1")
-            try folder.manager("1.4").whenMigrating(toVersion: "1.2") { #expect($0.checkpoint == nil) }
+        _ = try Self.error(folder) { context in
+            try context.saveCheckpoint("row 12")
+            throw Failure()
         }
+        try folder.manager("1.4").reset(to: "1.1")
+        try folder.manager("1.4").whenMigrating(toVersion: "1.2") { #expect($0.checkpoint == nil) }
     }
 
     @Test(
@@ -98,69 +89,63 @@ import Testing
         ] as [(Double, Double)]
     )
     func `progress is a number from 0 to 1 and is told as an event`(given: Double, told: Double) throws {
-        try Self.with { folder in
-            let rows = Guarded<[Double?]>([])
-            defer { rows.destroy() }
-            let options = MigrationManager.Options(onEvent: { event in
-                if event.kind == .progressed { rows.withLock { $0.append(event.fraction) } }
-            })
-            try folder.manager("1.4", options: options).whenMigrating(toVersion: "1.2") { context throws in
-                try context.saveCheckpoint("a")
-                try context.saveCheckpoint("b", progress: given)
-                #expect(try Self.checkpoint(folder)?.progress == told)
-            }
-            #expect(rows.withLock { $0 } == [told])
+        let rows = Guarded<[Double?]>([])
+        defer { rows.destroy() }
+        let options = MigrationManager.Options(onEvent: { event in
+            if event.kind == .progressed { rows.withLock { $0.append(event.fraction) } }
+        })
+        try folder.manager("1.4", options: options).whenMigrating(toVersion: "1.2") { context throws in
+            try context.saveCheckpoint("a")
+            try context.saveCheckpoint("b", progress: given)
+            #expect(try Self.checkpoint(folder)?.progress == told)
         }
+        #expect(rows.withLock { $0 } == [told])
     }
 
     @Test func `a checkpoint of another type is an error that says which there is`() throws {
-        try Self.with { folder in
-            _ = try Self.error(folder) { context in
-                try context.saveCheckpoint("row \"12\"")
-                throw Failure()
-            }
-            let error = try Self.error(folder) { context in _ = try context.checkpoint(as: Int.self) }
-            let underlying = try #require(error.underlyingError as? MigrationError)
-            #expect(error.code == .migrationFailed)
-            #expect(underlying.code == .checkpointNotSaved)
-            #expect(
-                underlying.description == """
-                    No Int was saved as the checkpoint of migration 1.2 of manager "Library", \(folder.stateFile): version 1.4 \
-                    of the app saved "row \\"12\\"". Nothing was changed. Read what that version saved.
-                    """
-            )
-            try folder.manager("1.4").whenMigrating(toVersion: "1.2") {
-                #expect($0.checkpoint == "row \"12\"")
-            }
+        _ = try Self.error(folder) { context in
+            try context.saveCheckpoint("row \"12\"")
+            throw Failure()
+        }
+        let error = try Self.error(folder) { context in _ = try context.checkpoint(as: Int.self) }
+        let underlying = try #require(error.underlyingError as? MigrationError)
+        #expect(error.code == .migrationFailed)
+        #expect(underlying.code == .checkpointNotSaved)
+        #expect(
+            underlying.description == """
+                No Int was saved as the checkpoint of migration 1.2 of manager "Library", \(folder.stateFile): version 1.4 \
+                of the app saved "row \\"12\\"". Nothing was changed. Read what that version saved.
+                """
+        )
+        try folder.manager("1.4").whenMigrating(toVersion: "1.2") {
+            #expect($0.checkpoint == "row \"12\"")
         }
     }
 
     @Test func `a checkpoint takes at most 4096 bytes`() throws {
-        try Self.with { folder in
-            let most = String(repeating: "\u{1}é", count: 1_365) + "x"
-            #expect(most.utf8.count == 4_096)
-            let error = try Self.error(folder) { context throws in
-                try context.saveCheckpoint(most)
-                #expect(try Self.checkpoint(folder)?.text == most)
-                try context.saveCheckpoint(most + "x")
-            }
-            let underlying = try #require(error.underlyingError as? MigrationError)
-            #expect(underlying.code == .checkpointNotSaved)
-            #expect(
-                underlying.description == """
-                    A checkpoint of migration 1.2 of manager "Library", \(folder.stateFile), was not saved: it takes 4097 bytes \
-                    as UTF-8, and 4096 are possible. Save a place in the data instead of the data. Nothing was changed.
-                    """
-            )
+        let most = String(repeating: "\u{1}é", count: 1_365) + "x"
+        #expect(most.utf8.count == 4_096)
+        let error = try Self.error(folder) { context throws in
+            try context.saveCheckpoint(most)
             #expect(try Self.checkpoint(folder)?.text == most)
+            try context.saveCheckpoint(most + "x")
         }
+        let underlying = try #require(error.underlyingError as? MigrationError)
+        #expect(underlying.code == .checkpointNotSaved)
+        #expect(
+            underlying.description == """
+                A checkpoint of migration 1.2 of manager "Library", \(folder.stateFile), was not saved: it takes 4097 bytes \
+                as UTF-8, and 4096 are possible. Save a place in the data instead of the data. Nothing was changed.
+                """
+        )
+        #expect(try Self.checkpoint(folder)?.text == most)
     }
 
     @Test func `a migration with protected files has no checkpoints`() throws {
-        try Scratch.with { scratch throws in
+        try withTemporaryDirectory { scratch throws in
             try scratch.write("old\n", to: "data")
             let error = try #require(throws: MigrationError.self) {
-                try scratch.manager("1.4").whenMigrating(
+                try scratch.manager(upgradingTo: "1.4").whenMigrating(
                     toVersion: "1.2",
                     protecting: [scratch.file("data")]
                 ) { try $0.saveCheckpoint(1) }
@@ -169,7 +154,7 @@ import Testing
             #expect(underlying.code == .checkpointNotSaved)
             #expect(
                 underlying.description == """
-                    A checkpoint of migration 1.2 of manager "Library", \(scratch.stateFile), was not saved: the migration has \
+                    A checkpoint of migration 1.2 of manager "Library", \(scratch.state.stateFile), was not saved: the migration has \
                     protecting:, and a restore would undo what the checkpoint says was done. Do without one of them. Nothing \
                     was changed.
                     """
@@ -178,80 +163,72 @@ import Testing
     }
 
     @Test func `a context that outlived its closure saves nothing`() throws {
-        try Self.with { folder in
-            var kept: MigrationContext?
-            _ = try Self.error(folder) { context in
-                kept = context
-                try context.saveCheckpoint(1)
-                throw Failure()
-            }
-            let context = try #require(kept)
-            for expected in ["1", nil] {
-                let before = try folder.stateText()
-                let error = try #require(throws: MigrationError.self) { try context.saveCheckpoint(2) }
-                #expect(error.code == .checkpointNotSaved)
-                #expect(
-                    error.description == """
-                        A checkpoint of migration 1.2 of manager "Library", \(folder.stateFile), was not saved: the closure has \
-                        ended. Let the closure wait for the tasks and threads that it starts. Nothing was changed.
-                        """
-                )
-                #expect(try folder.stateText() == before)
-                #expect(try Self.checkpoint(folder)?.text == expected)
-                // The lock isn't held by what was kept.
-                try folder.manager("1.4").declare("1.2")
-            }
+        var kept: MigrationContext?
+        _ = try Self.error(folder) { context in
+            kept = context
+            try context.saveCheckpoint(1)
+            throw Failure()
+        }
+        let context = try #require(kept)
+        for expected in ["1", nil] {
+            let before = try folder.stateText()
+            let error = try #require(throws: MigrationError.self) { try context.saveCheckpoint(2) }
+            #expect(error.code == .checkpointNotSaved)
+            #expect(
+                error.description == """
+                    A checkpoint of migration 1.2 of manager "Library", \(folder.stateFile), was not saved: the closure has \
+                    ended. Let the closure wait for the tasks and threads that it starts. Nothing was changed.
+                    """
+            )
+            #expect(try folder.stateText() == before)
+            #expect(try Self.checkpoint(folder)?.text == expected)
+            // The lock isn't held by what was kept.
+            try folder.manager("1.4").declare("1.2")
         }
     }
 
     @Test func `a save that fails leaves the checkpoint before, and says so`() throws {
-        try Self.with { folder in
-            let error = try Self.error(folder) { context in
-                try context.saveCheckpoint(1)
-                try folder.makeFolder(folder.obstacle)
-                defer { #expect(throws: Never.self) { try folder.remove(folder.obstacle) } }
-                try context.saveCheckpoint(2)
-            }
-            let underlying = try #require(error.underlyingError as? MigrationError)
-            #expect(underlying.code == .checkpointNotSaved)
-            #expect(underlying.description.contains("The old state stands."))
-            #expect(underlying.description.contains("Migration 1.2 goes on at the checkpoint before."))
-            #expect(try Self.checkpoint(folder)?.text == "1")
+        let error = try Self.error(folder) { context in
+            try context.saveCheckpoint(1)
+            try folder.makeFolder(folder.obstacle)
+            defer { #expect(throws: Never.self) { try folder.remove(folder.obstacle) } }
+            try context.saveCheckpoint(2)
         }
+        let underlying = try #require(error.underlyingError as? MigrationError)
+        #expect(underlying.code == .checkpointNotSaved)
+        #expect(underlying.description.contains("The old state stands."))
+        #expect(underlying.description.contains("Migration 1.2 goes on at the checkpoint before."))
+        #expect(try Self.checkpoint(folder)?.text == "1")
     }
 
     @Test func `without its lock a closure saves no checkpoint`() throws {
-        try Self.with { folder in
-            let error = try Self.error(folder) { context in
-                try context.saveCheckpoint(1)
-                try folder.remove(folder.lockFile)
-                try context.saveCheckpoint(2)
-            }
-            let underlying = try #require(error.underlyingError as? MigrationError)
-            #expect(underlying.code == .checkpointNotSaved)
-            #expect(underlying.description.contains("doesn't have the lock"))
-            #expect(underlying.description.contains("The checkpoint of migration 1.2 was not saved."))
-            #expect(try Self.checkpoint(folder)?.text == "1")
+        let error = try Self.error(folder) { context in
+            try context.saveCheckpoint(1)
+            try folder.remove(folder.lockFile)
+            try context.saveCheckpoint(2)
         }
+        let underlying = try #require(error.underlyingError as? MigrationError)
+        #expect(underlying.code == .checkpointNotSaved)
+        #expect(underlying.description.contains("doesn't have the lock"))
+        #expect(underlying.description.contains("The checkpoint of migration 1.2 was not saved."))
+        #expect(try Self.checkpoint(folder)?.text == "1")
     }
 
     @Test func `several threads of a closure may save`() throws {
-        try Self.with { folder in
-            _ = try Self.error(folder) { context in
-                let failures = Guarded(0)
-                defer { failures.destroy() }
-                DispatchQueue.concurrentPerform(iterations: 40) { number in
-                    do {
-                        try context.saveCheckpoint(number, progress: Double(number) / 40)
-                    } catch {
-                        failures.withLock { $0 += 1 }
-                    }
+        _ = try Self.error(folder) { context in
+            let failures = Guarded(0)
+            defer { failures.destroy() }
+            DispatchQueue.concurrentPerform(iterations: 40) { number in
+                do {
+                    try context.saveCheckpoint(number, progress: Double(number) / 40)
+                } catch {
+                    failures.withLock { $0 += 1 }
                 }
-                #expect(failures.withLock { $0 } == 0)
-                throw Failure()
             }
-            let saved = try #require(try Self.checkpoint(folder))
-            #expect(saved.progress == (Double(saved.text) ?? -1) / 40)
+            #expect(failures.withLock { $0 } == 0)
+            throw Failure()
         }
+        let saved = try #require(try Self.checkpoint(folder))
+        #expect(saved.progress == (Double(saved.text) ?? -1) / 40)
     }
 }

@@ -5,7 +5,9 @@ import Testing
 /// Real processes die in the middle of a migration and at other named points; the parent looks at what they left.
 ///
 /// The script `Tests/Torture/deaths` does the same at every system call.
-@Suite struct CrashTests {
+@Suite(.temporaryDirectory) struct CrashTests {
+    let scratch = TemporaryDirectory.current
+
     static let versions = ["1.1", "1.2", "1.3"]
 
     /// Where a process dies, and what the trace holds after the next start.
@@ -66,66 +68,60 @@ import Testing
         point: String,
         trace: [String]
     ) async throws {
-        try await Scratch.with { scratch async throws in
-            await #expect(processExitsWith: .signal(SIGKILL)) {
-                [path = scratch.path as String, point = point as String] in
-                try Self.start(path, dyingAt: point, protecting: false)
-            }
-            try Self.start(scratch.path, dyingAt: "", protecting: false)
-            try Self.expectFinished(scratch, trace: trace)
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            [path = scratch.path as String, point = point as String] in
+            try Self.start(path, dyingAt: point, protecting: false)
         }
+        try Self.start(scratch.path, dyingAt: "", protecting: false)
+        try Self.expectFinished(scratch, trace: trace)
     }
 
     @Test(arguments: points)
     func `a protecting migration that died has the effect of one run`(point: String, trace: [String])
         async throws
     {
-        try await Scratch.with { scratch async throws in
-            try Self.makeData(scratch)
+        try Self.makeData(scratch)
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            [path = scratch.path as String, point = point as String] in
+            try Self.start(path, dyingAt: point, protecting: true)
+        }
+        try Self.start(scratch.path, dyingAt: "", protecting: true)
+        try Self.expectFinished(scratch, trace: trace)
+        try Self.expectData(scratch)
+    }
+
+    @Test func `a process that dies right after it put files back does no harm`() async throws {
+        try Self.makeData(scratch)
+        for point in ["middle 1.2", "restored 1.2", "middle 1.2"] {
             await #expect(processExitsWith: .signal(SIGKILL)) {
                 [path = scratch.path as String, point = point as String] in
                 try Self.start(path, dyingAt: point, protecting: true)
             }
-            try Self.start(scratch.path, dyingAt: "", protecting: true)
-            try Self.expectFinished(scratch, trace: trace)
-            try Self.expectData(scratch)
         }
+        try Self.start(scratch.path, dyingAt: "", protecting: true)
+        try Self.expectFinished(scratch, trace: ["1.1 1", "1.2 1", "1.2 2", "1.2 3", "1.3 1"])
+        try Self.expectData(scratch)
     }
 
-    @Test func `a process that dies right after it put files back does no harm`() async throws {
-        try await Scratch.with { scratch async throws in
-            try Self.makeData(scratch)
-            for point in ["middle 1.2", "restored 1.2", "middle 1.2"] {
-                await #expect(processExitsWith: .signal(SIGKILL)) {
-                    [path = scratch.path as String, point = point as String] in
-                    try Self.start(path, dyingAt: point, protecting: true)
-                }
-            }
-            try Self.start(scratch.path, dyingAt: "", protecting: true)
-            try Self.expectFinished(scratch, trace: ["1.1 1", "1.2 1", "1.2 2", "1.2 3", "1.3 1"])
-            try Self.expectData(scratch)
-        }
-    }
-
-    private static func makeData(_ scratch: Scratch) throws {
+    private static func makeData(_ scratch: TemporaryDirectory) throws {
         try scratch.write("original\n", to: "file")
         for version in versions { try scratch.write(version, to: "folder/old-" + version) }
     }
 
-    private static func expectData(_ scratch: Scratch) throws {
+    private static func expectData(_ scratch: TemporaryDirectory) throws {
         #expect(try scratch.read("file") == "original\n1.1\n1.2\n1.3\n")
         #expect(try scratch.read("created") == "1.1\n1.2\n1.3\n")
         #expect(try scratch.read("folder/log") == "1.1\n1.2\n1.3\n")
         #expect(try scratch.names("folder") == ["log"])
     }
 
-    private static func expectFinished(_ scratch: Scratch, trace: [String]) throws {
+    private static func expectFinished(_ scratch: TemporaryDirectory, trace: [String]) throws {
         #expect(try scratch.read("trace").split(separator: "\n").map(String.init) == trace)
-        let manager = try scratch.manager("1.3")
+        let manager = try scratch.manager(upgradingTo: "1.3")
         #expect(manager.launch == .same)
         #expect(manager.lastRunVersion.description == "1.3")
         #expect(try manager.history.map(\.version.description) == versions)
-        #expect(try scratch.names() == ["Library.migrations.json", "Library.migrations.lock"])
+        #expect(try scratch.state.names() == ["Library.migrations.json", "Library.migrations.lock"])
     }
 
     private func crash(in folder: TemporaryDirectory, migration: String, app: String = "1.4") async {
@@ -138,46 +134,40 @@ import Testing
     }
 
     @Test func `a migration whose process died runs again, as a retry`() async throws {
-        try await withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.1")
-            await crash(in: folder, migration: "1.2")
-            #expect(try folder.stateText().contains("\"attempts\" : 1, \"deaths\" : 0"))
-            let manager = try folder.manager("1.4")
-            #expect(manager.lastRunVersion == version("1.1"))
-            var attempts: [Int] = []
-            try manager.whenMigrating(toVersion: "1.2") { context in
-                attempts.append(context.attempt)
-                #expect(context.isRetry)
-            }
-            #expect(attempts == [2])
-            #expect(try manager.history.map(\.attempts) == [2])
+        try scratch.writeState(lastRun: "1.1")
+        await crash(in: scratch, migration: "1.2")
+        #expect(try scratch.stateText().contains("\"attempts\" : 1, \"deaths\" : 0"))
+        let manager = try scratch.manager("1.4")
+        #expect(manager.lastRunVersion == version("1.1"))
+        var attempts: [Int] = []
+        try manager.whenMigrating(toVersion: "1.2") { context in
+            attempts.append(context.attempt)
+            #expect(context.isRetry)
         }
+        #expect(attempts == [2])
+        #expect(try manager.history.map(\.attempts) == [2])
     }
 
     @Test func `the limit of attempts counts deaths, and a new app version starts again`() async throws {
-        try await withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.1")
-            await crash(in: folder, migration: "1.2")
-            await crash(in: folder, migration: "1.2")
-            let options = MigrationManager.Options(attemptLimit: 2)
-            let before = try folder.stateText()
-            let error = try folder.manager("1.4", options: options).refusal(of: "1.2")
-            #expect(error.code == .attemptLimitReached)
-            #expect(error.description.contains("2 processes of this app version died in it"))
-            #expect(try folder.stateText() == before)
-            let newer = try folder.manager("1.5", options: options)
-            try newer.whenMigrating(toVersion: "1.2") { context in #expect(context.attempt == 3) }
-            #expect(newer.lastRunVersion == version("1.2"))
-        }
+        try scratch.writeState(lastRun: "1.1")
+        await crash(in: scratch, migration: "1.2")
+        await crash(in: scratch, migration: "1.2")
+        let options = MigrationManager.Options(attemptLimit: 2)
+        let before = try scratch.stateText()
+        let error = try scratch.manager("1.4", options: options).refusal(of: "1.2")
+        #expect(error.code == .attemptLimitReached)
+        #expect(error.description.contains("2 processes of this app version died in it"))
+        #expect(try scratch.stateText() == before)
+        let newer = try scratch.manager("1.5", options: options)
+        try newer.whenMigrating(toVersion: "1.2") { context in #expect(context.attempt == 3) }
+        #expect(newer.lastRunVersion == version("1.2"))
     }
 
     @Test func `the lock of a dead process is free`() async throws {
-        try await withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.1")
-            await crash(in: folder, migration: "1.2")
-            let options = MigrationManager.Options(lockTimeout: .zero)
-            let manager = try folder.manager("1.4", options: options)
-            #expect(try manager.declare("1.2") == ["1.2"])
-        }
+        try scratch.writeState(lastRun: "1.1")
+        await crash(in: scratch, migration: "1.2")
+        let options = MigrationManager.Options(lockTimeout: .zero)
+        let manager = try scratch.manager("1.4", options: options)
+        #expect(try manager.declare("1.2") == ["1.2"])
     }
 }

@@ -5,7 +5,7 @@ import Testing
 /// What a rehearsal is told of a start.
 @Suite struct RehearsalHookTests {
     @Test func `each save is told with its place, its version and whether files are protected`() throws {
-        try Scratch.with { scratch throws in
+        try withTemporaryDirectory { scratch throws in
             let reached = Guarded<[RehearsalHook.Moment]>([])
             defer { reached.destroy() }
             let hook = RehearsalHook(
@@ -13,7 +13,7 @@ import Testing
                 reached: { moment in reached.withLock { $0.append(moment) } },
                 returned: { _ in nil }
             )
-            let manager = try scratch.manager("1.2")
+            let manager = try scratch.manager(upgradingTo: "1.2")
             let migrations = MigrationManager(rehearsing: manager, with: hook)
             try migrations.whenMigrating(toVersion: "1.1") {}
             try migrations.whenMigrating(toVersion: "1.2", protecting: [scratch.file("data")]) {}

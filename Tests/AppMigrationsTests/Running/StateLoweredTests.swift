@@ -4,59 +4,55 @@ import Testing
 @testable import AppMigrations
 
 /// A state that changes under a manager, and handlers that stand in its way.
-struct StateLoweredTests {
+@Suite(.temporaryDirectory) struct StateLoweredTests {
+    let folder = TemporaryDirectory.current
+
     @Test func `a manager doesn't jump over what another one's reset made pending`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.0", launched: "1.4")
-            let manager = try folder.manager("1.4")
-            #expect(try manager.declare("1.1") == ["1.1"])
-            try folder.manager("1.4").reset(to: "1.0")
-            let error = try manager.refusal(of: "1.2")
-            #expect(error.code == .blocked)
-            #expect(
-                error.description
-                    == "Migration 1.2 was not run: the state of manager \"Library\", \(folder.stateFile), was set back after "
-                    + "this manager was made, and what is pending again was declared before. Make a new manager."
-            )
-            #expect(try folder.manager("1.4").declare("1.1", "1.2") == ["1.1", "1.2"])
-        }
+        try folder.writeState(lastRun: "1.0", launched: "1.4")
+        let manager = try folder.manager("1.4")
+        #expect(try manager.declare("1.1") == ["1.1"])
+        try folder.manager("1.4").reset(to: "1.0")
+        let error = try manager.refusal(of: "1.2")
+        #expect(error.code == .blocked)
+        #expect(
+            error.description
+                == "Migration 1.2 was not run: the state of manager \"Library\", \(folder.stateFile), was set back after "
+                + "this manager was made, and what is pending again was declared before. Make a new manager."
+        )
+        #expect(try folder.manager("1.4").declare("1.1", "1.2") == ["1.1", "1.2"])
     }
 
     @Test func `a fresh install's sub-migration that another process died in runs`() throws {
-        try withTemporaryDirectory { folder in
-            let fresh = try folder.manager("1.4")
-            try folder.writeState(
-                lastRun: "1.4",
-                launched: "1.4",
-                more: """
-                    "interrupted": { "version": "1.4-1", "attempts": 1, "deaths": 0, "protected": [],
-                      "appVersion": "1.4", "startedAt": "2026-11-21T03:54:28Z", "failure": null },
-                    """
-            )
-            #expect(try fresh.declare("1.4-1", "1.4-2") == ["1.4-1"])
-        }
+        let fresh = try folder.manager("1.4")
+        try folder.writeState(
+            lastRun: "1.4",
+            launched: "1.4",
+            more: """
+                "interrupted": { "version": "1.4-1", "attempts": 1, "deaths": 0, "protected": [],
+                  "appVersion": "1.4", "startedAt": "2026-11-21T03:54:28Z", "failure": null },
+                """
+        )
+        #expect(try fresh.declare("1.4-1", "1.4-2") == ["1.4-1"])
     }
 
     @Test(arguments: ["started", "failed"])
     func `a handler that wants the lock of its own migration is refused`(kind: String) throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.1", launched: "1.4")
-            let codes = Log()
-            let options = MigrationManager.Options { event in
-                guard event.kind.description == kind else { return }
-                do throws(MigrationError) {
-                    try MigrationManager(named: "Library", currentVersion: "1.4", stateDirectory: folder.path)
-                        .reset(to: "1.0")
-                } catch {
-                    codes.add(error.code.description)
-                }
+        try folder.writeState(lastRun: "1.1", launched: "1.4")
+        let codes = Log()
+        let options = MigrationManager.Options { event in
+            guard event.kind.description == kind else { return }
+            do throws(MigrationError) {
+                try MigrationManager(named: "Library", currentVersion: "1.4", stateDirectory: folder.path)
+                    .reset(to: "1.0")
+            } catch {
+                codes.add(error.code.description)
             }
-            let manager = try folder.manager("1.4", options: options)
-            #expect(throws: MigrationError.self) {
-                try manager.whenMigrating(toVersion: "1.2") { throw CancellationError() }
-            }
-            #expect(codes.lines == ["nested"])
         }
+        let manager = try folder.manager("1.4", options: options)
+        #expect(throws: MigrationError.self) {
+            try manager.whenMigrating(toVersion: "1.2") { throw CancellationError() }
+        }
+        #expect(codes.lines == ["nested"])
     }
 
     @Test func `numbers of attempts that have no next one stay readable`() {

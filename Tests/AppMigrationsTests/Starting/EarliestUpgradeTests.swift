@@ -3,7 +3,9 @@ import Testing
 @testable import AppMigrations
 
 /// `upgradesFrom`, below which an app has no longer all the migrations that the data needs.
-@Suite struct EarliestUpgradeTests {
+@Suite(.temporaryDirectory) struct EarliestUpgradeTests {
+    let folder = TemporaryDirectory.current
+
     private static let options = MigrationManager.Options(upgradesFrom: "2.0")
 
     private static func interrupted(_ version: String) -> String {
@@ -14,23 +16,21 @@ import Testing
     }
 
     @Test func `data below it is too old, and nothing is changed`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.9", launched: "2.4", more: Self.interrupted("2.1"))
-            let before = try folder.stateText()
-            let error = try #require(throws: MigrationError.self) {
-                try folder.manager("3.0", options: Self.options)
-            }
-            #expect(error.code == .tooOld)
-            #expect(error.version == version("1.9"))
-            #expect(
-                error.description == """
-                    The data of manager "Library", \(folder.stateFile), is at version 1.9, and version 3.0 of the app upgrades \
-                    from 2.0 at the earliest. Nothing was run or changed. Start a release first that upgrades from 1.9.
-                    """
-            )
-            #expect(try folder.stateText() == before)
-            #expect(try folder.names() == ["Library.migrations.json"])
+        try folder.writeState(lastRun: "1.9", launched: "2.4", more: Self.interrupted("2.1"))
+        let before = try folder.stateText()
+        let error = try #require(throws: MigrationError.self) {
+            try folder.manager("3.0", options: Self.options)
         }
+        #expect(error.code == .tooOld)
+        #expect(error.version == version("1.9"))
+        #expect(
+            error.description == """
+                The data of manager "Library", \(folder.stateFile), is at version 1.9, and version 3.0 of the app upgrades \
+                from 2.0 at the earliest. Nothing was run or changed. Start a release first that upgrades from 1.9.
+                """
+        )
+        #expect(try folder.stateText() == before)
+        #expect(try folder.names() == ["Library.migrations.json"])
     }
 
     @Test(
@@ -47,50 +47,44 @@ import Testing
         begun: String?,
         isTooOld: Bool
     ) throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(
-                lastRun: lastRun,
-                launched: launched,
-                more: begun.map(Self.interrupted) ?? ""
+        try folder.writeState(
+            lastRun: lastRun,
+            launched: launched,
+            more: begun.map(Self.interrupted) ?? ""
+        )
+        var code: MigrationError.Code?
+        do throws(MigrationError) {
+            _ = try MigrationManager(
+                named: "Library",
+                currentVersion: "3.0",
+                stateDirectory: folder.path,
+                options: Self.options
             )
-            var code: MigrationError.Code?
-            do throws(MigrationError) {
-                _ = try MigrationManager(
-                    named: "Library",
-                    currentVersion: "3.0",
-                    stateDirectory: folder.path,
-                    options: Self.options
-                )
-            } catch {
-                code = error.code
-            }
-            #expect(code == (isTooOld ? .tooOld : nil))
+        } catch {
+            code = error.code
         }
+        #expect(code == (isTooOld ? .tooOld : nil))
     }
 
     @Test func `a version that was begun earlier and isn't declared any more is too old`() throws {
-        try withTemporaryDirectory { folder in
-            let attempted =
-                #""attempted": [ { "version": "1.1", "attempts": 1, "deaths": 0, "appVersion": "2.5" } ],"#
-            try folder.writeState(lastRun: "0", launched: "3.0", more: attempted)
-            let error = try #require(throws: MigrationError.self) {
-                try folder.manager("3.0", options: Self.options)
-            }
-            #expect(error.code == .tooOld)
+        let attempted =
+            #""attempted": [ { "version": "1.1", "attempts": 1, "deaths": 0, "appVersion": "2.5" } ],"#
+        try folder.writeState(lastRun: "0", launched: "3.0", more: attempted)
+        let error = try #require(throws: MigrationError.self) {
+            try folder.manager("3.0", options: Self.options)
         }
+        #expect(error.code == .tooOld)
     }
 
     @Test(arguments: ["1.9", "0"])
     func `older data on a first run is too old, and no state is written`(found: String) throws {
-        try withTemporaryDirectory { folder in
-            let error = try #require(throws: MigrationError.self) {
-                try folder.manager("3.0", firstRun: .existingData(at: found), options: Self.options)
-            }
-            #expect(error.code == .tooOld)
-            #expect(error.description.contains("is at version \(found), and version 3.0"))
-            #expect(error.description.contains("No state was written and nothing was run."))
-            #expect(try folder.names() == ["Library.migrations.lock"])
+        let error = try #require(throws: MigrationError.self) {
+            try folder.manager("3.0", firstRun: .existingData(at: found), options: Self.options)
         }
+        #expect(error.code == .tooOld)
+        #expect(error.description.contains("is at version \(found), and version 3.0"))
+        #expect(error.description.contains("No state was written and nothing was run."))
+        #expect(try folder.names() == ["Library.migrations.lock"])
     }
 
     @Test func `a subsystem that builds itself goes on building after a death`() throws {
@@ -109,53 +103,49 @@ import Testing
     }
 
     @Test func `the mark can't be set below it`() throws {
-        try withTemporaryDirectory { folder in
-            let manager = try folder.manager("3.0", options: Self.options)
-            let before = try folder.stateText()
-            let error = try #require(throws: MigrationError.self) { try manager.reset(to: "1.9") }
-            #expect(error.code == .tooOld)
-            #expect(error.description.contains("The mark was not set."))
-            #expect(try folder.stateText() == before)
-            try manager.reset(to: "2.0")
-            try manager.reset(to: "0")
-            #expect(try folder.manager("3.0", options: Self.options).lastRunVersion == .zero)
-        }
+        let manager = try folder.manager("3.0", options: Self.options)
+        let before = try folder.stateText()
+        let error = try #require(throws: MigrationError.self) { try manager.reset(to: "1.9") }
+        #expect(error.code == .tooOld)
+        #expect(error.description.contains("The mark was not set."))
+        #expect(try folder.stateText() == before)
+        try manager.reset(to: "2.0")
+        try manager.reset(to: "0")
+        #expect(try folder.manager("3.0", options: Self.options).lastRunVersion == .zero)
     }
 
     @Test(arguments: [false, true])
     func `one that can't be read, or lies above the app, is refused at each start`(hasState: Bool) throws {
-        try withTemporaryDirectory { folder in
-            if hasState { try folder.writeState(lastRun: "3.0") }
-            var options = MigrationManager.Options()
-            options.upgradesFrom = "2.x"
-            let unreadable = try #require(throws: MigrationError.self) {
+        if hasState { try folder.writeState(lastRun: "3.0") }
+        var options = MigrationManager.Options()
+        options.upgradesFrom = "2.x"
+        let unreadable = try #require(throws: MigrationError.self) {
+            try folder.manager("3.0", options: options)
+        }
+        #expect(unreadable.code == .invalidVersion)
+        #expect(unreadable.description.contains("\"2.x\""))
+        #expect(
+            unreadable.description.hasSuffix(
+                "It is the upgradesFrom of manager \"Library\", \(folder.stateFile). Nothing was run or changed."
+            )
+        )
+        options.upgradesFrom = "3.0.1"
+        let above = try #require(throws: MigrationError.self) {
+            try folder.manager("3.0", options: options)
+        }
+        #expect(above.code == .newerThanCurrentVersion)
+        #expect(
+            above.description == """
+                The upgradesFrom 3.0.1 of manager "Library", \(folder.stateFile), is newer than the app (3.0). Name the newest \
+                version whose migration is no longer declared. Nothing was run or changed.
+                """
+        )
+        options.upgradesFrom = "3.0-1"
+        if hasState {
+            let older = try #require(throws: MigrationError.self) {
                 try folder.manager("3.0", options: options)
             }
-            #expect(unreadable.code == .invalidVersion)
-            #expect(unreadable.description.contains("\"2.x\""))
-            #expect(
-                unreadable.description.hasSuffix(
-                    "It is the upgradesFrom of manager \"Library\", \(folder.stateFile). Nothing was run or changed."
-                )
-            )
-            options.upgradesFrom = "3.0.1"
-            let above = try #require(throws: MigrationError.self) {
-                try folder.manager("3.0", options: options)
-            }
-            #expect(above.code == .newerThanCurrentVersion)
-            #expect(
-                above.description == """
-                    The upgradesFrom 3.0.1 of manager "Library", \(folder.stateFile), is newer than the app (3.0). Name the newest \
-                    version whose migration is no longer declared. Nothing was run or changed.
-                    """
-            )
-            options.upgradesFrom = "3.0-1"
-            if hasState {
-                let older = try #require(throws: MigrationError.self) {
-                    try folder.manager("3.0", options: options)
-                }
-                #expect(older.code == .tooOld)
-            }
+            #expect(older.code == .tooOld)
         }
     }
 

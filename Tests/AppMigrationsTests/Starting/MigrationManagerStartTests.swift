@@ -4,76 +4,66 @@ import Testing
 @testable import AppMigrations
 
 /// The first run, in its three forms.
-struct MigrationManagerStartTests {
+@Suite(.temporaryDirectory) struct MigrationManagerStartTests {
+    let folder = TemporaryDirectory.current
+
     @Test func `a fresh install runs nothing, sub-migrations of its version included`() throws {
-        try withTemporaryDirectory { folder in
-            let manager = try folder.manager("1.4")
-            #expect(manager.launch == .first)
-            #expect(try manager.declare("1.1", "1.4", "1.4-1", "1.4-2") == [])
-            #expect(manager.lastRunVersion == version("1.4-2"))
-            #expect(try manager.history.isEmpty)
-            let next = try folder.manager("1.4")
-            #expect(next.launch == .same)
-            #expect(try next.declare("1.1", "1.4", "1.4-1", "1.4-2", "1.4-3") == ["1.4-3"])
-        }
+        let manager = try folder.manager("1.4")
+        #expect(manager.launch == .first)
+        #expect(try manager.declare("1.1", "1.4", "1.4-1", "1.4-2") == [])
+        #expect(manager.lastRunVersion == version("1.4-2"))
+        #expect(try manager.history.isEmpty)
+        let next = try folder.manager("1.4")
+        #expect(next.launch == .same)
+        #expect(try next.declare("1.1", "1.4", "1.4-1", "1.4-2", "1.4-3") == ["1.4-3"])
     }
 
     @Test func `a fresh install of a version with a sub-number has it all behind it`() throws {
-        try withTemporaryDirectory { folder throws in
-            #expect(try folder.manager("1.4-2").declare("1.4-1", "1.4-2") == [])
-            #expect(try folder.manager("1.4").declare("1.4-1", "1.4-2", "1.4-3") == ["1.4-3"])
-        }
+        #expect(try folder.manager("1.4-2").declare("1.4-1", "1.4-2") == [])
+        #expect(try folder.manager("1.4").declare("1.4-1", "1.4-2", "1.4-3") == ["1.4-3"])
     }
 
     @Test func `data older than the library runs everything after its version`() throws {
-        try withTemporaryDirectory { folder in
-            let manager = try folder.manager("1.4", firstRun: .existingData(at: "1.1"))
-            #expect(manager.launch == .first)
-            #expect(manager.lastRunVersion == version("1.1"))
-            #expect(try manager.declare("1.0", "1.1", "1.1-1", "1.4", "1.4-1") == ["1.1-1", "1.4", "1.4-1"])
-        }
+        let manager = try folder.manager("1.4", firstRun: .existingData(at: "1.1"))
+        #expect(manager.launch == .first)
+        #expect(manager.lastRunVersion == version("1.1"))
+        #expect(try manager.declare("1.0", "1.1", "1.1-1", "1.4", "1.4-1") == ["1.1-1", "1.4", "1.4-1"])
     }
 
     @Test(arguments: [
         ("1.5", "newerThanCurrentVersion"), ("1.4.1", "newerThanCurrentVersion"), ("x", "invalidVersion"),
     ])
     func `data from a version that can't be makes no state`(from: String, code: String) throws {
-        try withTemporaryDirectory { folder in
-            let error = try #require(throws: MigrationError.self) {
-                try folder.manager("1.4", firstRun: .existingData(at: from))
-            }
-            #expect(error.code.description == code)
-            #expect(error.managerName == "Library")
-            #expect(try folder.names() == ["Library.migrations.lock"])
+        let error = try #require(throws: MigrationError.self) {
+            try folder.manager("1.4", firstRun: .existingData(at: from))
         }
+        #expect(error.code.description == code)
+        #expect(error.managerName == "Library")
+        #expect(try folder.names() == ["Library.migrations.lock"])
     }
 
     @Test func `a subsystem that builds itself runs everything`() throws {
-        try withTemporaryDirectory { folder in
-            let manager = try folder.manager("1.4", firstRun: .everything)
-            #expect(manager.launch == .first)
-            #expect(manager.lastRunVersion == version("0"))
-            #expect(try manager.declare("0-1", "0.1", "1.4", "1.4-1") == ["0-1", "0.1", "1.4", "1.4-1"])
-        }
+        let manager = try folder.manager("1.4", firstRun: .everything)
+        #expect(manager.launch == .first)
+        #expect(manager.lastRunVersion == version("0"))
+        #expect(try manager.declare("0-1", "0.1", "1.4", "1.4-1") == ["0-1", "0.1", "1.4", "1.4-1"])
     }
 
     @Test func `what data there is is asked on the first run only`() throws {
-        try withTemporaryDirectory { folder in
-            var asked = 0
-            func ask() -> MigrationManager.FirstRun {
-                asked += 1
-                return .everything
-            }
-            for _ in 1...2 {
-                _ = try MigrationManager(
-                    named: "Library",
-                    currentVersion: "1.4",
-                    firstRun: ask(),
-                    stateDirectory: folder.path
-                )
-            }
-            #expect(asked == 1)
+        var asked = 0
+        func ask() -> MigrationManager.FirstRun {
+            asked += 1
+            return .everything
         }
+        for _ in 1...2 {
+            _ = try MigrationManager(
+                named: "Library",
+                currentVersion: "1.4",
+                firstRun: ask(),
+                stateDirectory: folder.path
+            )
+        }
+        #expect(asked == 1)
     }
 
     @Test func `an app can test its answer`() {
@@ -86,63 +76,55 @@ struct MigrationManagerStartTests {
     }
 
     @Test func `a question that throws makes no state and is asked again`() throws {
-        try withTemporaryDirectory { folder in
-            func ask() throws -> MigrationManager.FirstRun { throw Failure() }
-            let error = try #require(throws: MigrationError.self) {
-                try MigrationManager(
-                    named: "Library",
-                    currentVersion: "1.4",
-                    firstRun: try ask(),
-                    stateDirectory: folder.path
-                )
-            }
-            #expect(error.code == .firstRunFailed)
-            #expect(error.underlyingError is Failure)
-            #expect(try folder.names() == ["Library.migrations.lock"])
-            #expect(try folder.manager("1.4").launch == .first)
+        func ask() throws -> MigrationManager.FirstRun { throw Failure() }
+        let error = try #require(throws: MigrationError.self) {
+            try MigrationManager(
+                named: "Library",
+                currentVersion: "1.4",
+                firstRun: try ask(),
+                stateDirectory: folder.path
+            )
         }
+        #expect(error.code == .firstRunFailed)
+        #expect(error.underlyingError is Failure)
+        #expect(try folder.names() == ["Library.migrations.lock"])
+        #expect(try folder.manager("1.4").launch == .first)
     }
 
     @Test func `a manager of the same state made inside the question is nested`() throws {
-        try withTemporaryDirectory { folder in
-            func ask() throws -> MigrationManager.FirstRun {
-                _ = try folder.manager("1.4")
-                return .everything
-            }
-            let error = try #require(throws: MigrationError.self) {
-                try MigrationManager(
-                    named: "Library",
-                    currentVersion: "1.4",
-                    firstRun: try ask(),
-                    stateDirectory: folder.path
-                )
-            }
-            #expect(error.code == .firstRunFailed)
-            #expect((error.underlyingError as? MigrationError)?.code == .nested)
+        func ask() throws -> MigrationManager.FirstRun {
+            _ = try folder.manager("1.4")
+            return .everything
         }
+        let error = try #require(throws: MigrationError.self) {
+            try MigrationManager(
+                named: "Library",
+                currentVersion: "1.4",
+                firstRun: try ask(),
+                stateDirectory: folder.path
+            )
+        }
+        #expect(error.code == .firstRunFailed)
+        #expect((error.underlyingError as? MigrationError)?.code == .nested)
     }
 
     @Test func `a state that can't be saved is an error of the first run`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.makeFolder(folder.obstacle)
-            let error = try #require(throws: MigrationError.self) { try folder.manager() }
-            #expect(error.code == .stateNotSaved)
-            #expect(
-                error.description.contains(
-                    " The old state stands. \(folder.obstacle) could not be removed either"
-                )
+        try folder.makeFolder(folder.obstacle)
+        let error = try #require(throws: MigrationError.self) { try folder.manager() }
+        #expect(error.code == .stateNotSaved)
+        #expect(
+            error.description.contains(
+                " The old state stands. \(folder.obstacle) could not be removed either"
             )
-        }
+        )
     }
 
     @Test func `folders that aren't there are made, for this user alone`() throws {
-        try withTemporaryDirectory { folder in
-            let deep = folder.path + "/a/b/c"
-            _ = try MigrationManager(named: "Library", currentVersion: "1", stateDirectory: deep)
-            for path in ["/a", "/a/b", "/a/b/c"] { #expect(try folder.mode(folder.path + path) == 0o700) }
-            #expect(try folder.mode(deep + "/Library.migrations.json") == 0o600)
-            #expect(try folder.mode(deep + "/Library.migrations.lock") == 0o600)
-        }
+        let deep = folder.path + "/a/b/c"
+        _ = try MigrationManager(named: "Library", currentVersion: "1", stateDirectory: deep)
+        for path in ["/a", "/a/b", "/a/b/c"] { #expect(try folder.mode(folder.path + path) == 0o700) }
+        #expect(try folder.mode(deep + "/Library.migrations.json") == 0o600)
+        #expect(try folder.mode(deep + "/Library.migrations.lock") == 0o600)
     }
 
     @Test(arguments: [
@@ -164,11 +146,9 @@ struct MigrationManagerStartTests {
 
     @Test(arguments: ["1.x", ""])
     func `a current version that can't be read is refused`(text: String) throws {
-        try withTemporaryDirectory { folder in
-            let error = try #require(throws: MigrationError.self) { try folder.manager(text) }
-            #expect(error.code == .invalidVersion)
-            #expect(try folder.names() == [])
-        }
+        let error = try #require(throws: MigrationError.self) { try folder.manager(text) }
+        #expect(error.code == .invalidVersion)
+        #expect(try folder.names() == [])
     }
 
     @Test func `an empty name is refused`() throws {

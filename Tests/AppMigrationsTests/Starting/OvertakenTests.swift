@@ -4,138 +4,124 @@ import Testing
 @testable import AppMigrations
 
 /// A newer version of the app that comes to the same data while an older one has a manager of it.
-struct OvertakenTests {
+@Suite(.temporaryDirectory) struct OvertakenTests {
+    let folder = TemporaryDirectory.current
+
     private func kinds(_ rows: [PlannedMigration]) -> [String] { rows.map(\.description) }
 
     @Test func `an older app is told that a newer one was started, and not that its migration has run`()
         throws
     {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.3")
-            let older = try folder.manager("1.4")
-            #expect(older.launch == .upgrade(from: version("1.3")))
-            _ = try folder.manager("1.5")
-            let before = try folder.stateText()
-            let rows = try older.plan { try $0.declare("1.3", "1.4", "1.4-1") }
-            #expect(kinds(rows) == ["1.3 baseline", "1.4 refused", "1.4-1 refused"])
-            #expect(rows.map(\.error?.code) == [nil, .overtaken, .blocked])
-            #expect(try older.declare("1.3") == [])
-            let error = try older.refusal(of: "1.4")
-            #expect(error.code == .overtaken)
-            #expect(error.version == version("1.4"))
-            #expect(error.description.contains("version 1.5 of the app was started on the data"))
-            #expect(try older.refusal(of: "1.4-1").code == .blocked)
-            #expect(try folder.stateText() == before)
-            let next = try folder.manager("1.4")
-            #expect(next.launch == .downgrade(from: version("1.5")))
-            #expect(try next.declare("1.4") == [])
-        }
+        try folder.writeState(lastRun: "1.3")
+        let older = try folder.manager("1.4")
+        #expect(older.launch == .upgrade(from: version("1.3")))
+        _ = try folder.manager("1.5")
+        let before = try folder.stateText()
+        let rows = try older.plan { try $0.declare("1.3", "1.4", "1.4-1") }
+        #expect(kinds(rows) == ["1.3 baseline", "1.4 refused", "1.4-1 refused"])
+        #expect(rows.map(\.error?.code) == [nil, .overtaken, .blocked])
+        #expect(try older.declare("1.3") == [])
+        let error = try older.refusal(of: "1.4")
+        #expect(error.code == .overtaken)
+        #expect(error.version == version("1.4"))
+        #expect(error.description.contains("version 1.5 of the app was started on the data"))
+        #expect(try older.refusal(of: "1.4-1").code == .blocked)
+        #expect(try folder.stateText() == before)
+        let next = try folder.manager("1.4")
+        #expect(next.launch == .downgrade(from: version("1.5")))
+        #expect(try next.declare("1.4") == [])
     }
 
     @Test func `an older app is told so where the newer one ran its migration, too`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.3")
-            let older = try folder.manager("1.4")
-            try folder.manager("1.5").declare("1.4", "1.5")
-            #expect(try older.refusal(of: "1.4").code == .overtaken)
-            #expect(older.lastRunVersion == version("1.3"))
-        }
+        try folder.writeState(lastRun: "1.3")
+        let older = try folder.manager("1.4")
+        try folder.manager("1.5").declare("1.4", "1.5")
+        #expect(try older.refusal(of: "1.4").code == .overtaken)
+        #expect(older.lastRunVersion == version("1.3"))
     }
 
     @Test func `a fresh install that a newer app overtook takes nothing into its baseline`() throws {
-        try withTemporaryDirectory { folder in
-            let older = try folder.manager("1.4")
-            _ = try folder.manager("1.5")
-            #expect(try older.refusal(of: "1.4-1").code == .overtaken)
-            #expect(try folder.manager("1.5").declare("1.4-1") == ["1.4-1"])
-        }
+        let older = try folder.manager("1.4")
+        _ = try folder.manager("1.5")
+        #expect(try older.refusal(of: "1.4-1").code == .overtaken)
+        #expect(try folder.manager("1.5").declare("1.4-1") == ["1.4-1"])
     }
 
     @Test func `a start that finds a newer app under the lock only is a downgrade`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.3", launched: "1.5")
-            let read = version("1.3")
-            var marks = StateMarks(lastRun: read, baseline: read, launched: read, interrupted: nil)
-            let file = StateFile(location: StateLocation(name: "Library", directory: folder.path))
-            let start = try marks.catchUp(file, current: version("1.4"), options: MigrationManager.Options())
-            #expect(start.launch == .downgrade(from: version("1.5")))
-            #expect(start.marks.launched == version("1.5"))
-        }
+        try folder.writeState(lastRun: "1.3", launched: "1.5")
+        let read = version("1.3")
+        var marks = StateMarks(lastRun: read, baseline: read, launched: read, interrupted: nil)
+        let file = StateFile(location: StateLocation(name: "Library", directory: folder.path))
+        let start = try marks.catchUp(file, current: version("1.4"), options: MigrationManager.Options())
+        #expect(start.launch == .downgrade(from: version("1.5")))
+        #expect(start.marks.launched == version("1.5"))
     }
 
     @Test
     func `the version launched that waits for the lock is an event, and is saved when the lock is free`()
         throws
     {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.3", launched: "1.4")
-            let older = try folder.manager("1.4")
-            let log = Log()
-            var newer: MigrationManager?
-            let state = StateLocation(name: "Library", directory: folder.path)
-            let lock = try #require(try FileLock.ifFree(state))
-            newer = try folder.manager("1.5", options: log.options())
-            #expect(newer?.launch == .upgrade(from: version("1.4")))
-            #expect(log.lines == ["Library launchNotSaved 1.5: stateNotSaved"])
-            try newer?.declare("1.1")
-            #expect(try folder.stateText().contains("\"launchedVersion\": \"1.4\""))
-            lock.unlock()
-            let rows = try newer?.plan { try $0.declare("1.2") }
-            #expect(rows?.count == 1)
-            #expect(try folder.stateText().contains("\"launchedVersion\": \"1.4\""))
-            try newer?.declare("1.2")
-            #expect(try folder.stateText().contains("\"launchedVersion\" : \"1.5\""))
-            #expect(log.lines.count == 1)
-            #expect(try older.refusal(of: "1.4-1").code == .overtaken)
-        }
+        try folder.writeState(lastRun: "1.3", launched: "1.4")
+        let older = try folder.manager("1.4")
+        let log = Log()
+        var newer: MigrationManager?
+        let state = StateLocation(name: "Library", directory: folder.path)
+        let lock = try #require(try FileLock.ifFree(state))
+        newer = try folder.manager("1.5", options: log.options())
+        #expect(newer?.launch == .upgrade(from: version("1.4")))
+        #expect(log.lines == ["Library launchNotSaved 1.5: stateNotSaved"])
+        try newer?.declare("1.1")
+        #expect(try folder.stateText().contains("\"launchedVersion\": \"1.4\""))
+        lock.unlock()
+        let rows = try newer?.plan { try $0.declare("1.2") }
+        #expect(rows?.count == 1)
+        #expect(try folder.stateText().contains("\"launchedVersion\": \"1.4\""))
+        try newer?.declare("1.2")
+        #expect(try folder.stateText().contains("\"launchedVersion\" : \"1.5\""))
+        #expect(log.lines.count == 1)
+        #expect(try older.refusal(of: "1.4-1").code == .overtaken)
     }
 
     @Test func `the version launched that can't be saved when the lock is free is an event, once`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.3", launched: "1.4")
-            let log = Log()
-            let lock = try #require(
-                try FileLock.ifFree(StateLocation(name: "Library", directory: folder.path))
-            )
-            let newer = try folder.manager("1.5", options: log.options())
-            lock.unlock()
-            try folder.makeFolder(folder.obstacle)
-            try newer.declare("1.1", "1.2", "1.3")
-            #expect(log.lines == Array(repeating: "Library launchNotSaved 1.5: stateNotSaved", count: 2))
-        }
+        try folder.writeState(lastRun: "1.3", launched: "1.4")
+        let log = Log()
+        let lock = try #require(
+            try FileLock.ifFree(StateLocation(name: "Library", directory: folder.path))
+        )
+        let newer = try folder.manager("1.5", options: log.options())
+        lock.unlock()
+        try folder.makeFolder(folder.obstacle)
+        try newer.declare("1.1", "1.2", "1.3")
+        #expect(log.lines == Array(repeating: "Library launchNotSaved 1.5: stateNotSaved", count: 2))
     }
 
     @Test func `a state that another process made first is raised to the version launched`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.3")
-            let start = try StartOutcome.first(
-                StateFile(location: StateLocation(name: "Library", directory: folder.path)),
-                current: version("1.5"),
-                options: MigrationManager.Options()
-            ) { .freshInstall }
-            #expect(start.launch == .upgrade(from: version("1.3")))
-            #expect(try folder.stateText().contains("\"launchedVersion\" : \"1.5\""))
-        }
+        try folder.writeState(lastRun: "1.3")
+        let start = try StartOutcome.first(
+            StateFile(location: StateLocation(name: "Library", directory: folder.path)),
+            current: version("1.5"),
+            options: MigrationManager.Options()
+        ) { .freshInstall }
+        #expect(start.launch == .upgrade(from: version("1.3")))
+        #expect(try folder.stateText().contains("\"launchedVersion\" : \"1.5\""))
     }
 
     @Test func `the limit of attempts is decided by the state under the lock`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(
-                lastRun: "1.1",
-                launched: "1.4",
-                more: """
-                    "interrupted": { "version": "1.2", "attempts": 2, "deaths": 1, "protected": [],
-                      "appVersion": "1.4", "startedAt": "2026-11-21T03:54:28Z", "failure": null },
-                    """
-            )
-            let options = MigrationManager.Options(attemptLimit: 2)
-            let stale = try folder.manager(options: options)
-            let other = try folder.manager(options: options)
-            #expect(try folder.manager(options: options).refusal(of: "1.2").code == .attemptLimitReached)
-            #expect(try folder.manager().declare("1.2") == ["1.2"])
-            #expect(try stale.declare("1.2", "1.3") == ["1.3"])
-            try folder.manager().reset(to: "1.1")
-            #expect(try other.declare("1.2") == ["1.2"])
-        }
+        try folder.writeState(
+            lastRun: "1.1",
+            launched: "1.4",
+            more: """
+                "interrupted": { "version": "1.2", "attempts": 2, "deaths": 1, "protected": [],
+                  "appVersion": "1.4", "startedAt": "2026-11-21T03:54:28Z", "failure": null },
+                """
+        )
+        let options = MigrationManager.Options(attemptLimit: 2)
+        let stale = try folder.manager(options: options)
+        let other = try folder.manager(options: options)
+        #expect(try folder.manager(options: options).refusal(of: "1.2").code == .attemptLimitReached)
+        #expect(try folder.manager().declare("1.2") == ["1.2"])
+        #expect(try stale.declare("1.2", "1.3") == ["1.3"])
+        try folder.manager().reset(to: "1.1")
+        #expect(try other.declare("1.2") == ["1.2"])
     }
 }

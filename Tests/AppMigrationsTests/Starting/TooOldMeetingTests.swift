@@ -4,7 +4,9 @@ import Testing
 @testable import AppMigrations
 
 /// `upgradesFrom` where a process died in a migration before, or changes the state while this one starts.
-@Suite struct TooOldMeetingTests {
+@Suite(.temporaryDirectory) struct TooOldMeetingTests {
+    let folder = TemporaryDirectory.current
+
     private static func options(
         _ onEvent: (@Sendable (MigrationEvent) -> Void)? = nil
     ) -> MigrationManager.Options {
@@ -33,58 +35,50 @@ import Testing
 
     /// The error forbids nothing: a restore by a later start of an older release would undo what the app writes meanwhile.
     @Test func `files of a dead process are put back before data is refused`() async throws {
-        try await Scratch.with { scratch async throws in
-            try scratch.write("old\n", to: "data")
-            await ProtectedPathTests.die(in: scratch)
-            let error = try #require(throws: MigrationError.self) {
-                try scratch.manager("3.0", options: Self.options())
-            }
-            #expect(error.code == .tooOld)
-            #expect(error.description.contains("at the earliest. Nothing was run. Start a release first"))
-            #expect(try scratch.read("data") == "old\n")
-            #expect(try scratch.manager("1.1").declare("1.1") == ["1.1"])
+        try folder.write("old\n", to: "data")
+        await ProtectedPathTests.die(in: folder)
+        let error = try #require(throws: MigrationError.self) {
+            try folder.manager(upgradingTo: "3.0", options: Self.options())
         }
+        #expect(error.code == .tooOld)
+        #expect(error.description.contains("at the earliest. Nothing was run. Start a release first"))
+        #expect(try folder.read("data") == "old\n")
+        #expect(try folder.manager(upgradingTo: "1.1").declare("1.1") == ["1.1"])
     }
 
     @Test func `a state that another process makes during the first run is refused`() throws {
-        try withTemporaryDirectory { folder throws in
-            #expect(try Self.meeting(folder).code == .tooOld)
-            #expect(try folder.stateText().contains("\"launchedVersion\": \"2.5\""))
-        }
+        #expect(try Self.meeting(folder).code == .tooOld)
+        #expect(try folder.stateText().contains("\"launchedVersion\": \"2.5\""))
     }
 
     @Test func `a state that another process saves while it puts files back is refused`() throws {
-        try withTemporaryDirectory { folder throws in
-            let died = """
-                "interrupted": { "version": "2.1", "attempts": 1, "deaths": 0, "protected": [ "../data" ],
-                  "appVersion": "2.5", "startedAt": "2026-11-21T03:54:28Z", "failure": null },
-                """
-            try folder.writeState(lastRun: "0", launched: "2.5", more: died)
-            #expect(try Self.meeting(folder).code == .tooOld)
-        }
+        let died = """
+            "interrupted": { "version": "2.1", "attempts": 1, "deaths": 0, "protected": [ "../data" ],
+              "appVersion": "2.5", "startedAt": "2026-11-21T03:54:28Z", "failure": null },
+            """
+        try folder.writeState(lastRun: "0", launched: "2.5", more: died)
+        #expect(try Self.meeting(folder).code == .tooOld)
     }
 
     @Test(arguments: [false, true])
     func `a state that an older app saves after the start is refused by the next declaration`(
         isInside: Bool
     ) throws {
-        try withTemporaryDirectory { folder throws in
-            try folder.writeState(lastRun: "0", launched: "2.5")
-            let lock = try Self.lock(folder)
-            let manager = try folder.manager("3.0", options: Self.options())
-            let died = """
-                "interrupted": { "version": "1.1", "attempts": 1, "deaths": 0, "protected": [],
-                  "appVersion": "2.5", "startedAt": "2026-11-21T03:54:28Z", "failure": null },
-                """
-            try folder.writeState(
-                lastRun: isInside ? "0" : "1.1",
-                launched: "2.5",
-                more: isInside ? died : ""
-            )
-            lock.unlock()
-            #expect(try manager.refusal(of: "2.1").code == .tooOld)
-            // Otherwise the release that has the missing migrations would be held back for ever.
-            #expect(try folder.stateText().contains("\"launchedVersion\": \"2.5\""))
-        }
+        try folder.writeState(lastRun: "0", launched: "2.5")
+        let lock = try Self.lock(folder)
+        let manager = try folder.manager("3.0", options: Self.options())
+        let died = """
+            "interrupted": { "version": "1.1", "attempts": 1, "deaths": 0, "protected": [],
+              "appVersion": "2.5", "startedAt": "2026-11-21T03:54:28Z", "failure": null },
+            """
+        try folder.writeState(
+            lastRun: isInside ? "0" : "1.1",
+            launched: "2.5",
+            more: isInside ? died : ""
+        )
+        lock.unlock()
+        #expect(try manager.refusal(of: "2.1").code == .tooOld)
+        // Otherwise the release that has the missing migrations would be held back for ever.
+        #expect(try folder.stateText().contains("\"launchedVersion\": \"2.5\""))
     }
 }

@@ -3,7 +3,9 @@ import Foundation
 import Testing
 
 /// What stands in place of the state, the lock or the snapshot, and isn't ours.
-@Suite struct SpecialFileTests {
+@Suite(.temporaryDirectory) struct SpecialFileTests {
+    let scratch = TemporaryDirectory.current
+
     enum Thing: CaseIterable, Sendable {
         case folder, fifo, linkToFile, linkToNothing, linkToFolder, linkToDevice, linkToFIFO, unreadableFIFO
     }
@@ -11,7 +13,7 @@ import Testing
     /// What only root may open is an error of its own for everybody else.
     static let things = Thing.allCases.filter { $0 != .unreadableFIFO || geteuid() == 0 }
 
-    static func put(_ thing: Thing, at name: String, in scratch: Scratch) throws {
+    static func put(_ thing: Thing, at name: String, in scratch: TemporaryDirectory) throws {
         let path = scratch.file(name)
         try scratch.makeFolder("state")
         switch thing {
@@ -31,7 +33,7 @@ import Testing
     }
 
     /// Nothing was made or changed outside, and the thing still stands.
-    static func expectUntouched(_ thing: Thing, at name: String, in scratch: Scratch) throws {
+    static func expectUntouched(_ thing: Thing, at name: String, in scratch: TemporaryDirectory) throws {
         #expect(scratch.exists(name))
         #expect(!scratch.exists("nowhere"))
         if thing == .linkToFile { #expect(try scratch.read("elsewhere") == "somebody's") }
@@ -40,81 +42,70 @@ import Testing
 
     @Test(arguments: things)
     func `in place of the state it is refused, not followed and not replaced`(thing: Thing) throws {
-        try Scratch.with { scratch throws in
-            let name = "state/Library.migrations.json"
-            try Self.put(thing, at: name, in: scratch)
-            let error = #expect(throws: MigrationError.self) { try scratch.manager("1.1") }
-            #expect(error?.code == .stateCorrupted)
-            #expect(error?.path == scratch.stateFile)
-            #expect(error?.description.contains(scratch.stateFile) == true)
-            try Self.expectUntouched(thing, at: name, in: scratch)
-            #expect(try scratch.names() == ["Library.migrations.json"])
-        }
+        let name = "state/Library.migrations.json"
+        try Self.put(thing, at: name, in: scratch)
+        let error = #expect(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }
+        #expect(error?.code == .stateCorrupted)
+        #expect(error?.path == scratch.state.stateFile)
+        #expect(error?.description.contains(scratch.state.stateFile) == true)
+        try Self.expectUntouched(thing, at: name, in: scratch)
+        #expect(try scratch.state.names() == ["Library.migrations.json"])
     }
 
     @Test(arguments: things)
     func `in place of the lock it is refused before anything runs`(thing: Thing) throws {
-        try Scratch.with { scratch throws in
-            let name = "state/Library.migrations.lock"
-            try Self.put(thing, at: name, in: scratch)
-            let error = #expect(throws: MigrationError.self) { try scratch.manager("1.1") }
-            #expect(error?.code == .stateNotSaved)
-            #expect(error?.path == scratch.lock)
-            #expect(error?.description.contains("it is not a regular file") == true)
-            try Self.expectUntouched(thing, at: name, in: scratch)
-            #expect(try scratch.names() == ["Library.migrations.lock"])
-        }
+        let name = "state/Library.migrations.lock"
+        try Self.put(thing, at: name, in: scratch)
+        let error = #expect(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }
+        #expect(error?.code == .stateNotSaved)
+        #expect(error?.path == scratch.state.lockFile)
+        #expect(error?.description.contains("it is not a regular file") == true)
+        try Self.expectUntouched(thing, at: name, in: scratch)
+        #expect(try scratch.state.names() == ["Library.migrations.lock"])
     }
 
     @Test(arguments: things.filter { $0 != .folder })
     func `in place of the snapshot it is refused before anything runs`(thing: Thing) throws {
-        try Scratch.with { scratch throws in
-            let name = "state/Library.migrations.snapshot"
-            try scratch.write("data", to: "data")
-            let manager = try scratch.manager("1.1")
-            try Self.put(thing, at: name, in: scratch)
-            let error = #expect(throws: MigrationError.self) {
-                try manager.whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
-                    scratch.note("ran")
-                }
+        let name = "state/Library.migrations.snapshot"
+        try scratch.write("data", to: "data")
+        let manager = try scratch.manager(upgradingTo: "1.1")
+        try Self.put(thing, at: name, in: scratch)
+        let error = #expect(throws: MigrationError.self) {
+            try manager.whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
+                Issue.record("The closure ran.")
             }
-            #expect(error?.code == .protectionFailed)
-            #expect(error?.path == scratch.snapshot)
-            #expect(scratch.done == [])
-            try Self.expectUntouched(thing, at: name, in: scratch)
         }
+        #expect(error?.code == .protectionFailed)
+        #expect(error?.path == scratch.state.snapshot)
+        try Self.expectUntouched(thing, at: name, in: scratch)
     }
 
     @Test(arguments: things)
     func `in place of the snapshot that an intent lists it isn't put back`(thing: Thing) throws {
-        try Scratch.with { scratch throws in
-            try scratch.write("data", to: "data")
-            let name = "state/Library.migrations.snapshot"
-            try Self.put(thing, at: name, in: scratch)
-            let intent = """
-                { "version" : "1.1", "attempts" : 1, "deaths" : 0, "protected" : ["../data"], "appVersion" : "1.1", \
-                "startedAt" : "2026-11-21T03:54:28Z", "failure" : null }
-                """
-            let text = Self.document(["\"interrupted\" : \(intent)"])
-            try scratch.write(text, to: "state/Library.migrations.json")
-            let error = #expect(throws: MigrationError.self) { try scratch.manager("1.1") }
-            #expect(error?.code == .protectionFailed)
-            #expect(try error?.description.contains(scratch.resolved("data")) == true)
-            #expect(try scratch.read("data") == "data")
-            #expect(try scratch.read("state/Library.migrations.json") == text)
-            try Self.expectUntouched(thing, at: name, in: scratch)
-        }
+        try scratch.write("data", to: "data")
+        let name = "state/Library.migrations.snapshot"
+        try Self.put(thing, at: name, in: scratch)
+        let intent = """
+            { "version" : "1.1", "attempts" : 1, "deaths" : 0, "protected" : ["../data"], "appVersion" : "1.1", \
+            "startedAt" : "2026-11-21T03:54:28Z", "failure" : null }
+            """
+        let text = Self.document(["\"interrupted\" : \(intent)"])
+        try scratch.write(text, to: "state/Library.migrations.json")
+        let error = #expect(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }
+        #expect(error?.code == .protectionFailed)
+        #expect(try error?.description.contains(scratch.resolved("data")) == true)
+        #expect(try scratch.read("data") == "data")
+        #expect(try scratch.read("state/Library.migrations.json") == text)
+        try Self.expectUntouched(thing, at: name, in: scratch)
     }
 
     @Test(arguments: [Thing.linkToFile, .linkToNothing, .fifo])
     func `in place of a save's temporary file it is replaced and not followed`(thing: Thing) throws {
-        try Scratch.with { scratch throws in
-            try Self.put(thing, at: "state/Library.migrations.json.tmp", in: scratch)
-            _ = try scratch.manager("1.1")
-            #expect(try scratch.names() == ["Library.migrations.json", "Library.migrations.lock"])
-            #expect(!scratch.exists("nowhere"))
-            if thing == .linkToFile { #expect(try scratch.read("elsewhere") == "somebody's") }
-        }
+        try Self.put(thing, at: "state/Library.migrations.json.tmp", in: scratch)
+        _ = try scratch.manager(upgradingTo: "1.1")
+        #expect(try scratch.state.names() == ["Library.migrations.json", "Library.migrations.lock"])
+        #expect(!scratch.exists("nowhere"))
+        if thing == .linkToFile { #expect(try scratch.read("elsewhere") == "somebody's") }
     }
 
     static func document(_ members: [String], format: Int = 1, name: String = "Library") -> String {
@@ -169,29 +160,25 @@ import Testing
 
     @Test(arguments: texts)
     func `a text that isn't ours is refused and left byte for byte`(text: Text) throws {
-        try Scratch.with { scratch throws in
-            try scratch.write(text.text, to: "state/Library.migrations.json")
-            let error = #expect(throws: MigrationError.self) { try scratch.manager("1.1") }
-            #expect(error?.code == text.code)
-            #expect(error?.path == scratch.stateFile)
-            #expect(error?.description.contains(scratch.stateFile) == true)
-            #expect(try scratch.read("state/Library.migrations.json") == text.text)
-            #expect(try scratch.names() == ["Library.migrations.json"])
-        }
+        try scratch.write(text.text, to: "state/Library.migrations.json")
+        let error = #expect(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }
+        #expect(error?.code == text.code)
+        #expect(error?.path == scratch.state.stateFile)
+        #expect(error?.description.contains(scratch.state.stateFile) == true)
+        #expect(try scratch.read("state/Library.migrations.json") == text.text)
+        #expect(try scratch.state.names() == ["Library.migrations.json"])
     }
 
     @Test(
         arguments: [[0xFF], [0xC3], [0xED, 0xA0, 0x80], [0xC0, 0x80], [0xF4, 0x90, 0x80, 0x80]] as [[UInt8]]
     )
     func `bytes that aren't UTF-8 are refused and left as they are`(bytes: [UInt8]) throws {
-        try Scratch.with { scratch throws in
-            try scratch.write("", to: "state/Library.migrations.json")
-            let parts = Self.document(["\"x\" : \"|\""]).split(separator: "|").map { Data($0.utf8) }
-            let content = parts[0] + Data(bytes) + parts[1]
-            try content.write(to: URL(fileURLWithPath: scratch.stateFile))
-            let error = #expect(throws: MigrationError.self) { try scratch.manager("1.1") }
-            #expect(error?.code == .stateCorrupted)
-            #expect(try Data(contentsOf: URL(fileURLWithPath: scratch.stateFile)) == content)
-        }
+        try scratch.write("", to: "state/Library.migrations.json")
+        let parts = Self.document(["\"x\" : \"|\""]).split(separator: "|").map { Data($0.utf8) }
+        let content = parts[0] + Data(bytes) + parts[1]
+        try content.write(to: URL(fileURLWithPath: scratch.state.stateFile))
+        let error = #expect(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }
+        #expect(error?.code == .stateCorrupted)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: scratch.state.stateFile)) == content)
     }
 }

@@ -4,7 +4,9 @@ import Testing
 @testable import AppMigrations
 
 /// What stands in the state file's place and isn't a state of ours.
-struct StateFileCorruptionTests {
+@Suite(.temporaryDirectory) struct StateFileCorruptionTests {
+    let folder = TemporaryDirectory.current
+
     @Test(arguments: [
         ("", "expected an object at byte 0"), ("[]", "expected an object at byte 0"),
         ("{}", "it has no \"format\", or is cut off at byte 2"),
@@ -29,21 +31,19 @@ struct StateFileCorruptionTests {
         ("{\"x\":" + String(repeating: "[", count: 65), "expected less depth at byte 69"),
     ])
     func `a state that isn't ours is corrupted, and every byte stays`(text: String, reason: String) throws {
-        try withTemporaryDirectory { folder in
-            try folder.write(text)
-            let error = try #require(throws: MigrationError.self) { try folder.manager() }
-            #expect(error.code == .stateCorrupted)
-            #expect(
-                error.description
-                    == "The state of manager \"Library\", \(folder.stateFile), is damaged, or not a state of this manager: "
-                    + "\(reason). Nothing was run, and every byte of it was left as it is. Repair the file, restore it "
-                    + "from a backup, or move it away: the next manager is a first run then."
-                    + " A first run puts copies of protected files, \(folder.path)/Library.migrations.snapshot, aside. In a repair keep "
-                    + "\"interrupted\", or put that folder aside before: copies that no state lists are removed."
-            )
-            #expect(try folder.stateText() == text)
-            #expect(try folder.names() == ["Library.migrations.json"])
-        }
+        try folder.write(text)
+        let error = try #require(throws: MigrationError.self) { try folder.manager() }
+        #expect(error.code == .stateCorrupted)
+        #expect(
+            error.description
+                == "The state of manager \"Library\", \(folder.stateFile), is damaged, or not a state of this manager: "
+                + "\(reason). Nothing was run, and every byte of it was left as it is. Repair the file, restore it "
+                + "from a backup, or move it away: the next manager is a first run then."
+                + " A first run puts copies of protected files, \(folder.path)/Library.migrations.snapshot, aside. In a repair keep "
+                + "\"interrupted\", or put that folder aside before: copies that no state lists are removed."
+        )
+        #expect(try folder.stateText() == text)
+        #expect(try folder.names() == ["Library.migrations.json"])
     }
 
     @Test(arguments: [
@@ -51,89 +51,83 @@ struct StateFileCorruptionTests {
         #"{"lastRunVersion":"1.0-beta","format":2}"#,
     ])
     func `a newer format is told from corruption`(text: String) throws {
-        try withTemporaryDirectory { folder in
-            try folder.write(text)
-            let error = try #require(throws: MigrationError.self) { try folder.manager() }
-            #expect(error.code == .stateFromNewerFormat)
-            #expect(try folder.stateText() == text)
-        }
+        try folder.write(text)
+        let error = try #require(throws: MigrationError.self) { try folder.manager() }
+        #expect(error.code == .stateFromNewerFormat)
+        #expect(try folder.stateText() == text)
     }
 
     @Test func `what isn't a regular file of at most 1 MiB is corrupted`() throws {
-        try withTemporaryDirectory { folder in
-            func code() throws -> MigrationError.Code {
-                try #require(throws: MigrationError.self) { try folder.manager() }.code
-            }
-            try folder.makeFolder(folder.stateFile)
-            #expect(try code() == .stateCorrupted)
-            try folder.remove(folder.stateFile)
-            let target = folder.path + "/other"
-            try FileManager.default.createSymbolicLink(atPath: folder.stateFile, withDestinationPath: target)
-            #expect(try code() == .stateCorrupted)
-            try folder.remove(folder.stateFile)
-            #expect(mkfifo(folder.stateFile, 0o600) == 0)
-            #expect(try code() == .stateCorrupted)
-            try folder.remove(folder.stateFile)
-            let start = #"{"format":1,"name":"Library","lastRunVersion":"1","x":""#
-            let end = "\"}"
-            let padding = (1 << 20) - start.utf8.count - end.utf8.count
-            try folder.write(start + String(repeating: "x", count: padding + 1) + end)
-            #expect(try code() == .stateCorrupted)
-            try folder.write(start + String(repeating: "x", count: padding) + end)
-            #expect(try folder.manager().lastRunVersion == version("1"))
+        func code() throws -> MigrationError.Code {
+            try #require(throws: MigrationError.self) { try folder.manager() }.code
         }
+        try folder.makeFolder(folder.stateFile)
+        #expect(try code() == .stateCorrupted)
+        try folder.remove(folder.stateFile)
+        let target = folder.path + "/other"
+        try FileManager.default.createSymbolicLink(atPath: folder.stateFile, withDestinationPath: target)
+        #expect(try code() == .stateCorrupted)
+        try folder.remove(folder.stateFile)
+        #expect(mkfifo(folder.stateFile, 0o600) == 0)
+        #expect(try code() == .stateCorrupted)
+        try folder.remove(folder.stateFile)
+        let start = #"{"format":1,"name":"Library","lastRunVersion":"1","x":""#
+        let end = "\"}"
+        let padding = (1 << 20) - start.utf8.count - end.utf8.count
+        try folder.write(start + String(repeating: "x", count: padding + 1) + end)
+        #expect(try code() == .stateCorrupted)
+        try folder.write(start + String(repeating: "x", count: padding) + end)
+        #expect(try folder.manager().lastRunVersion == version("1"))
     }
 }
 
 /// A state file that is fine and can't be had at the moment.
-struct StateFileUnreadableTests {
+@Suite(.temporaryDirectory) struct StateFileUnreadableTests {
+    let folder = TemporaryDirectory.current
+
     @Test func `a loop of links above the state is no damage`() throws {
-        try withTemporaryDirectory { folder in
-            try FileManager.default.createSymbolicLink(
-                atPath: folder.path + "/loop",
-                withDestinationPath: folder.path + "/loop"
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path + "/loop",
+            withDestinationPath: folder.path + "/loop"
+        )
+        let error = try #require(throws: MigrationError.self) {
+            try MigrationManager(
+                named: "Library",
+                currentVersion: "1",
+                stateDirectory: folder.path + "/loop/x"
             )
-            let error = try #require(throws: MigrationError.self) {
-                try MigrationManager(
-                    named: "Library",
-                    currentVersion: "1",
-                    stateDirectory: folder.path + "/loop/x"
-                )
-            }
-            #expect(error.code == .stateUnreadable)
-            #expect((error.underlyingError as? SystemCallError)?.errorNumber == ELOOP)
         }
+        #expect(error.code == .stateUnreadable)
+        #expect((error.underlyingError as? SystemCallError)?.errorNumber == ELOOP)
     }
 
     // Leases are Linux's.
     #if os(Linux)
     @Test func `a file on which another program has a lease is no damage`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.1", launched: "1.4")
-            let manager = try folder.manager()
-            let descriptor = open(folder.stateFile, O_RDWR | O_CLOEXEC)
-            try #require(descriptor >= 0)
-            defer { close(descriptor) }
-            // fcntl(2): the holder of a lease is told by SIGIO when somebody opens the file, and has its time to answer.
-            signal(SIGIO, SIG_IGN)
-            let setLease: Int32 = 1_024
-            // A lease needs a file that nobody else has open. A process that another test starts has every descriptor of this
-            // one, until it executes its program.
-            while fcntl(descriptor, setLease, F_WRLCK) != 0 {
-                try #require(errno == EAGAIN)
-                sched_yield()
-            }
-            let errors = [
-                try #require(throws: MigrationError.self) { try folder.manager() },
-                try manager.refusal(of: "1.2"),
-            ]
-            for error in errors {
-                #expect(error.code == .stateUnreadable)
-                #expect((error.underlyingError as? SystemCallError)?.errorNumber == EAGAIN)
-            }
-            _ = fcntl(descriptor, setLease, F_UNLCK)
-            #expect(try folder.manager().declare("1.2") == ["1.2"])
+        try folder.writeState(lastRun: "1.1", launched: "1.4")
+        let manager = try folder.manager()
+        let descriptor = open(folder.stateFile, O_RDWR | O_CLOEXEC)
+        try #require(descriptor >= 0)
+        defer { close(descriptor) }
+        // fcntl(2): the holder of a lease is told by SIGIO when somebody opens the file, and has its time to answer.
+        signal(SIGIO, SIG_IGN)
+        let setLease: Int32 = 1_024
+        // A lease needs a file that nobody else has open. A process that another test starts has every descriptor of this
+        // one, until it executes its program.
+        while fcntl(descriptor, setLease, F_WRLCK) != 0 {
+            try #require(errno == EAGAIN)
+            sched_yield()
         }
+        let errors = [
+            try #require(throws: MigrationError.self) { try folder.manager() },
+            try manager.refusal(of: "1.2"),
+        ]
+        for error in errors {
+            #expect(error.code == .stateUnreadable)
+            #expect((error.underlyingError as? SystemCallError)?.errorNumber == EAGAIN)
+        }
+        _ = fcntl(descriptor, setLease, F_UNLCK)
+        #expect(try folder.manager().declare("1.2") == ["1.2"])
     }
     #endif
 }

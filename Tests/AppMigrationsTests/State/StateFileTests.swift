@@ -4,7 +4,9 @@ import Testing
 @testable import AppMigrations
 
 /// The file: its form, where it is, and how it is replaced.
-struct StateFileTests {
+@Suite(.temporaryDirectory) struct StateFileTests {
+    let folder = TemporaryDirectory.current
+
     private func file(_ folder: TemporaryDirectory) -> StateFile {
         StateFile(location: StateLocation(name: "Library", directory: folder.path))
     }
@@ -50,86 +52,74 @@ struct StateFileTests {
     }
 
     @Test func `a state is written in the order and form of the format`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.writeState(lastRun: "1.1")
-            _ = try folder.manager("1.4").failure(of: "1.2")
-            let text = try folder.stateText().replacing(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/, with: "DATE")
-            #expect(
-                text == """
-                    {
-                      "format" : 1,
-                      "name" : "Library",
-                      "lastRunVersion" : "1.1",
-                      "baseline" : "1.1",
-                      "launchedVersion" : "1.4",
-                      "interrupted" : { "version" : "1.2", "attempts" : 1, "deaths" : 0, "protected" : [], \
-                    "appVersion" : "1.4", "startedAt" : "DATE", "failure" : "The disk is full." },
-                      "history" : []
-                    }
+        try folder.writeState(lastRun: "1.1")
+        _ = try folder.manager("1.4").failure(of: "1.2")
+        let text = try folder.stateText().replacing(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/, with: "DATE")
+        #expect(
+            text == """
+                {
+                  "format" : 1,
+                  "name" : "Library",
+                  "lastRunVersion" : "1.1",
+                  "baseline" : "1.1",
+                  "launchedVersion" : "1.4",
+                  "interrupted" : { "version" : "1.2", "attempts" : 1, "deaths" : 0, "protected" : [], \
+                "appVersion" : "1.4", "startedAt" : "DATE", "failure" : "The disk is full." },
+                  "history" : []
+                }
 
-                    """
-            )
-        }
+                """
+        )
     }
 
     @Test func `a state that isn't there is absent`() throws {
-        try withTemporaryDirectory { folder in
-            #expect(try file(folder).readState() == nil)
-            guard case .absent = try file(folder).readMarks() else {
-                Issue.record("Something was read.")
-                return
-            }
+        #expect(try file(folder).readState() == nil)
+        guard case .absent = try file(folder).readMarks() else {
+            Issue.record("Something was read.")
+            return
         }
     }
 
     @Test func `a state that can't be reached is unreadable, and nothing is written`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.write("a file")
-            let error = try #require(throws: MigrationError.self) {
-                try MigrationManager(named: "x", currentVersion: "1", stateDirectory: folder.stateFile)
-            }
-            #expect(error.code == .stateUnreadable)
-            #expect((error.underlyingError as? SystemCallError)?.call == "open")
-            #expect(
-                error.description.contains("could not be read: Not a directory (open, errno \(ENOTDIR)).")
-            )
-            let long = "/" + String(repeating: "long/", count: 900)
-            let second = try #require(throws: MigrationError.self) {
-                try MigrationManager(named: "x", currentVersion: "1", stateDirectory: long)
-            }
-            #expect(second.code == .stateUnreadable)
-            #expect(try folder.names() == ["Library.migrations.json"])
+        try folder.write("a file")
+        let error = try #require(throws: MigrationError.self) {
+            try MigrationManager(named: "x", currentVersion: "1", stateDirectory: folder.stateFile)
         }
+        #expect(error.code == .stateUnreadable)
+        #expect((error.underlyingError as? SystemCallError)?.call == "open")
+        #expect(
+            error.description.contains("could not be read: Not a directory (open, errno \(ENOTDIR)).")
+        )
+        let long = "/" + String(repeating: "long/", count: 900)
+        let second = try #require(throws: MigrationError.self) {
+            try MigrationManager(named: "x", currentVersion: "1", stateDirectory: long)
+        }
+        #expect(second.code == .stateUnreadable)
+        #expect(try folder.names() == ["Library.migrations.json"])
     }
 
     @Test func `a save leaves the state alone behind, for this user only`() throws {
-        try withTemporaryDirectory { folder in
-            try file(folder).save(Self.state)
-            #expect(try folder.names() == ["Library.migrations.json"])
-            #expect(try folder.mode(folder.stateFile) == 0o600)
-            #expect(try file(folder).readState() == Self.state)
-        }
+        try file(folder).save(Self.state)
+        #expect(try folder.names() == ["Library.migrations.json"])
+        #expect(try folder.mode(folder.stateFile) == 0o600)
+        #expect(try file(folder).readState() == Self.state)
     }
 
     @Test func `the next save removes what a killed one left`() throws {
-        try withTemporaryDirectory { folder in
-            try Data("half a sta".utf8).write(to: URL(fileURLWithPath: folder.obstacle))
-            try file(folder).save(Self.state)
-            #expect(try folder.names() == ["Library.migrations.json"])
-            #expect(try file(folder).readState() == Self.state)
-        }
+        try Data("half a sta".utf8).write(to: URL(fileURLWithPath: folder.obstacle))
+        try file(folder).save(Self.state)
+        #expect(try folder.names() == ["Library.migrations.json"])
+        #expect(try file(folder).readState() == Self.state)
     }
 
     @Test func `a save that fails leaves the old state`() throws {
-        try withTemporaryDirectory { folder in
-            try file(folder).save(Self.state)
-            try folder.makeFolder(folder.obstacle)
-            var next = Self.state
-            next.marks.lastRun = version("1.4")
-            let failure = #expect(throws: SaveFailure.self) { try file(folder).save(next) }
-            #expect(failure?.isRenamed == false)
-            #expect(try file(folder).readState() == Self.state)
-        }
+        try file(folder).save(Self.state)
+        try folder.makeFolder(folder.obstacle)
+        var next = Self.state
+        next.marks.lastRun = version("1.4")
+        let failure = #expect(throws: SaveFailure.self) { try file(folder).save(next) }
+        #expect(failure?.isRenamed == false)
+        #expect(try file(folder).readState() == Self.state)
     }
 
     @Test func `a record only raises the marks, and ends the interruption`() {
@@ -149,84 +139,78 @@ struct StateFileTests {
     }
 
     @Test func `the history keeps its newest thousand rows`() throws {
-        try withTemporaryDirectory { folder in
-            var state = Self.state
-            for number in 1...1_003 {
-                state = state.recording(
-                    AppliedMigration(
-                        version: version("2.\(number)"),
-                        previousVersion: state.marks.lastRun,
-                        appVersion: version("3"),
-                        finishedAt: 0,
-                        duration: .zero,
-                        attempts: 1
-                    )
+        var state = Self.state
+        for number in 1...1_003 {
+            state = state.recording(
+                AppliedMigration(
+                    version: version("2.\(number)"),
+                    previousVersion: state.marks.lastRun,
+                    appVersion: version("3"),
+                    finishedAt: 0,
+                    duration: .zero,
+                    attempts: 1
                 )
-            }
-            #expect(state.history.count == 1_000)
-            #expect(state.history.first?.version == version("2.4"))
-            try file(folder).save(state)
-            let manager = try folder.manager("3")
-            #expect(manager.lastRunVersion == version("2.1003"))
-            try manager.declare("3")
-            #expect(try manager.history.count == 1_000)
-            #expect(try manager.history.first?.version == version("2.5"))
+            )
         }
+        #expect(state.history.count == 1_000)
+        #expect(state.history.first?.version == version("2.4"))
+        try file(folder).save(state)
+        let manager = try folder.manager("3")
+        #expect(manager.lastRunVersion == version("2.1003"))
+        try manager.declare("3")
+        #expect(try manager.history.count == 1_000)
+        #expect(try manager.history.first?.version == version("2.5"))
     }
 
     @Test func `a history of half a MiB loses its oldest rows`() throws {
-        try withTemporaryDirectory { folder in
-            var state = Self.state
-            let long = version(String(repeating: "9999999999.", count: 300) + "1")
-            let row = AppliedMigration(
-                version: long,
-                previousVersion: long,
-                appVersion: long,
-                finishedAt: 0,
-                duration: .zero,
-                attempts: 1
-            )
-            state.history = Array(repeating: row, count: 200)
-            try file(folder).save(state)
-            let history = try #require(try file(folder).readState()).history
-            #expect(history.count == 52)
-        }
+        var state = Self.state
+        let long = version(String(repeating: "9999999999.", count: 300) + "1")
+        let row = AppliedMigration(
+            version: long,
+            previousVersion: long,
+            appVersion: long,
+            finishedAt: 0,
+            duration: .zero,
+            attempts: 1
+        )
+        state.history = Array(repeating: row, count: 200)
+        try file(folder).save(state)
+        let history = try #require(try file(folder).readState()).history
+        #expect(history.count == 52)
     }
 
     @Test
     func `a list of protected paths takes no row from the history, and is refused where it doesn't fit`()
         throws
     {
-        try withTemporaryDirectory { folder in
-            var state = Self.state
-            state.history = (1...1_000).map {
-                AppliedMigration(
-                    version: version("0.\($0)"),
-                    previousVersion: version("0.\($0 - 1)"),
-                    appVersion: version("1"),
-                    finishedAt: 0,
-                    duration: .zero,
-                    attempts: 1
-                )
-            }
-            state.marks.interrupted = Interruption(
-                version: version("1.4"),
-                attempts: 1,
-                deaths: 0,
-                protected: Array(repeating: String(repeating: "p", count: 100), count: 8_000),
-                appVersion: version("1.4"),
-                startedAt: 0,
-                failure: nil
+        var state = Self.state
+        state.history = (1...1_000).map {
+            AppliedMigration(
+                version: version("0.\($0)"),
+                previousVersion: version("0.\($0 - 1)"),
+                appVersion: version("1"),
+                finishedAt: 0,
+                duration: .zero,
+                attempts: 1
             )
-            try file(folder).save(state)
-            #expect(try file(folder).readState() == state)
-            state.marks.interrupted?.protected += Array(
-                repeating: String(repeating: "q", count: 100),
-                count: 2_000
-            )
-            let failure = #expect(throws: SaveFailure.self) { try file(folder).save(state) }
-            #expect(failure?.cause as? SystemCallError == Platform.tooLarge)
-            #expect(try file(folder).readState()?.history.count == 1_000)
         }
+        state.marks.interrupted = Interruption(
+            version: version("1.4"),
+            attempts: 1,
+            deaths: 0,
+            protected: Array(repeating: String(repeating: "p", count: 100), count: 8_000),
+            appVersion: version("1.4"),
+            startedAt: 0,
+            failure: nil
+        )
+        try file(folder).save(state)
+        #expect(try file(folder).readState() == state)
+        state.marks.interrupted?.protected += Array(
+            repeating: String(repeating: "q", count: 100),
+            count: 2_000
+        )
+        let failure = #expect(throws: SaveFailure.self) { try file(folder).save(state) }
+        #expect(failure?.cause as? SystemCallError == Platform.tooLarge)
+        #expect(try file(folder).readState()?.history.count == 1_000)
     }
 }

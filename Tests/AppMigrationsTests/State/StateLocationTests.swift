@@ -3,7 +3,9 @@ import Testing
 
 @testable import AppMigrations
 
-struct StateLocationTests {
+@Suite(.temporaryDirectory) struct StateLocationTests {
+    let folder = TemporaryDirectory.current
+
     private static let names = [
         ("Library", "Library"), ("a-b_c.D9", "a-b_c.D9"), (".hidden", "%2Ehidden"), ("..", "%2E."),
         ("a/b", "a%2Fb"),
@@ -43,36 +45,32 @@ struct StateLocationTests {
     }
 
     @Test func `a name of 230 bytes is possible and one of 231 is not`() throws {
-        try withTemporaryDirectory { folder in
-            let longest = String(repeating: "é", count: 38) + "xx"
-            let manager = try MigrationManager(
-                named: longest,
-                currentVersion: "1",
-                stateDirectory: folder.path
-            )
-            #expect(FileManager.default.fileExists(atPath: manager.stateFile))
-            #expect(
-                try MigrationManager(named: longest, currentVersion: "1", stateDirectory: folder.path).launch
-                    == .same
-            )
-            let error = try #require(throws: MigrationError.self) {
-                try MigrationManager(named: longest + "x", currentVersion: "1", stateDirectory: folder.path)
-            }
-            #expect(error.code == .invalidName)
+        let longest = String(repeating: "é", count: 38) + "xx"
+        let manager = try MigrationManager(
+            named: longest,
+            currentVersion: "1",
+            stateDirectory: folder.path
+        )
+        #expect(FileManager.default.fileExists(atPath: manager.stateFile))
+        #expect(
+            try MigrationManager(named: longest, currentVersion: "1", stateDirectory: folder.path).launch
+                == .same
+        )
+        let error = try #require(throws: MigrationError.self) {
+            try MigrationManager(named: longest + "x", currentVersion: "1", stateDirectory: folder.path)
         }
+        #expect(error.code == .invalidName)
     }
 
     @Test func `two names that mean different files have two states`() throws {
-        try withTemporaryDirectory { folder in
-            for name in ["a b", "a%20b", "é", "e\u{301}", ".a", "%2Ea"] {
-                let manager = try MigrationManager(
-                    named: name,
-                    currentVersion: "1",
-                    stateDirectory: folder.path
-                )
-                #expect(manager.launch == .first, "\(name)")
-                #expect(manager.name == name)
-            }
+        for name in ["a b", "a%20b", "é", "e\u{301}", ".a", "%2Ea"] {
+            let manager = try MigrationManager(
+                named: name,
+                currentVersion: "1",
+                stateDirectory: folder.path
+            )
+            #expect(manager.launch == .first, "\(name)")
+            #expect(manager.name == name)
         }
     }
 
@@ -80,11 +78,9 @@ struct StateLocationTests {
         let manager = try MigrationManager(
             named: "x",
             currentVersion: "1",
-            stateDirectory: FileManager.default.temporaryDirectory.path + "/./migrations-\(UUID().uuidString)"
+            stateDirectory: folder.path + "/./state"
         )
         #expect(manager.stateFile.hasPrefix("/"))
-        let directory = URL(fileURLWithPath: manager.stateFile).deletingLastPathComponent()
-        try FileManager.default.removeItem(at: directory)
         #expect(
             try DefaultLocation.absolute("a/b", manager: "x") == FileManager.default.currentDirectoryPath
                 + "/a/b"
@@ -102,7 +98,9 @@ struct StateLocationTests {
 }
 
 /// Paths that are given by mistake: the folder would be made, and the next release's start would be a fresh install.
-struct MistakenDirectoryTests {
+@Suite(.temporaryDirectory) struct MistakenDirectoryTests {
+    let folder = TemporaryDirectory.current
+
     private func refusal(_ directory: String) throws -> MigrationError {
         try #require(throws: MigrationError.self) {
             try MigrationManager(named: "Library", currentVersion: "1", stateDirectory: directory)
@@ -132,47 +130,41 @@ struct MistakenDirectoryTests {
         component: String,
         decoded: String
     ) throws {
-        try withTemporaryDirectory { folder in
-            try folder.makeFolder(folder.path + "/Application Support")
-            let error = try refusal(folder.path + "/" + path)
-            #expect(error.code == .stateUnreadable)
-            #expect(
-                error.description
-                    == "The state directory \"\(folder.path)/\(path)\" of manager \"Library\" can't be used: it is "
-                    + "percent-encoded, and \(folder.path)/\(component) isn't there: where \(decoded) is meant, take "
-                    + "path(percentEncoded: false) of the URL, else make the folder first. Nothing was run or written. "
-                    + "Pass the path of a folder as stateDirectory:."
-            )
-            #expect(try folder.names() == ["Application Support"])
-        }
+        try folder.makeFolder(folder.path + "/Application Support")
+        let error = try refusal(folder.path + "/" + path)
+        #expect(error.code == .stateUnreadable)
+        #expect(
+            error.description
+                == "The state directory \"\(folder.path)/\(path)\" of manager \"Library\" can't be used: it is "
+                + "percent-encoded, and \(folder.path)/\(component) isn't there: where \(decoded) is meant, take "
+                + "path(percentEncoded: false) of the URL, else make the folder first. Nothing was run or written. "
+                + "Pass the path of a folder as stateDirectory:."
+        )
+        #expect(try folder.names() == ["Application Support"])
     }
 
     @Test func `a folder that stands there under the name with escapes is meant`() throws {
-        try withTemporaryDirectory { folder in
-            try folder.makeFolder(folder.path + "/a%20b")
-            try folder.makeFolder(folder.path + "/a b")
-            for directory in ["/a%20b", "/a%20b/Migrations", "/100%", "/50%_", "/a%zzb"] {
-                let path = folder.path + directory
-                for launch in [MigrationManager.Launch.first, .same] {
-                    let manager = try MigrationManager(
-                        named: "Library",
-                        currentVersion: "1",
-                        stateDirectory: path
-                    )
-                    #expect(manager.launch == launch)
-                }
+        try folder.makeFolder(folder.path + "/a%20b")
+        try folder.makeFolder(folder.path + "/a b")
+        for directory in ["/a%20b", "/a%20b/Migrations", "/100%", "/50%_", "/a%zzb"] {
+            let path = folder.path + directory
+            for launch in [MigrationManager.Launch.first, .same] {
+                let manager = try MigrationManager(
+                    named: "Library",
+                    currentVersion: "1",
+                    stateDirectory: path
+                )
+                #expect(manager.launch == launch)
             }
         }
     }
 
     @Test func `a folder that can't be looked at is named`() throws {
-        try withTemporaryDirectory { folder in
-            let long = folder.path + "/a%20" + String(repeating: "b", count: 300)
-            let location = StateLocation(name: "Library", directory: long)
-            let error = try #require(throws: MigrationError.self) {
-                try DefaultLocation.refuseEncoded(location)
-            }
-            #expect(error.description.contains("File name too long (lstat, errno "))
+        let long = folder.path + "/a%20" + String(repeating: "b", count: 300)
+        let location = StateLocation(name: "Library", directory: long)
+        let error = try #require(throws: MigrationError.self) {
+            try DefaultLocation.refuseEncoded(location)
         }
+        #expect(error.description.contains("File name too long (lstat, errno "))
     }
 }

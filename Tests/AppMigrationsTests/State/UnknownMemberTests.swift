@@ -4,7 +4,9 @@ import Testing
 @testable import AppMigrations
 
 /// What a newer release wrote into the state, and this one saves around.
-@Suite struct UnknownMemberTests {
+@Suite(.temporaryDirectory) struct UnknownMemberTests {
+    let folder = TemporaryDirectory.current
+
     private static let first = #""hosts" :  { "a" : [ 1.50, -0e1, "]}" ],\#n    "é" : "\u00e9\/" }"#
     private static let second = #""lease":null"#
     private static let kept = "  \(first),\n  \(second),\n  \"history\" : ["
@@ -22,44 +24,40 @@ import Testing
     @Test func `each save of a migration keeps what a newer release wrote, byte for byte and in its order`()
         throws
     {
-        try withTemporaryDirectory { folder in
-            try Self.write(folder, lastRun: "1.1")
-            let manager = try folder.manager("1.4")
-            #expect(try folder.stateText().contains(Self.kept), "the launch")
-            try manager.whenMigrating(toVersion: "1.2") { () throws in
-                #expect(try folder.stateText().contains(Self.kept), "the intent")
-            }
-            #expect(try folder.stateText().contains(Self.kept), "the record")
-            #expect(throws: MigrationError.self) {
-                try manager.whenMigrating(toVersion: "1.3") { throw CancellationError() }
-            }
-            #expect(try folder.stateText().contains(Self.kept), "the failed attempt")
-            try manager.reset(to: "1.1")
-            #expect(try folder.stateText().contains(Self.kept), "the reset")
-            try manager.forgetState()
-            _ = try folder.manager("1.4")
-            #expect(try !folder.stateText().contains("hosts"), "the state was forgotten")
+        try Self.write(folder, lastRun: "1.1")
+        let manager = try folder.manager("1.4")
+        #expect(try folder.stateText().contains(Self.kept), "the launch")
+        try manager.whenMigrating(toVersion: "1.2") { () throws in
+            #expect(try folder.stateText().contains(Self.kept), "the intent")
         }
+        #expect(try folder.stateText().contains(Self.kept), "the record")
+        #expect(throws: MigrationError.self) {
+            try manager.whenMigrating(toVersion: "1.3") { throw CancellationError() }
+        }
+        #expect(try folder.stateText().contains(Self.kept), "the failed attempt")
+        try manager.reset(to: "1.1")
+        #expect(try folder.stateText().contains(Self.kept), "the reset")
+        try manager.forgetState()
+        _ = try folder.manager("1.4")
+        #expect(try !folder.stateText().contains("hosts"), "the state was forgotten")
     }
 
     @Test(arguments: [true, false])
     func `putting files back, and giving that up, keep what a newer release wrote`(isAbandoned: Bool)
         async throws
     {
-        try await Scratch.with { scratch async throws in
-            try scratch.write("old\n", to: "data")
-            await ProtectedPathTests.die(in: scratch)
-            let state = "state/Library.migrations.json"
-            try scratch.write("{ \(Self.first),\(Self.second)," + scratch.read(state).dropFirst(), to: state)
-            if isAbandoned {
-                _ = try MigrationManager.abandonRestore(named: "Library", stateDirectory: scratch.state)
-            } else {
-                _ = try scratch.manager("1.1")
-                #expect(try scratch.read("data") == "old\n")
-            }
-            #expect(try scratch.read(state).contains(Self.kept))
-            #expect(try scratch.read(state).contains("\"protected\" : []"))
+        try folder.write("old\n", to: "data")
+        await ProtectedPathTests.die(in: folder)
+        let state = "state/Library.migrations.json"
+        try folder.write("{ \(Self.first),\(Self.second)," + folder.read(state).dropFirst(), to: state)
+        if isAbandoned {
+            _ = try MigrationManager.abandonRestore(named: "Library", stateDirectory: folder.state.path)
+        } else {
+            _ = try folder.manager(upgradingTo: "1.1")
+            #expect(try folder.read("data") == "old\n")
         }
+        #expect(try folder.read(state).contains(Self.kept))
+        #expect(try folder.read(state).contains("\"protected\" : []"))
     }
 
     @Test func `a floor and a checkpoint stand where they were written, and before the history`() throws {
@@ -98,12 +96,10 @@ import Testing
         members: String,
         expected: String
     ) throws {
-        try withTemporaryDirectory { folder in
-            try folder.write("{\(members)}")
-            let error = try #require(throws: MigrationError.self) { try folder.manager() }
-            #expect(error.code == .stateCorrupted)
-            #expect(error.description.contains("expected \(expected)."), "\(error)")
-        }
+        try folder.write("{\(members)}")
+        let error = try #require(throws: MigrationError.self) { try folder.manager() }
+        #expect(error.code == .stateCorrupted)
+        #expect(error.description.contains("expected \(expected)."), "\(error)")
     }
 
     @Test func `what a newer release wrote counts into the limit, and rows of the history don't go for it`()

@@ -1,6 +1,8 @@
 import AppMigrations
 import Testing
 
+struct Refusal: Error {}
+
 struct Failure: Error, CustomStringConvertible {
     var description: String = "The disk is full."
 }

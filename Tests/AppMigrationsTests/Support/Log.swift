@@ -1,15 +1,7 @@
 import AppMigrations
+import TestSupport
 
-/// Lines that closures on any thread leave.
-final class Log: Sendable {
-    private let entries = Guarded<[String]>([])
-
-    deinit { entries.destroy() }
-
-    var lines: [String] { entries.withLock { $0 } }
-
-    func add(_ line: String) { entries.withLock { $0.append(line) } }
-
+extension Log {
     /// Options that log each event as its kind, version and attempt, and what only some events have.
     func options(lockTimeout: Duration? = nil, attemptLimit: Int? = nil) -> MigrationManager.Options {
         MigrationManager.Options(lockTimeout: lockTimeout, attemptLimit: attemptLimit) { [self] event in

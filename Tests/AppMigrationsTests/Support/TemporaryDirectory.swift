@@ -1,29 +1,41 @@
 import AppMigrations
 import Foundation
-import TestSupport
+@_exported import TestSupport
+import Testing
 
-/// A folder for one test, with what the tests of a manager named `Library` do in it.
-struct TemporaryDirectory: Sendable {
-    let path: String
-
+/// What the tests of a manager named `Library` do in a folder.
+extension TemporaryDirectory {
     var stateFile: String { path + "/Library.migrations.json" }
     var lockFile: String { path + "/Library.migrations.lock" }
+    var snapshot: String { path + "/Library.migrations.snapshot" }
 
     /// Something in the way of every save: a folder that has the temporary file's name.
     var obstacle: String { stateFile + ".tmp" }
+
+    /// The folder of the state, where a test has files to migrate beside it.
+    var state: TemporaryDirectory { TemporaryDirectory(path: path + "/state") }
 
     func manager(
         _ currentVersion: String = "1.4",
         firstRun: MigrationManager.FirstRun = .freshInstall,
         options: MigrationManager.Options = MigrationManager.Options()
-    ) throws -> MigrationManager {
+    ) throws(MigrationError) -> MigrationManager {
         try MigrationManager(
             named: "Library",
             currentVersion: currentVersion,
             firstRun: firstRun,
-            stateDirectory: Place.spelledFolder(path),
+            stateDirectory: PathSpelling.spelledFolder(path),
             options: options
         )
+    }
+
+    /// A manager of files at 1.0, whose state has a folder of its own beside them.
+    func manager(
+        upgradingTo currentVersion: String,
+        firstRun: MigrationManager.FirstRun = .existingData(at: "1.0"),
+        options: MigrationManager.Options = MigrationManager.Options()
+    ) throws(MigrationError) -> MigrationManager {
+        try state.manager(currentVersion, firstRun: firstRun, options: options)
     }
 
     /// Writes a state by hand; `more` is further members, with a comma at the end.
@@ -37,31 +49,22 @@ struct TemporaryDirectory: Sendable {
         try write(text)
     }
 
-    func write(_ text: String) throws { try Data(text.utf8).write(to: URL(fileURLWithPath: stateFile)) }
+    func write(_ text: String) throws { try write(text, to: stateFile) }
 
     func stateText() throws -> String { try String(contentsOfFile: stateFile, encoding: .utf8) }
-
-    func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: path).sorted() }
-
-    func mode(_ path: String) throws -> Int? {
-        try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
-    }
-
-    func makeFolder(_ path: String) throws {
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-    }
-
-    func remove(_ path: String) throws { try FileManager.default.removeItem(atPath: path) }
 }
 
-func withTemporaryDirectory(_ body: (TemporaryDirectory) throws -> Void) throws {
-    try withTemporaryFolder { try body(TemporaryDirectory(path: Place.spelled($0))) }
+/// Ends this process as a crash, the system or the user would.
+func die() -> Never {
+    kill(getpid(), SIGKILL)
+    while true { pause() }
 }
 
-nonisolated(nonsending) func withTemporaryDirectory(
-    _ body: nonisolated(nonsending) (TemporaryDirectory) async throws -> Void
-) async throws {
-    try await withTemporaryFolder { path async throws in
-        try await body(TemporaryDirectory(path: Place.spelled(path)))
-    }
+/// Appends a line in one call, so that it outlives the death of the process.
+func append(_ line: String, to path: String) throws {
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)
+    try #require(descriptor >= 0)
+    defer { close(descriptor) }
+    let bytes = Array((line + "\n").utf8)
+    try #require(write(descriptor, bytes, bytes.count) == bytes.count)
 }

@@ -1,17 +1,16 @@
 import Foundation
-import Testing
 
 /// How the tests spell the paths of their folders.
 ///
 /// `Tests/Torture/everywhere` runs the tests once for each spelling, on several file systems and as several users. The
 /// spelling stands in the environment, since the process that runs the tests is the same program each time.
-enum Place {
+package enum PathSpelling {
     private static let spelling = ProcessInfo.processInfo.environment["APP_MIGRATIONS_SPELLING"] ?? "plain"
 
     private static let here = FileManager.default.currentDirectoryPath + "/"
 
     /// The path of a test's folder, as errors name it.
-    static func spelled(_ folder: String) throws -> String {
+    package static func spelled(_ folder: String) throws -> String {
         // Behind a link it stays as it was made, in the folder for temporary files that is reached by one.
         if spelling == "link" { return folder }
         let folder = try resolved(folder)
@@ -26,14 +25,14 @@ enum Place {
     }
 
     /// The path without links; URL would leave out the /private in which Apple's systems have temporary files.
-    static func resolved(_ path: String) throws -> String {
-        let resolved = try #require(realpath(path, nil))
+    package static func resolved(_ path: String) throws -> String {
+        guard let resolved = realpath(path, nil) else { throw CocoaError(.fileNoSuchFile) }
         defer { free(resolved) }
         return String(cString: resolved)
     }
 
     /// The path of a state directory as a manager gets it: relative to where the tests run, or with a slash at its end.
-    static func spelledFolder(_ folder: String) -> String {
+    package static func spelledFolder(_ folder: String) -> String {
         switch spelling {
         case "relative" where folder.hasPrefix(here): String(folder.dropFirst(here.count))
         case "slash": folder + "/"

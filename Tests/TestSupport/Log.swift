@@ -1,4 +1,4 @@
-package import AppMigrations
+import AppMigrations
 
 /// Lines that closures on any thread leave, in their order.
 package final class Log: Sendable {

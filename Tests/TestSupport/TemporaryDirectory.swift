@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 
 /// A folder for one test, among the system's temporary files.
 ///
@@ -8,7 +8,7 @@ package struct TemporaryDirectory: Sendable {
 
     package init(path: String) { self.path = path }
 
-    /// A new folder. It stays for a process that becomes another user, which could not remove it.
+    /// Makes a folder, which stays: for a process that becomes another user, which could not remove it.
     package init(in parent: String = NSTemporaryDirectory()) throws {
         let url = URL(filePath: parent).appending(path: "app-migrations-tests-\(UUID().uuidString)")
         // Nobody else writes to it, whatever the umask says: migrations protect no files where others write.

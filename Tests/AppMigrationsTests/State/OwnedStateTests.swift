@@ -1,5 +1,4 @@
 import Foundation
-import TestSupport
 import Testing
 
 @testable import AppMigrations
@@ -9,8 +8,8 @@ import Testing
 /// Whose the state is after root has saved it.
 ///
 /// Only the root user may become another.
-@Suite(.enabled(if: geteuid() == 0))
-@Suite(.temporaryDirectory) struct OwnedStateTests {
+@Suite(.temporaryDirectory, .enabled(if: geteuid() == 0))
+struct OwnedStateTests {
     private static let user: uid_t = 65_534
 
     let scratch = TemporaryDirectory.current

@@ -2,7 +2,6 @@ import AppMigrations
 import AppMigrationsFleet
 import AppMigrationsSQL
 import AppMigrationsSQLite
-import TestSupport
 import Testing
 
 @Suite(.temporaryDirectory) struct FleetDatabaseTests {

@@ -2,7 +2,6 @@ import AppMigrations
 import AppMigrationsFleet
 import AppMigrationsSQL
 import Foundation
-import TestSupport
 import Testing
 
 /// Hosts that are killed, as processes on one database.

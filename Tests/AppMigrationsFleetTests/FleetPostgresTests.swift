@@ -2,7 +2,6 @@ import AppMigrations
 import AppMigrationsFleet
 import AppMigrationsSQL
 import AppMigrationsSQLite
-import TestSupport
 import Testing
 
 /// Transactions of PostgreSQL whose statements fail before or after the server has done them.

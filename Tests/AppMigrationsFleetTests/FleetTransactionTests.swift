@@ -1,7 +1,6 @@
 import AppMigrations
 import AppMigrationsFleet
 import AppMigrationsSQLite
-import TestSupport
 import Testing
 
 /// A transaction that is cut off: its connection fails, or its task is cancelled.

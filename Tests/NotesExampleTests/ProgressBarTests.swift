@@ -1,7 +1,6 @@
 import AppMigrations
 import AppMigrationsGate
 import Foundation
-import TestSupport
 import Testing
 
 @testable import NotesExample

@@ -3,7 +3,6 @@ import AppMigrationsSQLite
 import AppMigrationsSchema
 import AppMigrationsTesting
 import Foundation
-import TestSupport
 import Testing
 
 @testable import NotesExample

@@ -22,7 +22,9 @@ extension Trait where Self == TemporaryDirectoryTrait {
 extension TemporaryDirectory {
     @TaskLocal fileprivate static var ofTest: TemporaryDirectory?
 
-    /// The folder of the test that runs. A suite keeps it, since a thread that a test starts doesn't know its test.
+    /// The folder of the test that runs.
+    ///
+    /// A suite keeps it, since a thread that a test starts doesn't know its test.
     package static var current: TemporaryDirectory {
         guard let ofTest else { preconditionFailure("The suite needs the trait .temporaryDirectory.") }
         return ofTest

@@ -3,7 +3,6 @@ import AppMigrationsFleet
 import AppMigrationsSQL
 import AppMigrationsTesting
 import Foundation
-import TestSupport
 import Testing
 
 @Suite(.temporaryDirectory) struct SQLFleetStoreTests {

@@ -18,7 +18,7 @@ import Testing
         try holder.transaction {
             for connection in [db, db.borrowed] {
                 let error = try sqlError {
-                    try Migrator(migrations, lockTimeout: .milliseconds(20)).migrate(connection)
+                    try Migrator(migrations, lockTimeout: .inVain).migrate(connection)
                 }
                 #expect(error.code == .busy)
                 #expect(
@@ -108,7 +108,7 @@ import Testing
         let reader = try SQLiteConnection(path: folder + "/db")
         try reader.query("BEGIN")
         try reader.query("SELECT * FROM mine")
-        let migrator = try Migrator(migrations, lockTimeout: .milliseconds(20))
+        let migrator = try Migrator(migrations, lockTimeout: .inVain)
         let error = try sqlError { try migrator.migrate(db) }
         #expect(error.code == .busy)
         #expect(error.applied == [])

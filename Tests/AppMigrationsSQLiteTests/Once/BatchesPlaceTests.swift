@@ -208,7 +208,7 @@ import Testing
             try manager.manager.whenMigrating(
                 toVersion: "1.4",
                 in: library.db,
-                lockTimeout: .milliseconds(20)
+                lockTimeout: .inVain
             ) { _, _, _ in .continue(at: 1, progress: 0.5) }
         }
         #expect((error?.underlyingError as? SQLError)?.code == .busy)

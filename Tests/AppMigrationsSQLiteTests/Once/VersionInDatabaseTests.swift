@@ -193,7 +193,7 @@ import Testing
             try library.manager().manager.whenMigrating(
                 toVersion: "1.4",
                 in: library.db,
-                lockTimeout: .milliseconds(20)
+                lockTimeout: .inVain
             ) { _ in Issue.record("ran") }
         }
         #expect((error?.underlyingError as? SQLError)?.code == .busy)

@@ -18,7 +18,7 @@ import Testing
     }
 
     private static func stage(_ store: SQLiteStore, _ body: String) throws {
-        try store.migrateStaged(backupExtension: "bak", lockTimeout: .milliseconds(20)) {
+        try store.migrateStaged(backupExtension: "bak", lockTimeout: .inVain) {
             try $0.query("UPDATE note SET body = ? WHERE id = 1", [.text(body)])
         }
     }

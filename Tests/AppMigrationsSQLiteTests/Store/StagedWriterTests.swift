@@ -24,7 +24,7 @@ import Testing
         let store = try Wreck.store(journal: journal)
         var mine: SQLiteConnection?
         let error = try sqlError {
-            try store.migrateStaged(lockTimeout: .milliseconds(5)) { _ in
+            try store.migrateStaged(lockTimeout: .inVain) { _ in
                 mine = try SQLiteConnection(path: Self.copy(of: store))
                 try mine?.query("BEGIN IMMEDIATE")
                 try mine?.query("DELETE FROM note")

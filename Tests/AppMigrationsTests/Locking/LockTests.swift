@@ -58,6 +58,7 @@ import Testing
         try holdingLock(folder) {
             let manager = try folder.manager(
                 "1.4",
+                // The real clock, since the error tells of the time.
                 options: MigrationManager.Options(lockTimeout: .milliseconds(5))
             )
             let error = try manager.refusal(of: "1.2")

@@ -1,5 +1,4 @@
 import AppMigrations
-import TestSupport
 
 extension Log {
     /// Options that log each event as its kind, version and attempt, and what only some events have.

@@ -1,5 +1,3 @@
-import TestSupport
-
 @testable import AppMigrations
 
 /// States and JSON texts of every shape, the same in every run.

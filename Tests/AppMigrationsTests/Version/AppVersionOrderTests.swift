@@ -1,5 +1,4 @@
 import AppMigrations
-import TestSupport
 import Testing
 
 /// The order of versions against a slow and obvious one.

@@ -73,7 +73,7 @@ enum Campaign {
         let began = Baton.seconds()
         for allowance in 0...5 {
             let search = scenario.searching()
-            guard let finding = search.run(allowance: allowance, seconds: 60) else { continue }
+            guard let finding = search.run(allowance: allowance, seconds: 20) else { continue }
             say(
                 "found: \(arguments.planted), in \(rounded(Baton.seconds() - began)) s, with \(allowance) deviations"
             )

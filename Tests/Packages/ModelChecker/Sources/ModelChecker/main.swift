@@ -9,9 +9,7 @@ ProcessMemory.record(processes: 4) {
     _ = Scenario.firstRun.last.run(ghost)
 }
 let crowds: [any Searchable] = arguments.mode == .walk ? [Scenario.crowd] : []
-let scenarios = (crowds + Scenario.all + FleetScenario.all).filter {
-    arguments.only.map($0.name.contains) ?? true
-}
+let scenarios = arguments.chosen(of: crowds + Scenario.all + FleetScenario.all)
 var isSound = true
 switch arguments.mode {
 case .search:

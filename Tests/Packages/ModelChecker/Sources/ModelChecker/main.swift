@@ -10,6 +10,10 @@ ProcessMemory.record(processes: 4) {
 }
 let crowds: [any Searchable] = arguments.mode == .walk ? [Scenario.crowd] : []
 let scenarios = arguments.chosen(of: crowds + Scenario.all + FleetScenario.all)
+for sentence in SystemCheck.failures() {
+    say("The simulated system doesn't do what a system does: \(sentence)")
+    end(1)
+}
 var isSound = true
 switch arguments.mode {
 case .search:

@@ -13,17 +13,9 @@ public func renameat(
     let (old, new) = (text(old), text(new))
     let call = Machine.call(.rename, "rename \(Machine.name(folder, old)) to \(Machine.name(newFolder, new))")
     { () throws(Refusal) in
-        let disk = Machine.system.disk
-        let source = try disk.place(old, from: try Machine.folder(folder), following: false)
-        let target = try disk.place(new, from: try Machine.folder(newFolder), following: false)
-        guard let number = source.node else { throw Refusal(ENOENT) }
-        if let found = target.node {
-            if found == number { return 0 }
-            let (moved, replaced) = (try disk.node(number), try disk.node(found))
-            if moved.kind == .folder, replaced.kind != .folder { throw Refusal(ENOTDIR) }
-            if moved.kind != .folder, replaced.kind == .folder { throw Refusal(EISDIR) }
-            if !replaced.entries.isEmpty { throw Refusal(ENOTEMPTY) }
-        }
+        let source = try Machine.system.disk.place(old, from: try Machine.folder(folder), following: false)
+        let target = try Machine.system.disk.place(new, from: try Machine.folder(newFolder), following: false)
+        guard let number = try Machine.system.disk.moved(source, to: target) else { return 0 }
         Machine.system.disk.move(
             source.name,
             from: source.folder,
@@ -49,6 +41,7 @@ public func unlinkat(_ folder: Int32, _ path: UnsafePointer<CChar>, _ flags: Int
         let node = try Machine.system.disk.node(number)
         if kind == .removeFolder {
             if node.kind != .folder { throw Refusal(ENOTDIR) }
+            if Machine.system.disk.isRoot(number) { throw Refusal(EBUSY) }
             if !node.entries.isEmpty { throw Refusal(ENOTEMPTY) }
         } else if node.kind == .folder {
             throw Refusal(EISDIR)

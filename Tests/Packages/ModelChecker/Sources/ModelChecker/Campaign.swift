@@ -41,7 +41,8 @@ extension Scenario: Searchable {
             )
             plans.append(Plan("an error and a death", .init(deaths: 1, faults: 1), allowance: isFull ? 4 : 2))
         }
-        return plans
+        return isFull
+            ? plans : plans.map { Plan($0.name, $0.budget, allowance: min($0.allowance, self.deviations)) }
     }
 }
 

@@ -58,6 +58,12 @@ enum SystemCheck {
             nested == ["/app/notes/f=old", "/kept/f=old", "/new/notes/f=old"],
             "no folder is lost on its way: \(nested)"
         )
+        let synced = losses {
+            _ = mkdir("/new", 0o700)
+            _ = rename("/app/notes", "/new/notes")
+            _ = fsync(open("/new", O_RDONLY | O_DIRECTORY))
+        }
+        require(synced == ["/new/notes/f=old"], "a move is durable with the folder: \(synced)")
         return failures
     }
 

@@ -9,7 +9,10 @@ ProcessMemory.record(processes: 4) {
     _ = Scenario.firstRun.last.run(ghost)
 }
 let crowds: [any Searchable] = arguments.mode == .walk ? [Scenario.crowd] : []
-let scenarios = arguments.chosen(of: crowds + Scenario.all + FleetScenario.all)
+let scenarios = arguments.chosen(
+    of: crowds + Scenario.all + FleetScenario.all,
+    orByName: Scenario.awaited
+)
 for sentence in SystemCheck.failures() {
     say("The simulated system doesn't do what a system does: \(sentence)")
     end(1)

@@ -128,9 +128,15 @@ extension Disk {
         }
         // The other half of a move between two folders is in the same transaction of the journal.
         let done = Set(node.changes.map(\.number))
+        var isOfMove = false
         for other in nodes.indices
         where nodes[other]?.changes.contains(where: { done.contains($0.number) }) == true {
+            isOfMove = true
             synchronize(other)
+        }
+        // So is the name of a new folder that something was moved into.
+        if isOfMove, nodes[node.above]?.changes.contains(where: { $0.isOfNew(number) }) == true {
+            synchronize(node.above)
         }
         for number in nodes.indices { free(number) }
     }

@@ -51,6 +51,11 @@ public struct Node {
 
         let number: Int
         let kind: Kind
+
+        /// Whether it gives a file or folder its name.
+        func isOfNew(_ node: Int) -> Bool {
+            if case .add(_, node) = kind { true } else { false }
+        }
     }
 
     public let kind: Kind

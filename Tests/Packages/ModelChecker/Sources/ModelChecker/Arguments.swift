@@ -5,8 +5,10 @@ struct Arguments {
     enum Mode: String { case search, planted, walk, trace }
 
     var mode = Mode.search
-    /// A part of a scenario's name.
-    var only: String?
+    /// Parts of the names of those scenarios that are asked for; all are, where there is none.
+    private(set) var only: [String] = []
+    /// A part of the names of those that aren't.
+    private var without: String?
     var budget = Scenario.Budget()
     var allowance = Int.max
     /// The time of one search, or one walk.
@@ -26,7 +28,8 @@ struct Arguments {
             guard let value = rest.popFirst() else { Self.refuse(option) }
             switch option {
             case "--planted": planted = value
-            case "--only": only = value
+            case "--only": only.append(value)
+            case "--without": without = value
             case "--deaths": budget.deaths = Int(value) ?? 0
             case "--power": budget.powerLosses = Int(value) ?? 0
             case "--faults": budget.faults = Int(value) ?? 0
@@ -39,11 +42,25 @@ struct Arguments {
         }
     }
 
+    /// The scenarios that are asked for, those of `others` by name; a name that none has is a mistake.
+    func chosen(of scenarios: [any Searchable], orByName others: [any Searchable]) -> [any Searchable] {
+        let scenarios = scenarios + (only.isEmpty ? [] : others)
+        for name in only where !scenarios.contains(where: { $0.name.contains(name) }) {
+            Self.refuse("--only \(name): no scenario has this name")
+        }
+        return scenarios.filter { scenario in
+            if let without, scenario.name.contains(without) { return false }
+            return only.isEmpty || only.contains { scenario.name.contains($0) }
+        }
+    }
+
     private static func refuse(_ option: String) -> Never {
         print(
-            "ModelChecker search|planted|walk|trace [--only NAME] [--deaths N] [--power N] [--faults N] [--stalls N]"
+            "ModelChecker search|planted|walk|trace [--only NAME]... [--without NAME] [--deaths N] [--power N] [--faults N]"
         )
-        print("    [--allowance N] [--seconds N] [--seed N] [--planted BUG] [--full]; not \(option)")
+        print(
+            "    [--stalls N] [--allowance N] [--seconds N] [--seed N] [--planted BUG] [--full]; not \(option)"
+        )
         exit(2)
     }
 }

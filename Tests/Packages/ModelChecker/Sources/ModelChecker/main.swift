@@ -9,8 +9,13 @@ ProcessMemory.record(processes: 4) {
     _ = Scenario.firstRun.last.run(ghost)
 }
 let crowds: [any Searchable] = arguments.mode == .walk ? [Scenario.crowd] : []
-let scenarios = (crowds + Scenario.all + FleetScenario.all).filter {
-    arguments.only.map($0.name.contains) ?? true
+let scenarios = arguments.chosen(
+    of: crowds + Scenario.all + FleetScenario.all,
+    orByName: Scenario.awaited
+)
+for sentence in SystemCheck.failures() {
+    say("The simulated system doesn't do what a system does: \(sentence)")
+    end(1)
 }
 var isSound = true
 switch arguments.mode {

@@ -4,8 +4,11 @@ import SimulatedSystem
 /// What an all-seeing observer of the processes knows, and what has to hold in every state.
 final class Ghost {
     static let folder = "/app/state"
+    /// The manager that every scenario has.
+    static let library = "Library"
     static let stateFile = folder + "/Library.migrations.json"
 
+    /// What is known of migrations goes by their versions; those of another manager than the library have its name before them.
     struct Knowledge {
         /// The closure that each process is in.
         var running: [String?] = []
@@ -13,8 +16,8 @@ final class Ghost {
         var begins: [String: Int] = [:]
         /// The closures that returned.
         var returned: Set<String> = []
-        /// The newest version that a call has returned for: it may not be forgotten any more.
-        var acknowledged: String?
+        /// The newest version of each manager that a call has returned for: it may not be forgotten any more.
+        var acknowledged: [String: String] = [:]
         /// How many processes died, and how many of them in a closure.
         var deaths = 0
         var deathsInClosures = 0
@@ -32,13 +35,21 @@ final class Ghost {
     var isLast = false
     var hasLostPower = false
     private(set) var violation: String?
-    private var mark: AppVersion?
-    private var seen: (node: Int, hash: UInt64)?
+    private var sights: [Sight] = []
+
+    /// What was seen of a manager's state last.
+    private struct Sight {
+        let manager: String
+        let stateFile: String
+        var mark: AppVersion?
+        var seen: (node: Int, hash: UInt64)?
+    }
 
     func reset(_ processes: Int) {
         knowledge = Knowledge(running: Array(repeating: nil, count: processes))
         (isTroubled, isLast, hasLostPower) = (false, false, false)
-        (violation, mark, seen) = (nil, nil, nil)
+        violation = nil
+        sights = managers.map { Sight(manager: $0, stateFile: Self.folder + "/\($0).migrations.json") }
     }
 
     func fail(_ sentence: String) {
@@ -53,58 +64,82 @@ final class Ghost {
         for (note, count) in knowledge.notes {
             hash &+= Machine.mix(Self.hash(note), UInt64(count) | 1 << 41)
         }
-        hash = Machine.mix(hash, Self.hash(knowledge.acknowledged ?? ""))
+        for (manager, version) in knowledge.acknowledged {
+            hash &+= Machine.mix(Self.hash(manager), UInt64(Names.number(version)) | 1 << 42)
+        }
         hash = Machine.mix(hash, UInt64(knowledge.deaths << 8 | knowledge.deathsInClosures))
         return Machine.mix(hash, (knowledge.isLowered ? 2 : 3) | (knowledge.isExclusive ? 8 : 4))
     }
 
     private static func hash(_ text: String) -> UInt64 { UInt64(Names.number(text)) }
 
-    var facts: StateFacts? { Machine.system.disk.content(Self.stateFile).flatMap(StateFacts.of) }
+    var facts: StateFacts? { facts(of: Self.library) }
 
-    /// Looks at the state file after every change.
+    func facts(of manager: String) -> StateFacts? {
+        Machine.system.disk.content(Self.folder + "/\(manager).migrations.json").flatMap(StateFacts.of)
+    }
+
+    /// Looks at each state file after every change.
     func look() {
-        guard let number = Machine.system.disk.find(Self.stateFile),
-            let content = Machine.system.disk.content(Self.stateFile)
+        for index in sights.indices { look(&sights[index]) }
+    }
+
+    private func look(_ sight: inout Sight) {
+        guard let number = Machine.system.disk.find(sight.stateFile),
+            let content = Machine.system.disk.content(sight.stateFile)
         else {
-            if mark != nil, !knowledge.isLowered {
+            if sight.mark != nil, !knowledge.isLowered {
                 fail("Once there is a state it is there at every moment.")
             }
-            seen = nil
+            sight.seen = nil
             return
         }
-        if let seen, seen == (number, content.hash) { return }
-        seen = (number, content.hash)
+        if let seen = sight.seen, seen == (number, content.hash) { return }
+        sight.seen = (number, content.hash)
         guard let facts = StateFacts.of(content) else {
             return fail("The state file is a whole state at every moment.")
         }
-        if let mark, facts.lastRun < mark, !knowledge.isLowered {
+        if let mark = sight.mark, facts.lastRun < mark, !knowledge.isLowered {
             fail("The mark of what has run never falls: it was \(mark) and is \(facts.lastRun).")
         }
-        mark = facts.lastRun
+        sight.mark = facts.lastRun
         for version in versions where AppVersion(version).map({ $0 <= facts.lastRun }) ?? false {
-            if knowledge.returned.contains(version) { continue }
+            let migration = Self.migration(version, of: sight.manager)
+            if knowledge.returned.contains(migration) { continue }
             fail(
-                "A migration is recorded only after it returned, and none is skipped: \(version) did not return."
+                "A migration is recorded only after it returned, and none is skipped: \(migration) did not return."
             )
         }
-        for version in facts.history { knowledge.begins[version] = nil }
+        for version in facts.history {
+            knowledge.begins[Self.migration(version, of: sight.manager)] = nil
+        }
     }
 
-    /// The versions that some app of the scenario declares, all of which are to run.
+    /// The versions that some app of the scenario declares with each manager, all of which are to run.
     let versions: [String]
+    let managers: [String]
 
-    init(_ versions: [String]) { self.versions = versions }
+    init(_ versions: [String], _ managers: [String] = [library]) {
+        (self.versions, self.managers) = (versions, managers)
+    }
 
-    /// Whether a live process has the lock of the state.
+    static func migration(_ version: String, of manager: String) -> String {
+        manager == library ? version : "\(manager) \(version)"
+    }
+
+    /// Whether a live process has the lock of a state.
     var isAnyAtWork: Bool {
-        Machine.system.disk.find(Self.folder + "/Library.migrations.lock").map(Machine.system.isHeld) ?? false
+        managers.contains {
+            Machine.system.disk.find(Self.folder + "/\($0).migrations.lock").map(Machine.system.isHeld)
+                ?? false
+        }
     }
 }
 
 /// What happens to the processes.
 extension Ghost {
-    func begins(_ version: String, attempt: Int) {
+    func begins(_ version: String, of manager: String, attempt: Int) {
+        let version = Self.migration(version, of: manager)
         let process = Machine.current
         if let other = knowledge.running.indices.first(where: {
             knowledge.running[$0] != nil && $0 != process
@@ -112,7 +147,8 @@ extension Ghost {
             knowledge.isExclusive
         {
             fail(
-                "One closure of a manager runs at a time: processes \(other + 1) and \(process + 1) are in one."
+                "One closure of a manager, or over a file, runs at a time: "
+                    + "processes \(other + 1) and \(process + 1) are in one."
             )
         }
         knowledge.running[process] = version
@@ -136,7 +172,7 @@ extension Ghost {
     }
 
     /// The call that ran this version came back: whatever happens, it is recorded.
-    func acknowledge(_ version: String) { knowledge.acknowledged = version }
+    func acknowledge(_ version: String, of manager: String) { knowledge.acknowledged[manager] = version }
 
     func died(_ process: Int) {
         if process >= knowledge.running.count { return }
@@ -147,11 +183,13 @@ extension Ghost {
 
     func lostPower() {
         hasLostPower = true
-        mark = nil
+        for index in sights.indices { sights[index].mark = nil }
         look()
-        guard let acknowledged = knowledge.acknowledged.flatMap({ AppVersion($0) }) else { return }
-        if let facts, facts.lastRun >= acknowledged { return }
         if knowledge.isLowered { return }
-        fail("What a call has said to be recorded survives a power loss: \(acknowledged).")
+        for manager in managers {
+            guard let version = knowledge.acknowledged[manager].flatMap({ AppVersion($0) }) else { continue }
+            if let facts = facts(of: manager), facts.lastRun >= version { continue }
+            fail("What a call has said to be recorded survives a power loss: \(version).")
+        }
     }
 }

@@ -20,6 +20,7 @@ func app(
     _ current: String,
     _ declarations: [Declaration],
     named name: String = "app",
+    manager: String = Ghost.library,
     firstRun: MigrationManager.FirstRun = .existingData(at: "1.0"),
     options: MigrationManager.Options = MigrationManager.Options(lockTimeout: .seconds(10)),
     opened: @escaping @Sendable (Ghost) -> Void = { _ in },
@@ -28,7 +29,7 @@ func app(
     Scenario.Program(name: "\(name) \(current)", isLooking: options.isReadOnly) { ghost in
         do {
             let migrations = try MigrationManager(
-                named: "Library",
+                named: manager,
                 currentVersion: current,
                 firstRun: firstRun,
                 stateDirectory: Ghost.folder,
@@ -43,7 +44,7 @@ func app(
                     protecting: declaration.protecting
                 ) { context in
                     if !mark("the closure of \(declaration.version) begins") { throw Died() }
-                    ghost.begins(declaration.version, attempt: context.attempt)
+                    ghost.begins(declaration.version, of: manager, attempt: context.attempt)
                     do {
                         try declaration.work(ghost, context)
                     } catch {
@@ -53,7 +54,7 @@ func app(
                     if !mark("the closure of \(declaration.version) returns") { throw Died() }
                     ghost.ends(returning: true)
                 }
-                if hasRun, Machine.isAlive { ghost.acknowledge(declaration.version) }
+                if hasRun, Machine.isAlive { ghost.acknowledge(declaration.version, of: manager) }
             }
             try finally(ghost, migrations)
             return "done"

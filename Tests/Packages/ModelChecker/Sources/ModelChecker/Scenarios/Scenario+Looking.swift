@@ -6,7 +6,7 @@ extension Scenario {
 
     /// A process only asks what would run.
     static let plan = beside("a plan beside a run", named: "planning app") { ghost, migrations in
-        let isRecorded = ghost.knowledge.acknowledged == "1.1"
+        let isRecorded = ghost.knowledge.acknowledged[Ghost.library] == "1.1"
         let kinds = try migrations.plan { try $0.whenMigrating(toVersion: "1.1") {} }.map(\.kind)
         if !Machine.isAlive { return }
         // What was recorded before the manager was made is known to it.
@@ -22,7 +22,7 @@ extension Scenario {
     static let readOnly = beside(
         "a read-only manager beside a run",
         Program(name: "looking app 1.1", isLooking: true) { ghost in
-            let wasRecorded = ghost.knowledge.acknowledged == "1.1"
+            let wasRecorded = ghost.knowledge.acknowledged[Ghost.library] == "1.1"
             let ending = app("1.1", [one], options: .init(isReadOnly: true)).run(ghost)
             if !Machine.isAlive { return ending }
             if ending == "done", !ghost.knowledge.returned.contains("1.1") {

@@ -2,7 +2,7 @@ import AppMigrations
 import SimulatedSystem
 
 extension Scenario {
-    static let protecting = [protectedFile, protectedFolder, protectedThrow]
+    static let protecting = [protectedFile, protectedFolder, protectedThrow, protectedElsewhere]
 
     private static let old = "old notes"
     private static let new = "NEW NOTES, LONGER"
@@ -73,6 +73,24 @@ extension Scenario {
             recorded(["1.1"])(ghost)
             if Files.text(Files.notes) != new { ghost.fail("What is recorded is done.") }
         }
+    )
+
+    /// The state, with its copies, is on another file system than the file.
+    static let protectedElsewhere = Scenario(
+        name: "protecting a file of another file system",
+        versions: ["1.1"],
+        setUp: { ghost in
+            _ = mkdir("/app", 0o700)
+            Machine.system.disk.mount("state", in: "/app")
+            protectedThrow.setUp(ghost)
+        },
+        programs: protectedThrow.programs,
+        restart: protectedThrow.restart,
+        last: protectedThrow.last,
+        isLarge: true,
+        deviations: 1,
+        endings: protectedThrow.endings,
+        atEnd: protectedThrow.atEnd
     )
 
     private static let failing = Declaration(version: "1.1", protecting: [Files.notes]) { _, context in

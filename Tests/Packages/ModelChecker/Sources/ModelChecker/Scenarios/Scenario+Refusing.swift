@@ -41,7 +41,7 @@ extension Scenario {
         programs: [
             app("1.1", [one]),
             Program(name: "app 1.2, which upgrades from 1.1") { ghost in
-                let wasRecorded = ghost.knowledge.acknowledged == "1.1"
+                let wasRecorded = ghost.knowledge.acknowledged[Ghost.library] == "1.1"
                 let options = MigrationManager.Options(lockTimeout: .seconds(10), upgradesFrom: "1.1")
                 let ending = app("1.2", [two], options: options).run(ghost)
                 if Machine.isAlive, ending == "tooOld", wasRecorded {

@@ -22,6 +22,8 @@ struct Scenario: Sendable {
     let name: String
     /// The versions that are to run, each declared by some app.
     let versions: [String]
+    /// The managers, each of which declares these.
+    var managers = [Ghost.library]
     var setUp: @Sendable (Ghost) -> Void = { _ in }
     let programs: [Program]
     /// Started when the program of that place has died, and after a power loss.
@@ -30,6 +32,8 @@ struct Scenario: Sendable {
     let last: Program
     /// Whether CI searches only a part of it.
     var isLarge = false
+    /// How far CI's searches deviate from going straight on, where that is less than in others.
+    var deviations = Int.max
     /// How a program may end where nothing failed.
     var endings: Set<String> = ["done"]
     var budget = Budget()

@@ -198,8 +198,9 @@ public func fsync(_ file: Int32) -> Int32 {
 
 public func syncfs(_ file: Int32) -> Int32 {
     let call = Machine.call(.synchronizeAll, "sync the whole file system to disk") { () throws(Refusal) in
-        if try Machine.system.file(file).isNameOnly { throw Refusal(EBADF) }
-        Machine.system.disk.synchronizeAll()
+        let open = try Machine.system.file(file)
+        if open.isNameOnly { throw Refusal(EBADF) }
+        Machine.system.disk.synchronizeAll(on: try Machine.system.disk.node(open.node).device)
         return 0
     }
     return Int32(call)

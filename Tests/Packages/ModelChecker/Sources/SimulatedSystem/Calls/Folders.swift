@@ -13,17 +13,9 @@ public func renameat(
     let (old, new) = (text(old), text(new))
     let call = Machine.call(.rename, "rename \(Machine.name(folder, old)) to \(Machine.name(newFolder, new))")
     { () throws(Refusal) in
-        let disk = Machine.system.disk
-        let source = try disk.place(old, from: try Machine.folder(folder), following: false)
-        let target = try disk.place(new, from: try Machine.folder(newFolder), following: false)
-        guard let number = source.node else { throw Refusal(ENOENT) }
-        if let found = target.node {
-            if found == number { return 0 }
-            let (moved, replaced) = (try disk.node(number), try disk.node(found))
-            if moved.kind == .folder, replaced.kind != .folder { throw Refusal(ENOTDIR) }
-            if moved.kind != .folder, replaced.kind == .folder { throw Refusal(EISDIR) }
-            if !replaced.entries.isEmpty { throw Refusal(ENOTEMPTY) }
-        }
+        let source = try Machine.system.disk.place(old, from: try Machine.folder(folder), following: false)
+        let target = try Machine.system.disk.place(new, from: try Machine.folder(newFolder), following: false)
+        guard let number = try Machine.system.disk.moved(source, to: target) else { return 0 }
         Machine.system.disk.move(
             source.name,
             from: source.folder,
@@ -49,6 +41,7 @@ public func unlinkat(_ folder: Int32, _ path: UnsafePointer<CChar>, _ flags: Int
         let node = try Machine.system.disk.node(number)
         if kind == .removeFolder {
             if node.kind != .folder { throw Refusal(ENOTDIR) }
+            if Machine.system.disk.isRoot(number) { throw Refusal(EBUSY) }
             if !node.entries.isEmpty { throw Refusal(ENOTEMPTY) }
         } else if node.kind == .folder {
             throw Refusal(EISDIR)
@@ -143,6 +136,8 @@ func copied(_ text: String) -> UnsafeMutablePointer<CChar> {
 public final class FolderStream {
     let file: Int32
     var names: [Name]
+    /// Why it couldn't be listed, which only readdir(3) can tell.
+    var refusal: Int32 = 0
     let entry = UnsafeMutablePointer<dirent>.allocate(capacity: 1)
 
     init(_ file: Int32, _ names: [Name]) {
@@ -158,7 +153,8 @@ public func fdopendir(_ file: Int32) -> FolderStream? { FolderStream(file, []) }
 /// Lists the folder: all its names at once, as a folder that fits one block is.
 public func rewinddir(_ stream: FolderStream) {
     let file = stream.file
-    _ = Machine.call(.list, node: Machine.system.nodeNumber(file), "list \(Machine.path(file))") {
+    stream.names = []
+    let call = Machine.call(.list, node: Machine.system.nodeNumber(file), "list \(Machine.path(file))") {
         () throws(Refusal) in
         let number = try Machine.system.file(file).node
         let node = try Machine.system.disk.node(number)
@@ -167,10 +163,14 @@ public func rewinddir(_ stream: FolderStream) {
         for name in stream.names { Machine.observe(UInt64(name) | 1 << 45) }
         return stream.names.count
     }
+    stream.refusal = call < 0 ? errno : 0
 }
 
 public func readdir(_ stream: FolderStream) -> UnsafeMutablePointer<dirent>? {
-    guard let name = stream.names.popLast() else { return nil }
+    guard let name = stream.names.popLast() else {
+        if stream.refusal != 0 { errno = stream.refusal }
+        return nil
+    }
     withUnsafeMutablePointer(to: &stream.entry.pointee.d_name) { field in
         field.withMemoryRebound(to: CChar.self, capacity: 256) { bytes in
             for (index, byte) in Names.text(name).utf8CString.enumerated() { bytes[index] = byte }

@@ -4,7 +4,9 @@
 public func flock(_ file: Int32, _ operation: Int32) -> Int32 {
     let kind: Call.Kind = operation & LOCK_UN != 0 ? .unlock : .lock
     let node = Machine.system.nodeNumber(file)
-    let call = Machine.call(kind, node: node, "\(kind) \(Machine.path(file))") { () throws(Refusal) in
+    let manner = operation & LOCK_SH != 0 ? ", shared" : ""
+    let call = Machine.call(kind, node: node, "\(kind) \(Machine.path(file))\(manner)") {
+        () throws(Refusal) in
         let index = try Machine.system.index(file)
         if try Machine.system.file(file).isNameOnly { throw Refusal(EBADF) }
         if kind == .unlock {
@@ -13,7 +15,13 @@ public func flock(_ file: Int32, _ operation: Int32) -> Int32 {
         }
         let isSharing = operation & LOCK_SH != 0
         Machine.touch(.lock(node), Machine.system.lockOfOthers(node, Machine.current))
-        if Machine.system.isLocked(node, besides: index, sharing: isSharing) { throw Refusal(EWOULDBLOCK) }
+        if Machine.system.isLocked(node, besides: index, sharing: isSharing) {
+            // flock(2): a lock that can't be converted is lost.
+            if Machine.system.files[index]?.lock != (isSharing ? .shared : .exclusive) {
+                Machine.system.files[index]?.lock = .none
+            }
+            throw Refusal(EWOULDBLOCK)
+        }
         Machine.system.files[index]?.lock = isSharing ? .shared : .exclusive
         return 0
     }

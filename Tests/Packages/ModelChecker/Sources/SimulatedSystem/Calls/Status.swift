@@ -7,8 +7,9 @@ extension Machine {
     static func tell(_ number: Int, _ status: UnsafeMutablePointer<stat>) throws(Refusal) {
         let node = try system.disk.node(number)
         status.pointee = stat()
-        status.pointee.st_dev = 1
-        status.pointee.st_ino = UInt(number)
+        status.pointee.st_dev = UInt(node.device)
+        // The roots of file systems of one kind have the same number, as those of ext4 have 2.
+        status.pointee.st_ino = UInt(system.disk.isRoot(number) ? Disk.root : number)
         status.pointee.st_nlink = UInt(node.links)
         status.pointee.st_mode = node.mode | node.format
         status.pointee.st_uid = user
@@ -79,7 +80,9 @@ public func fstat(_ file: Int32, _ status: UnsafeMutablePointer<stat>) -> Int32 
     return Int32(call)
 }
 
-/// statx(2), of which only the attributes of a mount are asked for: nothing is mounted here.
+/// statx(2), of which only the attributes of a mount are asked for.
+///
+/// They never change, so the scheduler doesn't see the call.
 public func statx(
     _ folder: Int32,
     _ path: UnsafePointer<CChar>,
@@ -88,9 +91,19 @@ public func statx(
     _ status: UnsafeMutableRawPointer
 ) -> Int32 {
     let words = status.assumingMemoryBound(to: UInt64.self)
-    words[1] = 0
-    words[7] = 0x2000
-    return 0
+    do throws(Refusal) {
+        let start = try Machine.folder(folder)
+        let path = text(path)
+        // An empty path stands for the open folder itself.
+        let place = path.isEmpty ? nil : try Machine.system.disk.place(path, from: start, following: false)
+        guard let number = place.map({ $0.node }) ?? start else { throw Refusal(ENOENT) }
+        words[1] = Machine.system.disk.isRoot(number) ? 0x2000 : 0
+        words[7] = 0x2000
+        return 0
+    } catch {
+        errno = error.number
+        return -1
+    }
 }
 
 /// Linux 6.1.

@@ -29,8 +29,8 @@ extension Disk {
         }
     }
 
-    private static let dot = Names.number(".")
-    private static let dotDot = Names.number("..")
+    static let dot = Names.number(".")
+    static let dotDot = Names.number("..")
 
     func place(_ path: String, from start: Int, following: Bool) throws(Refusal) -> Place {
         try place(path, from: start, following: following, links: 0)

@@ -1,7 +1,8 @@
 /// What is left after a power loss: what was synced, and any part of the rest.
 ///
 /// Names and bytes are lost apart, as on ext4, xfs and btrfs. A rename happens wholly or not at all, and so do both halves of
-/// a move between folders. Permissions are not lost.
+/// a move between folders. No file is lost by a move, into a folder that was lost or after an earlier one that was: what
+/// depends on a change is lost with it. Permissions are not lost.
 extension Disk {
     /// Beyond so many changes or files not every subset is tried: then the changes are lost from some point on, or one alone is.
     private static var subsetLimit: Int { 6 }
@@ -9,7 +10,7 @@ extension Disk {
     /// Loses what isn't synced; `choose` decides among as many outcomes as it is given.
     public mutating func losePower(_ choose: (Int) -> Int) {
         let numbers = Set(nodes.flatMap { $0?.changes.map(\.number) ?? [] }).sorted()
-        let kept = Self.kept(numbers, choose)
+        let kept = withoutOrphans(Self.kept(numbers, choose))
         for index in nodes.indices {
             guard let node = nodes[index], node.kind == .folder else { continue }
             var entries = node.syncedEntries
@@ -36,6 +37,32 @@ extension Disk {
         return Set(numbers).subtracting([numbers[outcome - numbers.count - 1]])
     }
 
+    /// The changes without those that put something into a folder whose own name is lost, or move it once more after a move
+    /// that is lost.
+    private func withoutOrphans(_ kept: Set<Int>) -> Set<Int> {
+        var kept = kept
+        var homeless: Set<Int> = []
+        let changes = nodes.indices.flatMap { folder in (nodes[folder]?.changes ?? []).map { (folder, $0) } }
+        for (folder, change) in changes.sorted(by: { $0.1.number < $1.1.number }) {
+            switch change.kind {
+            case .add(_, let number):
+                let isMovedAgain = homeless.contains(number) && isMove(change, changes)
+                if homeless.contains(folder) || isMovedAgain { kept.remove(change.number) }
+                if !kept.contains(change.number) { homeless.insert(number) }
+            case .move(_, _, let number):
+                if kept.contains(change.number) { homeless.remove(number) }
+            case .remove: break
+            }
+        }
+        return kept
+    }
+
+    private func isMove(_ change: Node.Change, _ changes: [(Int, Node.Change)]) -> Bool {
+        changes.contains { (_, other) in
+            if case .remove = other.kind { other.number == change.number } else { false }
+        }
+    }
+
     private static func set(_ name: Name, _ node: Int, _ entries: inout [Node.Entry]) {
         entries.removeAll { $0.name == name }
         entries.append(Node.Entry(name: name, node: node))
@@ -51,6 +78,7 @@ extension Disk {
             update(folder) { $0.entries = entries }
             for entry in entries {
                 links[entry.node] += 1
+                update(entry.node) { $0.above = folder }
                 if nodes[entry.node]?.kind == .folder, links[entry.node] == 1 { waiting.append(entry.node) }
             }
         }

@@ -10,7 +10,7 @@ public struct Disk {
     public static let root = 1
 
     public init() {
-        nodes = [nil, Node(.folder, mode: 0o755, above: Self.root)]
+        nodes = [nil, Node(.folder, mode: 0o755, above: Self.root, device: 1)]
         nodes[Self.root]?.links = 1
     }
 
@@ -23,10 +23,18 @@ public struct Disk {
         if nodes[number] != nil { nodes[number].modify(body) }
     }
 
-    mutating func make(_ kind: Node.Kind, mode: UInt32, _ name: Name, in folder: Int) -> Int {
+    /// Makes something, on the file system of the folder where `device` names no other.
+    mutating func make(
+        _ kind: Node.Kind,
+        mode: UInt32,
+        _ name: Name,
+        in folder: Int,
+        device: Int? = nil
+    ) -> Int {
         let number = nodes.indices.dropFirst(2).first { nodes[$0] == nil } ?? nodes.count
         if number == nodes.count { nodes.append(nil) }
-        nodes[number] = Node(kind, mode: mode, above: folder)
+        let device = device ?? nodes[folder]?.device ?? 1
+        nodes[number] = Node(kind, mode: mode, above: folder, device: device)
         add(name, number, to: folder)
         return number
     }
@@ -120,15 +128,25 @@ extension Disk {
         }
         // The other half of a move between two folders is in the same transaction of the journal.
         let done = Set(node.changes.map(\.number))
+        var isOfMove = false
         for other in nodes.indices
         where nodes[other]?.changes.contains(where: { done.contains($0.number) }) == true {
+            isOfMove = true
             synchronize(other)
+        }
+        // So is the name of a new folder that something was moved into.
+        if isOfMove, nodes[node.above]?.changes.contains(where: { $0.isOfNew(number) }) == true {
+            synchronize(node.above)
         }
         for number in nodes.indices { free(number) }
     }
 
     public mutating func synchronizeAll() {
         for number in nodes.indices { synchronize(number) }
+    }
+
+    mutating func synchronizeAll(on device: Int) {
+        for number in nodes.indices where nodes[number]?.device == device { synchronize(number) }
     }
 
     /// From here on everything that isn't synced is kept apart; what is there counts as synced.

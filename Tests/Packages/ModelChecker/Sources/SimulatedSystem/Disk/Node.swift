@@ -51,6 +51,11 @@ public struct Node {
 
         let number: Int
         let kind: Kind
+
+        /// Whether it gives a file or folder its name.
+        func isOfNew(_ node: Int) -> Bool {
+            if case .add(_, node) = kind { true } else { false }
+        }
     }
 
     public let kind: Kind
@@ -60,6 +65,8 @@ public struct Node {
     public internal(set) var entries: [Entry] = []
     /// The folder above, of a folder.
     var above: Int
+    /// The file system that it is on.
+    let device: Int
     /// How many names lead to it, and how many open files.
     var links = 0
     var opens = 0
@@ -71,10 +78,11 @@ public struct Node {
     var syncedEntries: [Entry] = []
     var changes: [Change] = []
 
-    init(_ kind: Kind, mode: UInt32, above: Int) {
+    init(_ kind: Kind, mode: UInt32, above: Int, device: Int) {
         self.kind = kind
         self.mode = mode
         self.above = above
+        self.device = device
     }
 
     func find(_ name: Name) -> Int? { entries.first { $0.name == name }?.node }

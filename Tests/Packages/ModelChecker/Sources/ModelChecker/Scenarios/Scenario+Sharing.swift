@@ -1,0 +1,104 @@
+import AppMigrations
+import SimulatedSystem
+
+/// Two managers that protect the same file: one names the folder, the other a file in it.
+extension Scenario {
+    static let sharing = [sharedFile, sharedFailure]
+
+    /// The closure over the folder throws once, while the one over the file returns.
+    static let sharedFile = shared("two managers share a file", Declaration.ofIndex)
+
+    /// Both closures throw once.
+    static let sharedFailure = shared("two managers share a file, and both throw", Declaration.failingOfIndex)
+
+    private static func shared(_ name: String, _ ofIndex: Declaration) -> Scenario {
+        Scenario(
+            name: name,
+            versions: ["1.1"],
+            managers: [Ghost.library, index],
+            setUp: { ghost in
+                started("1.0")(ghost)
+                _ = app("1.0", [], manager: index, firstRun: .freshInstall).run(ghost)
+                _ = mkdir(Files.library, 0o700)
+                Files.make(Files.library + "/index", "old index")
+                Files.make(Files.library + "/photo", "old photo")
+            },
+            programs: [library(.ofFolder), indexing(ofIndex)],
+            restart: both(.ofFolder, ofIndex),
+            last: both(.quietOfFolder, .ofIndex),
+            isLarge: true,
+            deviations: 1,
+            // While one has the file, the other is refused or waits.
+            endings: ["done", "migrationFailed", "protectionFailed"],
+            atEnd: { ghost in
+                recorded(["1.1"])(ghost)
+                requireOwnWork(ghost)
+            }
+        )
+    }
+
+    fileprivate static let index = "Index"
+
+    private static func library(_ declaration: Declaration) -> Program {
+        app("1.1", [declaration], named: "app, its library", opened: requireOwnWork)
+    }
+
+    private static func indexing(_ declaration: Declaration) -> Program {
+        app("1.1", [declaration], named: "app, its index", manager: index, opened: requireOwnWork)
+    }
+
+    /// One process makes both managers before either declares: what one has to put back would shut the other out.
+    private static func both(_ ofFolder: Declaration, _ ofIndex: Declaration) -> Program {
+        Program(name: "app, its library and its index") { ghost in
+            for program in [app("1.1", [], manager: index), library(ofFolder)] {
+                let ending = program.run(ghost)
+                if ending != "done" { return ending }
+            }
+            return indexing(ofIndex).run(ghost)
+        }
+    }
+
+    /// Where nobody is at work and nothing is to be put back, each file is what its manager's state says: old until the migration
+    /// is recorded, and new from then on, whatever another manager puts back.
+    private static func requireOwnWork(_ ghost: Ghost) {
+        if !Machine.isAlive || ghost.isAnyAtWork { return }
+        let facts = ghost.managers.compactMap { ghost.facts(of: $0) }
+        if facts.contains(where: { !$0.protected.isEmpty }) { return }
+        for (manager, name) in zip(ghost.managers, ["photo", "index"]) {
+            guard let mark = ghost.facts(of: manager)?.lastRun, let version = AppVersion("1.1") else {
+                continue
+            }
+            let found = Files.text(Files.library + "/" + name) ?? "gone"
+            if mark >= version, found != "NEW \(name)" {
+                ghost.fail(
+                    "What is recorded is undone by no other manager: \(manager) has recorded 1.1, and finds \(found)."
+                )
+            }
+            if mark < version, found != "old \(name)" {
+                ghost.fail("Protected bytes are the old ones until the record: \(manager) finds \(found).")
+            }
+        }
+    }
+}
+
+extension Declaration {
+    fileprivate static let ofFolder = rewriting("photo", protecting: Files.library, isThrowing: true)
+    fileprivate static let quietOfFolder = rewriting("photo", protecting: Files.library)
+    fileprivate static let ofIndex = rewriting("index", protecting: Files.library + "/index")
+    fileprivate static let failingOfIndex = rewriting(
+        "index",
+        protecting: Files.library + "/index",
+        isThrowing: true
+    )
+
+    private static func rewriting(
+        _ name: String,
+        protecting path: String,
+        isThrowing: Bool = false
+    ) -> Declaration {
+        Declaration(version: "1.1", protecting: [path]) { _, context in
+            try Files.rewrite(Files.library + "/" + name, "NEW " + name)
+            if isThrowing, context.attempt == 1 { throw WorkFailure() }
+        }
+    }
+}

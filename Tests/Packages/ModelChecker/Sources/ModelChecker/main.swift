@@ -13,10 +13,9 @@ let scenarios = arguments.chosen(
     of: crowds + Scenario.all + FleetScenario.all,
     orByName: Scenario.awaited
 )
-for sentence in SystemCheck.failures() {
-    say("The simulated system doesn't do what a system does: \(sentence)")
-    end(1)
-}
+let failures = SystemCheck.failures()
+for sentence in failures { say("The simulated system doesn't do what a system does: \(sentence).") }
+if !failures.isEmpty { end(1) }
 var isSound = true
 switch arguments.mode {
 case .search:

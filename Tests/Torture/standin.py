@@ -30,9 +30,14 @@ def clean():
     shutil.rmtree(scratch, ignore_errors=True)
 
 
+def every():
+    """Of which number each call is tried: `--every 4` tries each fourth."""
+    return int(option(sys.argv, "--every") or 1)
+
+
 def chosen(scenarios):
     """Those whose labels are among the arguments; all of them where there are none."""
-    names = set(sys.argv[1:])
+    names = set(sys.argv[1:]) - {"--every", option(sys.argv, "--every")}
     tried = set()
     for scenario in scenarios:
         if not names or scenario.label in names:

@@ -15,7 +15,7 @@ import Measuring
         try (0..<30).map { _ in try spawn(arguments).faults }.min() ?? -1
     }
     let more = Int(try faults(idle) - faults(empty))
-    report.count("whole process, 10 versions: page faults more", more, atMost: 40)
+    report.count("whole process, 10 versions: page faults more", more, atMost: 20)
     let (ours, nothing) = (try trace(idle), try trace(empty))
     let memory = Int(ours.private_kib) - Int(nothing.private_kib)
     report.count("whole process, 10 versions: KiB of memory of its own more", memory, atMost: 256)

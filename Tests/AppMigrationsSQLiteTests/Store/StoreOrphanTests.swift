@@ -55,17 +55,16 @@ import Testing
         }
         #expect(error.message == orphan.message)
         var paths = [String]()
-        struct Refused: Error {}
         let failure = try sqlError {
             try store.open {
                 paths.append($0.path)
-                throw Refused()
+                throw Failure()
             }
         }
         #expect(failure.code == .migrationFailed)
         #expect(
             failure.description
-                == "\(try store.resolvedPath): Refused(). What was set aside is \(paths[0]), and the next call"
+                == "\(try store.resolvedPath): Failure(). What was set aside is \(paths[0]), and the next call"
                 + " recovers again."
         )
         // The closure is called until it returns.

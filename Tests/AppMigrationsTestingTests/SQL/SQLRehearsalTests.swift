@@ -163,10 +163,7 @@ import Testing
             report.findings[1].description
                 == "No release is recorded in \(folder)/Releases. Record the one that users have."
         )
-        try FileManager.default.createDirectory(
-            atPath: folder + "/Releases",
-            withIntermediateDirectories: true
-        )
+        try TemporaryDirectory.current.makeFolder("Releases")
         try write("", to: "Releases/schema.sql", in: folder)
         #expect(throws: MigrationError.self) { try rehearsal(folder, first).run(opening: memory) }
     }

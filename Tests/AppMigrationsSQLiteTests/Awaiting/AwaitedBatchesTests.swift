@@ -1,5 +1,4 @@
 import AppMigrations
-import AppMigrationsSQL
 import AppMigrationsSQLite
 import Testing
 

@@ -1,7 +1,6 @@
 import AppMigrationsSQLite
 import Testing
 
-@testable import AppMigrationsSQL
 
 /// Connections that take no statement in a cancelled task, or end one with its answer under way.
 @Suite struct AwaitedCancellationTests {

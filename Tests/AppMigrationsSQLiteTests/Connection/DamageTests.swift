@@ -1,6 +1,4 @@
 import AppMigrationsSQLite
-import AppMigrationsSchema
-import Foundation
 import Testing
 
 /// What a connection says of a database that can't be read, wherever a statement meets it.

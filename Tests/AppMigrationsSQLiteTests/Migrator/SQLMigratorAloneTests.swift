@@ -1,7 +1,6 @@
 import AppMigrationsSQLite
 import Testing
 
-@testable import AppMigrationsSQL
 
 /// Migrations outside of a transaction, as far as no server is needed to refuse them.
 @Suite struct SQLMigratorAloneTests {

@@ -1,5 +1,4 @@
 import AppMigrations
-import Foundation
 import Testing
 
 @testable import AppMigrationsSQL

@@ -1,5 +1,4 @@
 import AppMigrationsSQLite
-import AppMigrationsSchema
 import Testing
 
 /// What a rebuild refuses, with its words.

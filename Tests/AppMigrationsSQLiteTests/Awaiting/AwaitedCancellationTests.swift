@@ -1,7 +1,6 @@
 import AppMigrationsSQLite
 import Testing
 
-
 /// Connections that take no statement in a cancelled task, or end one with its answer under way.
 @Suite struct AwaitedCancellationTests {
     @Test func `a connection that takes no statement in a cancelled task is in no transaction afterwards`()

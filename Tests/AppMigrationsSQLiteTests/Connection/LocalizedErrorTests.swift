@@ -1,6 +1,8 @@
 // Foundation's protocol is adopted on Apple's systems only.
 #if canImport(Darwin)
+import AppMigrations
 import AppMigrationsSQLite
+import Foundation
 import Testing
 
 @Suite struct LocalizedErrorTests {

@@ -1,7 +1,6 @@
 import AppMigrationsSQLite
 import Testing
 
-
 /// Migrations outside of a transaction, as far as no server is needed to refuse them.
 @Suite struct SQLMigratorAloneTests {
     private let marked = "-- app-migrations: no transaction\nVACUUM"

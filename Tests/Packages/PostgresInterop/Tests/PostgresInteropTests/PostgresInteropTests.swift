@@ -65,7 +65,7 @@ typealias Migrator = SQLMigrator<PostgresConnection>
     }
 
     @Test func `in one transaction all are applied or none`() throws {
-        try withConnection { db, _ in
+        try withConnection { db, _ throws in
             let failing = Migration(version: 3) { _ in throw Failure() }
             #expect(throws: SQLError.self) {
                 try Migrator([first, second, failing], transactions: .all).migrate(db)

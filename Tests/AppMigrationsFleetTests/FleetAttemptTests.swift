@@ -16,7 +16,7 @@ import Testing
             throw TestStore.Failure()
         }
         #expect(code == .migrationFailed)
-        try await fleet.store.put(try #require(document.all.first))
+        try await fleet.store.put(try #require(document.lines.first))
     }
 
     /// Declares 1.1 on a host, and lets time pass until the lease of a dead one has run out.
@@ -39,7 +39,7 @@ import Testing
             defer { isDone.add("done") }
             return await code(call)
         }
-        while isDone.all.isEmpty, fleet.store.documents.last?.contains("\"owner\" : \"\(host),") != true {
+        while isDone.lines.isEmpty, fleet.store.documents.last?.contains("\"owner\" : \"\(host),") != true {
             fleet.clock.advance(by: .milliseconds(500))
             for _ in 0..<20 { await Task.yield() }
         }

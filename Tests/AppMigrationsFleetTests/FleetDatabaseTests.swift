@@ -16,20 +16,12 @@ import Testing
         let manager = try await place.manager(on: isShared ? nil : try AsyncSQLite(place.path))
         for ran in [true, false] {
             let before = place.db.statements.count
-            #expect(
-                try await manager.whenMigrating(toVersion: ran ? "1.1" : "1.1-1", in: place.db) {
-                    try await place.insert($0)
-                }
-            )
+            #expect(try await place.migrate(manager, to: ran ? "1.1" : "1.1-1"))
             let words = place.db.statements.dropFirst(before).map { $0.prefix { $0 != " " } }
             #expect(words.suffix(5) == ["BEGIN", "UPDATE", "INSERT", "UPDATE", "COMMIT"])
         }
         #expect(try await place.notes() == 2)
-        #expect(
-            try await !place.manager("b").whenMigrating(toVersion: "1.1-1", in: place.db) {
-                try await place.insert($0)
-            }
-        )
+        #expect(try await !place.migrate(place.manager("b"), to: "1.1-1"))
         #expect(try await place.manager("c").lastRunVersion == AppVersion("1.1-1"))
     }
 
@@ -51,9 +43,7 @@ import Testing
     @Test func `a commit whose answer was lost is found by the next read`() async throws {
         place.db.onStatement { $0 == "COMMIT" ? .worksAndFails : .works }
         let manager = try await place.manager()
-        #expect(
-            try await manager.whenMigrating(toVersion: "1.1", in: place.db) { try await place.insert($0) }
-        )
+        #expect(try await place.migrate(manager))
         #expect(try await place.notes() == 1)
         #expect(manager.lastRunVersion == AppVersion("1.1"))
     }
@@ -61,20 +51,10 @@ import Testing
     @Test func `a commit that didn't happen is a failure that is noted`() async throws {
         place.db.onStatement { $0 == "COMMIT" ? .fails : .works }
         let manager = try await place.manager()
-        #expect(
-            await code {
-                try await manager.whenMigrating(toVersion: "1.1", in: place.db) {
-                    try await place.insert($0)
-                }
-            } == .migrationFailed
-        )
+        #expect(await code { _ = try await place.migrate(manager) } == .migrationFailed)
         place.db.onStatement { _ in .works }
         #expect(try await place.notes() == 0)
-        #expect(
-            try await place.manager("b").whenMigrating(toVersion: "1.1", in: place.db) {
-                try await place.insert($0)
-            }
-        )
+        #expect(try await place.migrate(place.manager("b")))
         #expect(try await place.notes() == 1)
     }
 
@@ -83,22 +63,16 @@ import Testing
         let isGone = Log()
         place.db.onStatement { sql in
             if sql == "COMMIT" { isGone.add(sql) }
-            return sql == "COMMIT" ? .worksAndFails : isGone.all.isEmpty ? .works : .fails
+            return sql == "COMMIT" ? .worksAndFails : isGone.lines.isEmpty ? .works : .fails
         }
-        let error = await #expect(throws: MigrationError.self) {
-            try await manager.whenMigrating(toVersion: "1.1", in: place.db) { try await place.insert($0) }
-        }
+        let error = await #expect(throws: MigrationError.self) { try await place.migrate(manager) }
         #expect(error?.code == .stateNotSaved)
         #expect(
             error?.description.contains("Whether migration 1.1") == true,
             "\(error?.description ?? "")"
         )
         place.db.onStatement { _ in .works }
-        #expect(
-            try await !place.manager("b").whenMigrating(toVersion: "1.1", in: place.db) {
-                try await place.insert($0)
-            }
-        )
+        #expect(try await !place.migrate(place.manager("b")))
         #expect(try await place.notes() == 1)
     }
 
@@ -137,7 +111,7 @@ import Testing
         place.db.onStatement { sql in
             if sql == "ROLLBACK" { steps.add(sql) }
             // As a host would that takes over before the failure is noted, in a store that counts by ones.
-            if steps.all == ["ROLLBACK"], sql.hasPrefix("UPDATE") {
+            if steps.lines == ["ROLLBACK"], sql.hasPrefix("UPDATE") {
                 steps.add("taken over")
                 place.edit(
                     "revision = revision + 1, document = replace(document, '\"owner\" : \"a', '\"owner\" : \"b')"
@@ -151,7 +125,7 @@ import Testing
             }
         }
         #expect(failed == .migrationFailed)
-        #expect(steps.all == ["ROLLBACK", "taken over"])
+        #expect(steps.lines == ["ROLLBACK", "taken over"])
         #expect(try await manager.status.interruption?.failure == nil)
     }
 }

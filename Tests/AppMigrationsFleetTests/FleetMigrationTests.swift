@@ -16,7 +16,9 @@ import Testing
             }
             #expect(migrations.lastRunVersion == AppVersion("1.4"))
         }
-        #expect(fleet.log.all.filter { $0.contains("runs") } == ["a runs 1.1", "a runs 1.1-1", "a runs 1.4"])
+        #expect(
+            fleet.log.lines.filter { $0.contains("runs") } == ["a runs 1.1", "a runs 1.1-1", "a runs 1.4"]
+        )
     }
 
     @Test func `a start with nothing pending reads the store once, and writes nothing`() async throws {
@@ -77,7 +79,7 @@ import Testing
             #expect(context.attempt == 2)
             #expect(context.isRetry)
         }
-        #expect(fleet.log.all == ["a started", "a failed", "b started", "b finished"])
+        #expect(fleet.log.lines == ["a started", "a failed", "b started", "b finished"])
     }
 
     @Test func `the closure runs on the caller's actor, and may change what the caller has`() async throws {
@@ -150,10 +152,7 @@ import Testing
 
     @Test func `a member that this release doesn't know is kept`() async throws {
         _ = try await fleet.host()
-        let text = try #require(try await fleet.store.text())
-        try await fleet.store.put(
-            text.replacing("  \"history\"", with: "  \"future\" : [ 1 ],\n  \"history\"")
-        )
+        try await fleet.store.edit("  \"history\"", to: "  \"future\" : [ 1 ],\n  \"history\"")
         try await fleet.host("b").whenMigrating(toVersion: "1.1") {}
         #expect(try #require(try await fleet.store.text()).contains("\"future\" : [ 1 ],"))
     }
@@ -167,15 +166,15 @@ import Testing
             await door.pass()
             log.add("ends")
         }
-        while !fleet.log.all.contains("begins") { await Task.yield() }
+        while !fleet.log.lines.contains("begins") { await Task.yield() }
         async let second = migrations.whenMigrating(toVersion: "1.2") { [log = fleet.log] in log.add("second")
         }
         for _ in 0..<100 { await Task.yield() }
-        #expect(!fleet.log.all.contains("second"))
+        #expect(!fleet.log.lines.contains("second"))
         door.open()
         #expect(try await (first, second) == (true, true))
         #expect(
-            fleet.log.all.filter { ["begins", "ends", "second"].contains($0) } == [
+            fleet.log.lines.filter { ["begins", "ends", "second"].contains($0) } == [
                 "begins", "ends", "second",
             ]
         )

@@ -112,7 +112,7 @@ import Testing
             error?.description.hasSuffix("Let the host that migrates start again, and then this one.")
                 == (end != .atWork)
         )
-        #expect(fleet.log.all.contains("pod waiting a") == (end == .died || end == .atWork))
+        #expect(fleet.log.lines.contains("pod waiting a") == (end == .died || end == .atWork))
     }
 
     @Test func `a wait goes on after a migration that failed, and ends when it has run`() async throws {

@@ -3,6 +3,7 @@ import AppMigrationsSQLite
 import AppMigrationsSchema
 import AppMigrationsTesting
 import Foundation
+import TestSupport
 import Testing
 
 struct ComparisonTests {
@@ -48,21 +49,12 @@ struct ComparisonTests {
             { folder in
                 try write("", to: "a", in: folder)
                 try write("", to: "b", in: folder)
-                try FileManager.default.createSymbolicLink(
-                    atPath: path("c", in: folder),
-                    withDestinationPath: "a"
-                )
+                try TemporaryDirectory(path: folder).link("c", to: "a")
                 try write("", to: "d", in: folder)
             },
             { folder in
-                try FileManager.default.createDirectory(
-                    atPath: path("b", in: folder),
-                    withIntermediateDirectories: false
-                )
-                try FileManager.default.createSymbolicLink(
-                    atPath: path("c", in: folder),
-                    withDestinationPath: "b"
-                )
+                try TemporaryDirectory(path: folder).makeFolder("b")
+                try TemporaryDirectory(path: folder).link("c", to: "b")
                 try write("", to: "d", in: folder)
                 try write("", to: "e\nf", in: folder)
             }
@@ -88,12 +80,7 @@ struct ComparisonTests {
     func `a pattern says which paths may differ`(pattern: String, name: String, isIgnored: Bool) throws {
         let texts = try texts(
             { _ in },
-            { folder in
-                let url = URL(filePath: path(name, in: folder))
-                let parent = url.deletingLastPathComponent()
-                try FileManager.default.createDirectory(at: parent, withIntermediateDirectories: true)
-                try write("x", to: name, in: folder)
-            },
+            { try TemporaryDirectory(path: $0).write("x", to: name) },
             .ignoring(pattern)
         )
         #expect(texts.contains("`\(name)` is there and should not be.") != isIgnored, "\(texts)")

@@ -16,11 +16,7 @@ import Testing
         _ firstRun: (String) throws -> MigrationManager.FirstRun
     ) throws -> RehearsalReport {
         try Rehearsal(currentVersion: "3.3", from: points).run(firstRun: firstRun, before: adoption) {
-            migrations,
-            folder in
-            for version in ["3.2", "3.3"] {
-                try migrations.whenMigrating(toVersion: version) { try addLine(version, in: folder) }
-            }
+            try declare(["3.2", "3.3"], $0, in: $1)
         }
     }
 
@@ -66,9 +62,7 @@ import Testing
         let rehearsal = Rehearsal(currentVersion: "3.3", from: Self.points)
         let awaited = try await rehearsal.run(firstRun: detection, before: "3.2") { migrations, folder in
             await Task.yield()
-            for version in ["3.2", "3.3"] {
-                try migrations.whenMigrating(toVersion: version) { try addLine(version, in: folder) }
-            }
+            try declare(["3.2", "3.3"], migrations, in: folder)
         }
         #expect(awaited.runs.map(\.title) == report.runs.map(\.title))
         let built = try Self.report(from: [.everything], before: "3.0") { _ in .everything }

@@ -14,11 +14,11 @@ struct OlderReleaseTests {
         let rehearsal = Rehearsal(currentVersion: "1.3", from: [list(), list("1.0\n1.1\n", at: "1.1")])
         return try rehearsal.run { migrations, folder in
             try start(migrations, folder)
-            try migrations.whenMigrating(toVersion: "1.1") { try addLine("1.1", in: folder) }
+            try declare(["1.1"], migrations, in: folder)
             try migrations.whenMigrating(toVersion: "1.2", oldestReader: floor) {
                 try addLine("1.2", in: folder)
             }
-            try migrations.whenMigrating(toVersion: "1.3") { try addLine("1.3", in: folder) }
+            try declare(["1.3"], migrations, in: folder)
         }
     }
 

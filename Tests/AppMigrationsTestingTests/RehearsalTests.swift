@@ -15,11 +15,7 @@ struct RehearsalTests {
                 .freshInstall { try write("1.0\n1.1\n1.1-1\n1.4\n", to: "list.txt", in: $0) },
             ]
         )
-        let report = try rehearsal.run { migrations, folder in
-            for version in ["1.1", "1.1-1", "1.4"] {
-                try migrations.whenMigrating(toVersion: version) { try addLine(version, in: folder) }
-            }
-        }
+        let report = try rehearsal.run { try declare(["1.1", "1.1-1", "1.4"], $0, in: $1) }
         try report.requireClean()
         #expect(report.isClean)
         #expect(report.declaredVersions.map(\.description) == ["1.1", "1.1-1", "1.4"])
@@ -63,9 +59,7 @@ struct RehearsalTests {
     @Test func `a closure that does harm when it runs twice is named, after a death and after a throw`()
         throws
     {
-        let report = try Rehearsal(currentVersion: "1.1", from: [list()]).run { migrations, folder in
-            try migrations.whenMigrating(toVersion: "1.1") { try append("1.1\n", to: "list.txt", in: folder) }
-        }
+        let report = try rehearse { try append("1.1\n", to: "list.txt", in: $0) }
         let difference = #"line 3 of `list.txt` should not be there: "1.1""#
         #expect(
             report.texts == [
@@ -94,14 +88,12 @@ struct RehearsalTests {
 
     @Test func `a second run that throws is told with its error`() throws {
         struct Gone: Error, CustomStringConvertible { let description = "list.txt is gone" }
-        let report = try Rehearsal(currentVersion: "1.1", from: [list()]).run { migrations, folder in
-            try migrations.whenMigrating(toVersion: "1.1") {
-                guard exists("list.txt", in: folder) else { throw Gone() }
-                try FileManager.default.moveItem(
-                    atPath: path("list.txt", in: folder),
-                    toPath: path("new.txt", in: folder)
-                )
-            }
+        let report = try rehearse { folder in
+            guard exists("list.txt", in: folder) else { throw Gone() }
+            try FileManager.default.moveItem(
+                atPath: path("list.txt", in: folder),
+                toPath: path("new.txt", in: folder)
+            )
         }
         #expect(
             report.texts.first
@@ -135,9 +127,7 @@ struct RehearsalTests {
                 list(), list("1.0\n", at: "1.1"),
             ]
         )
-        let report = try rehearsal.run { migrations, folder in
-            try migrations.whenMigrating(toVersion: "1.1") { try addLine("1.1", in: folder) }
-        }
+        let report = try rehearsal.run { try declare(["1.1"], $0, in: $1) }
         #expect(
             report.texts == [
                 "From 1.1 to 1.2, in one jump: compared with a fresh install, "

@@ -7,17 +7,11 @@ import Testing
 struct ReportTests {
     @Test func `a report prints as a table with the first findings of each run below it`() throws {
         let numbers = (1...5).map { "\($0).txt" }
-        let rehearsal = Rehearsal(
-            named: "Library",
-            currentVersion: "1.1",
-            from: [
-                .version("1.0") { folder in for name in numbers { try write("", to: name, in: folder) } },
-                .freshInstall { folder in for name in numbers { try write("1.1\n", to: name, in: folder) } },
-            ]
-        )
-        let report = try rehearsal.run { migrations, _ in
-            try migrations.whenMigrating(toVersion: "1.1") {}
-        }
+        let points: [StartingPoint] = [
+            .version("1.0") { folder in for name in numbers { try write("", to: name, in: folder) } },
+            .freshInstall { folder in for name in numbers { try write("1.1\n", to: name, in: folder) } },
+        ]
+        let report = try rehearse(named: "Library", from: points) { _ in }
         let missing = { (name: String) in
             "- From 1.0 to 1.1, in one jump: compared with a fresh install, line 1 of `\(name)` is missing: \"1.1\". "
                 + "A migration may be forgotten."
@@ -67,9 +61,7 @@ struct ReportTests {
 
     @Test func `a report says what can't be asked without a fresh install`() throws {
         func report(_ points: StartingPoint...) throws -> RehearsalReport {
-            try Rehearsal(currentVersion: "1.1", from: points).run { migrations, folder in
-                try migrations.whenMigrating(toVersion: "1.1") { try write("", to: "list.txt", in: folder) }
-            }
+            try rehearse(from: points) { try write("", to: "list.txt", in: $0) }
         }
         let line =
             "Not asked, for want of a freshInstall: does a migration lose something from every starting point?"
@@ -84,8 +76,7 @@ struct ReportTests {
 
     @Test(arguments: [[], ["1.1"]])
     func `a rehearsal in which no closure runs is no clean one`(starts: [String]) throws {
-        let rehearsal = Rehearsal(currentVersion: "1.1", from: starts.map { list(at: $0) })
-        let report = try rehearsal.run { migrations, _ in try migrations.whenMigrating(toVersion: "1.1") {} }
+        let report = try rehearse(from: starts.map { list(at: $0) }) { _ in }
         #expect(report.findings.map(\.kind) == [.notRehearsed])
         #expect(
             report.texts == [
@@ -102,9 +93,7 @@ struct ReportTests {
     }
 
     @Test func `an error that a test throws shows its text`() throws {
-        let report = try Rehearsal(currentVersion: "1.1", from: []).run { migrations, _ in
-            try migrations.whenMigrating(toVersion: "1.1") {}
-        }
+        let report = try rehearse(from: []) { _ in }
         let error: any Error = try #require(throws: RehearsalFinding.self) { try report.requireClean() }
         #expect("\(error)" == report.texts[0])
         #expect(error.localizedDescription == report.texts[0])

@@ -32,6 +32,24 @@ func addLine(_ version: String, in folder: String) throws {
     try append(version + "\n", to: "list.txt", in: folder)
 }
 
+/// Migrations that each add their version to the list.
+func declare(_ versions: [String], _ migrations: MigrationManager, in folder: String) throws {
+    for version in versions {
+        try migrations.whenMigrating(toVersion: version) { try addLine(version, in: folder) }
+    }
+}
+
+/// A rehearsal whose only migration is 1.1.
+func rehearse(
+    named name: String = "default",
+    from points: [StartingPoint] = [list()],
+    _ migration: (_ folder: String) throws -> Void
+) throws -> RehearsalReport {
+    try Rehearsal(named: name, currentVersion: "1.1", from: points).run { migrations, folder in
+        try migrations.whenMigrating(toVersion: "1.1") { try migration(folder) }
+    }
+}
+
 extension RehearsalReport {
     var texts: [String] { findings.map(\.description) }
 }

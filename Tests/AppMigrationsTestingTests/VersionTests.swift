@@ -73,11 +73,7 @@ import Testing
             upgradesFrom: oldest,
             from: [list("1.0\n1.1\n1.2\n", at: "1.2")],
             recordingVersionsIn: file
-        ).run { migrations, folder in
-            for version in ["1.2", "2.0"] {
-                try migrations.whenMigrating(toVersion: version) { try addLine(version, in: folder) }
-            }
-        }
+        ).run { try declare(["1.2", "2.0"], $0, in: $1) }
         #expect(report.findings.map(\.kind) == (isCovered ? [] : [.disappeared]))
     }
 

@@ -64,8 +64,7 @@ import Testing
     }
 
     @Test func `what an attempt failed with stays`() throws {
-        try folder.writeState(lastRun: "1.1")
-        let manager = try folder.manager("1.4")
+        let manager = try folder.manager("1.4", after: "1.1")
         _ = try manager.failure(of: "1.2")
         let before = try folder.stateText()
         try manager.forgetDeaths()

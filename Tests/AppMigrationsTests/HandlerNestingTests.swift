@@ -96,12 +96,7 @@ import Testing
                 stateDirectory: folder.state.path
             )
             #expect(try other.declare("1.1") == ["1.1"])
-            let elsewhere = try MigrationManager(
-                named: "Library",
-                currentVersion: "1.4",
-                firstRun: .everything,
-                stateDirectory: folder.file("elsewhere")
-            )
+            let elsewhere = try library("1.4", in: folder.file("elsewhere"))
             #expect(try elsewhere.declare("1.1") == ["1.1"])
         }
     }

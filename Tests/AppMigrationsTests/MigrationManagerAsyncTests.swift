@@ -39,8 +39,7 @@ import Testing
     }
 
     @Test func `an asynchronous error is recorded as a synchronous one is`() async throws {
-        try folder.writeState(lastRun: "1.1")
-        let manager = try folder.manager("1.4")
+        let manager = try folder.manager("1.4", after: "1.1")
         let error = await #expect(throws: MigrationError.self) {
             try await manager.whenMigrating(toVersion: "1.2") {
                 await Task.yield()
@@ -107,8 +106,7 @@ import Testing
     }
 
     @Test func `what has run is skipped without a suspension`() async throws {
-        try folder.writeState(lastRun: "1.4")
-        let manager = try folder.manager("1.4")
+        let manager = try folder.manager("1.4", after: "1.4")
         let isRun = try await manager.whenMigrating(toVersion: "1.2") { await Task.yield() }
         let isRunToo = try await manager.whenMigrating(toVersion: "1.3") { _ in await Task.yield() }
         #expect(!isRun)

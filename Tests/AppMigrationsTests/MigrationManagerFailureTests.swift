@@ -7,8 +7,7 @@ import Testing
     let folder = TemporaryDirectory.current
 
     @Test func `an error of the closure comes back and is not recorded`() throws {
-        try folder.writeState(lastRun: "1.1")
-        let manager = try folder.manager("1.4")
+        let manager = try folder.manager("1.4", after: "1.1")
         try manager.declare("1.2")
         let error = try manager.failure(of: "1.3")
         #expect(error.code == .migrationFailed)
@@ -25,8 +24,7 @@ import Testing
     }
 
     @Test func `every later declaration is blocked and names the first failure`() throws {
-        try folder.writeState(lastRun: "1.1")
-        let manager = try folder.manager("1.4")
+        let manager = try folder.manager("1.4", after: "1.1")
         let first = try manager.failure(of: "1.2")
         for later in ["1.3", "1.1", "1.4", "9", "1.2"] {
             let error = try manager.refusal(of: later)
@@ -39,8 +37,7 @@ import Testing
 
     @Test(arguments: ["1.5", "1.1", "x"])
     func `a refused declaration closes the manager too`(refused: String) throws {
-        try folder.writeState(lastRun: "1.0")
-        let manager = try folder.manager("1.4")
+        let manager = try folder.manager("1.4", after: "1.0")
         try manager.declare("1.2")
         let first = try manager.refusal(of: refused)
         let error = try manager.refusal(of: "1.3")
@@ -111,8 +108,7 @@ import Testing
     }
 
     @Test func `a record that can't be saved says that the closure ran and will run again`() throws {
-        try folder.writeState(lastRun: "1.1", launched: "1.4")
-        let manager = try folder.manager("1.4")
+        let manager = try folder.manager("1.4", after: "1.1", launched: "1.4")
         let error = try #require(throws: MigrationError.self) {
             try manager.whenMigrating(toVersion: "1.2") { try folder.makeFolder(folder.obstacle) }
         }
@@ -135,8 +131,7 @@ import Testing
     }
 
     @Test func `a state that was removed meanwhile is not made again`() throws {
-        try folder.writeState(lastRun: "1.1", launched: "1.4")
-        let manager = try folder.manager("1.4")
+        let manager = try folder.manager("1.4", after: "1.1", launched: "1.4")
         try folder.remove(folder.stateFile)
         let error = try manager.refusal(of: "1.2")
         #expect(error.code == .stateUnreadable)

@@ -5,8 +5,7 @@ import Testing
     let folder = TemporaryDirectory.current
 
     @Test func `the same manager inside its closure is nested`() throws {
-        try folder.writeState(lastRun: "1.1")
-        let manager = try folder.manager("1.4")
+        let manager = try folder.manager("1.4", after: "1.1")
         try manager.whenMigrating(toVersion: "1.2") { () throws in
             #expect(try manager.refusal(of: "1.3").code == .nested)
         }
@@ -15,8 +14,7 @@ import Testing
     }
 
     @Test func `an error of the inner call, passed on, fails the outer migration`() throws {
-        try folder.writeState(lastRun: "1.1")
-        let manager = try folder.manager("1.4")
+        let manager = try folder.manager("1.4", after: "1.1")
         let error = try #require(throws: MigrationError.self) {
             try manager.whenMigrating(toVersion: "1.2") { try manager.declare("1.3") }
         }
@@ -29,11 +27,7 @@ import Testing
         try folder.writeState(lastRun: "1.1", launched: "1.4")
         try folder.manager("1.4").whenMigrating(toVersion: "1.2") {
             for path in [folder.path, folder.path + "/", folder.path + "/."] {
-                let other = try MigrationManager(
-                    named: "Library",
-                    currentVersion: "1.4",
-                    stateDirectory: path
-                )
+                let other = try library("1.4", in: path, firstRun: .freshInstall)
                 #expect(try other.refusal(of: "1.3").code == .nested)
             }
         }
@@ -57,8 +51,7 @@ import Testing
     }
 
     @Test func `a synchronous call while an asynchronous run has the lock is nested`() async throws {
-        try folder.writeState(lastRun: "1.1")
-        let manager = try folder.manager("1.4")
+        let manager = try folder.manager("1.4", after: "1.1")
         try await manager.whenMigrating(toVersion: "1.2") {
             // Detached: no token of the closure tells that it is inside.
             let other = try await Task.detached { try folder.manager("1.4").refusal(of: "1.3").code }

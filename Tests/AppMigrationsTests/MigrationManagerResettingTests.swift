@@ -18,8 +18,7 @@ import Testing
     }
 
     @Test func `a reset opens a closed manager and clears the interruption`() throws {
-        try folder.writeState(lastRun: "1.1")
-        let manager = try folder.manager("1.4")
+        let manager = try folder.manager("1.4", after: "1.1")
         _ = try manager.failure(of: "1.2")
         try manager.reset(to: "1.1")
         #expect(try !folder.stateText().contains("interrupted"))
@@ -36,8 +35,7 @@ import Testing
     }
 
     @Test func `a reset ends a downgrade`() throws {
-        try folder.writeState(lastRun: "1.5")
-        let manager = try folder.manager("1.4")
+        let manager = try folder.manager("1.4", after: "1.5")
         #expect(manager.launch == .downgrade(from: version("1.5")))
         try manager.reset(to: "1.2")
         #expect(try manager.declare("1.3") == ["1.3"])
@@ -56,8 +54,7 @@ import Testing
     }
 
     @Test func `a reset that can't be saved says so and leaves the manager as it was`() throws {
-        try folder.writeState(lastRun: "1.1", launched: "1.4")
-        let manager = try folder.manager("1.4")
+        let manager = try folder.manager("1.4", after: "1.1", launched: "1.4")
         _ = try manager.failure(of: "1.2")
         try folder.makeFolder(folder.obstacle)
         let error = try #require(throws: MigrationError.self) { try manager.reset(to: "1.0") }
@@ -67,8 +64,7 @@ import Testing
     }
 
     @Test func `a forgotten state blocks its manager, and the next one is a first run`() throws {
-        try folder.writeState(lastRun: "1.1")
-        let manager = try folder.manager("1.4")
+        let manager = try folder.manager("1.4", after: "1.1")
         try manager.forgetState()
         #expect(try folder.names() == ["Library.migrations.lock"])
         let error = try manager.refusal(of: "1.0")
@@ -84,8 +80,7 @@ import Testing
     }
 
     @Test func `neither works on a state inside a closure of it`() throws {
-        try folder.writeState(lastRun: "1.1")
-        let manager = try folder.manager("1.4")
+        let manager = try folder.manager("1.4", after: "1.1")
         try manager.whenMigrating(toVersion: "1.2") {
             let reset = #expect(throws: MigrationError.self) { try manager.reset(to: "1.0") }
             #expect(reset?.code == .nested)

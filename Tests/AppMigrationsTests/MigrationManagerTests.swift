@@ -9,8 +9,7 @@ import Testing
     @Test func `what lies after the last-run version and not after the current one runs, in order, once`()
         throws
     {
-        try folder.writeState(lastRun: "1.1")
-        let manager = try folder.manager("1.4")
+        let manager = try folder.manager("1.4", after: "1.1")
         #expect(manager.launch == .upgrade(from: version("1.1")))
         #expect(try manager.declare("1.1", "1.1-1", "1.2.5", "1.4") == ["1.1-1", "1.2.5", "1.4"])
         #expect(manager.lastRunVersion == version("1.4"))
@@ -20,8 +19,7 @@ import Testing
     }
 
     @Test func `each migration is a row of the history`() throws {
-        try folder.writeState(lastRun: "1.1")
-        let manager = try folder.manager("1.4")
+        let manager = try folder.manager("1.4", after: "1.1")
         let before = Int64(Date().timeIntervalSince1970)
         try manager.declare("1.2", "1.4")
         let rows = try manager.history
@@ -69,8 +67,7 @@ import Testing
     @Test(arguments: [("1.2", "1.1"), ("1.2", "1.2"), ("1.1", "1.1.0"), ("0.9", "0.8"), ("1.2-1", "1.2")])
     func `versions that don't rise are refused, whether they ran or not`(first: String, second: String) throws
     {
-        try folder.writeState(lastRun: "1.1")
-        let manager = try folder.manager("1.4")
+        let manager = try folder.manager("1.4", after: "1.1")
         try manager.declare(first)
         #expect(try manager.refusal(of: second).code == .outOfOrder)
     }
@@ -95,8 +92,7 @@ import Testing
     }
 
     @Test func `a context knows its version and the one before`() throws {
-        try folder.writeState(lastRun: "1.1")
-        let manager = try folder.manager("1.4")
+        let manager = try folder.manager("1.4", after: "1.1")
         var contexts: [MigrationContext] = []
         try manager.whenMigrating(toVersion: "1.2") { context in contexts.append(context) }
         try manager.whenMigrating(toVersion: "1.4-1") { context in contexts.append(context) }
@@ -132,11 +128,7 @@ import Testing
     }
 
     @Test func `a state that can't be read any more is unreadable and not absent`() throws {
-        let manager = try MigrationManager(
-            named: "Library",
-            currentVersion: "1.4",
-            stateDirectory: folder.path + "/inner"
-        )
+        let manager = try library("1.4", in: folder.path + "/inner", firstRun: .freshInstall)
         try folder.remove(folder.path + "/inner")
         try Data().write(to: URL(fileURLWithPath: folder.path + "/inner"))
         let error = #expect(throws: MigrationError.self) { () throws in _ = try manager.history }

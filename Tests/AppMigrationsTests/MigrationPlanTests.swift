@@ -45,8 +45,7 @@ import Testing
     }
 
     @Test func `what would be refused, and all after it, is refused`() throws {
-        try folder.writeState(lastRun: "1.1")
-        let manager = try folder.manager("1.4")
+        let manager = try folder.manager("1.4", after: "1.1")
         let rows = try manager.plan { try $0.declare("1.2", "1.2.0", "1.3", "1.5") }
         #expect(kinds(rows) == ["1.2 willRun", "1.2.0 refused", "1.3 refused", "1.5 refused"])
         #expect(rows.map(\.error?.code) == [nil, .outOfOrder, .blocked, .blocked])
@@ -55,8 +54,7 @@ import Testing
     }
 
     @Test func `a plan changes nothing and calls no closure`() throws {
-        try folder.writeState(lastRun: "1.1", launched: "1.4")
-        let manager = try folder.manager("1.4")
+        let manager = try folder.manager("1.4", after: "1.1", launched: "1.4")
         let before = try folder.stateText()
         for _ in 1...2 {
             let rows = try manager.plan { manager in
@@ -75,8 +73,7 @@ import Testing
     }
 
     @Test func `an error of the declarations comes out and closes nothing`() throws {
-        try folder.writeState(lastRun: "1.1")
-        let manager = try folder.manager("1.4")
+        let manager = try folder.manager("1.4", after: "1.1")
         #expect(throws: Failure.self) { try manager.plan { _ in throw Failure() } }
         let error = try #require(throws: MigrationError.self) {
             try manager.plan { try $0.declare("1.2", "x") }
@@ -86,8 +83,7 @@ import Testing
     }
 
     @Test func `a plan reads the state again`() throws {
-        try folder.writeState(lastRun: "1.1")
-        let manager = try folder.manager("1.4")
+        let manager = try folder.manager("1.4", after: "1.1")
         try folder.manager("1.4").declare("1.2")
         #expect(
             try kinds(manager.plan { try $0.declare("1.2", "1.3") }) == ["1.2 alreadyRun", "1.3 willRun"]
@@ -97,8 +93,7 @@ import Testing
     @Test func `another manager of the state inside a plan is nested, and closes the planning one never`()
         throws
     {
-        try folder.writeState(lastRun: "1.1")
-        let manager = try folder.manager("1.4")
+        let manager = try folder.manager("1.4", after: "1.1")
         let other = try folder.manager("1.4")
         for wrong in [manager, other] {
             let error = try #require(throws: MigrationError.self) {
@@ -114,8 +109,7 @@ import Testing
     }
 
     @Test func `the planning manager is refused inside its plan even for what ran`() throws {
-        try folder.writeState(lastRun: "1.1")
-        let manager = try folder.manager("1.4")
+        let manager = try folder.manager("1.4", after: "1.1")
         #expect(throws: MigrationError.self) { try manager.plan { _ in try manager.declare("1.0") } }
     }
 
@@ -135,8 +129,7 @@ import Testing
     }
 
     @Test func `a manager kept from a plan is blocked after it`() throws {
-        try folder.writeState(lastRun: "1.1")
-        let manager = try folder.manager("1.4")
+        let manager = try folder.manager("1.4", after: "1.1")
         var kept: MigrationManager?
         _ = try manager.plan { kept = $0 }
         for text in ["1.1", "1.2"] {
@@ -154,8 +147,7 @@ import Testing
     }
 
     @Test func `an asynchronous plan has the same rows`() async throws {
-        try folder.writeState(lastRun: "1.1")
-        let manager = try folder.manager("1.4")
+        let manager = try folder.manager("1.4", after: "1.1")
         let rows = try await manager.plan { manager in
             try await manager.whenMigrating(toVersion: "1.1") { await Task.yield() }
             try await manager.whenMigrating(toVersion: "1.2") { await Task.yield() }

@@ -4,31 +4,22 @@ import Testing
 
 /// A task that is cancelled while its closure runs, on a store that does nothing in a cancelled task.
 @Suite struct FleetCancellationTests {
-    private struct StrictStore: FleetStore {
-        let store: TestStore
-
-        func read(_ name: String) async throws -> FleetDocument? {
-            try Task.checkCancellation()
-            return try await store.read(name)
-        }
-
-        func replace(
-            _ name: String,
-            at revision: FleetRevision?,
-            with document: [UInt8]
-        ) async throws -> FleetRevision? {
-            try Task.checkCancellation()
-            return try await store.replace(name, at: revision, with: document)
-        }
-    }
-
     let fleet = Fleet()
+
+    private func manager() async throws -> FleetMigrationManager {
+        let strict = InterposedStore(store: fleet.store) {
+            try Task.checkCancellation()
+        } beforeWrite: { _ in
+            try Task.checkCancellation()
+        }
+        return try await FleetMigrationManager(on: strict)
+    }
 
     /// What becomes of a migration whose task is cancelled before `end`.
     private func cancelled(
         _ end: @escaping @Sendable (FleetMigrationContext) async throws -> Void
     ) async throws -> (code: MigrationError.Code?, status: MigrationStatus) {
-        let manager = try await FleetMigrationManager(on: StrictStore(store: fleet.store))
+        let manager = try await manager()
         let (began, door) = (Door(), Door())
         let task = Task {
             await code {
@@ -69,20 +60,15 @@ import Testing
     {
         let (_, status) = try await cancelled { _ in }
         #expect(status.hasState)
-        let manager = try await FleetMigrationManager(on: StrictStore(store: fleet.store))
+        let manager = try await manager()
         let door = Door()
-        let task = Task { () async -> MigrationError? in
+        let task = Task {
             await door.pass()
-            do throws(MigrationError) {
-                _ = try await manager.status
-                return nil
-            } catch {
-                return error
-            }
+            return try await manager.status
         }
         task.cancel()
         door.open()
-        let error = await task.value
+        let error = await #expect(throws: MigrationError.self) { try await task.value }
         #expect(error?.code == .cancelled)
         #expect(error?.underlyingError is CancellationError)
         #expect(

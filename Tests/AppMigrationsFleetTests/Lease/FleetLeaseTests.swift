@@ -26,9 +26,9 @@ import Testing
         await fleet.clock.sleepers(1)
         fleet.clock.advance(by: .seconds(1))
         #expect(try await !waiting.value)
-        let told = fleet.log.all.filter { $0 == "b waiting a" }.count
+        let told = fleet.log.lines.filter { $0 == "b waiting a" }.count
         #expect((11...13).contains(told), "\(told)")
-        #expect(!fleet.log.all.contains { $0.hasPrefix("b started") })
+        #expect(!fleet.log.lines.contains { $0.hasPrefix("b started") })
     }
 
     @Test func `a lease that is renewed outlives its length many times`() async throws {
@@ -36,7 +36,7 @@ import Testing
         await pass(.seconds(300), steps: 150, sleepers: 2)
         door.open()
         #expect(await first.value == nil)
-        #expect(!fleet.log.all.contains("a is cancelled"))
+        #expect(!fleet.log.lines.contains("a is cancelled"))
     }
 
     @Test func `a host that can't renew for half of its lease cancels the closure, and records nothing`()
@@ -45,7 +45,7 @@ import Testing
         let (first, door) = try await fleet.holding()
         fleet.store.onWrite { _, _ in .fails }
         await pass(.seconds(14), steps: 14, sleepers: 2)
-        #expect(!fleet.log.all.contains("a is cancelled"))
+        #expect(!fleet.log.lines.contains("a is cancelled"))
         fleet.clock.advance(by: .seconds(2))
         await fleet.log.until("a is cancelled")
         fleet.store.works()
@@ -68,14 +68,13 @@ import Testing
             let isRenewed = store.documents.last?.contains(#""beat" : 1"#) == true
             log.add(isRenewed ? "renewed" : "not renewed")
         }
-        #expect(fleet.log.all.contains("renewed"))
+        #expect(fleet.log.lines.contains("renewed"))
     }
 
     @Test func `a lease that is lost before the closure begins is said to be`() async throws {
         let manager = try await fleet.host(
             on: InterposedStore(store: fleet.store) { store in
-                guard store.writes == 2, let text = try await store.text() else { return }
-                try await store.put(text.replacing(#""owner" : "a,"#, with: #""owner" : "b,"#))
+                if store.writes == 2 { try await store.edit(#""owner" : "a,"#, to: #""owner" : "b,"#) }
             }
         )
         fleet.store.onWrite { [clock = fleet.clock] number, _ in
@@ -114,7 +113,7 @@ import Testing
             try await second.whenMigrating(toVersion: "1.1") { log.add("b runs \($0.attempt) \($0.fence)") }
         }
         await pass(.seconds(29), steps: 58, sleepers: 1)
-        #expect(!fleet.log.all.contains("b runs 2 2"))
+        #expect(!fleet.log.lines.contains("b runs 2 2"))
         while !fleet.store.documents.contains(where: { $0.contains(#""owner" : "b,"#) }) {
             fleet.clock.advance(by: .milliseconds(500))
             for _ in 0..<50 { await Task.yield() }
@@ -154,13 +153,11 @@ import Testing
         let manager = try await fleet.host()
         let failed = await code {
             try await manager.whenMigrating(toVersion: "1.1") {
-                let text = try #require(try await fleet.store.text())
                 // Taken over, or cleared by a reset.
-                let other = text.replacing(
+                try await fleet.store.edit(
                     isTaken ? #""owner" : "a,"# : #""owner""#,
-                    with: isTaken ? #""owner" : "b,"# : #""was""#
+                    to: isTaken ? #""owner" : "b,"# : #""was""#
                 )
-                try await fleet.store.put(other)
             }
         }
         #expect(failed == .leaseLost)
@@ -173,23 +170,21 @@ import Testing
         let manager = try await fleet.host()
         let failed = await code {
             try await manager.whenMigrating(toVersion: "1.1") { [log = fleet.log] context in
-                let text = try #require(try await fleet.store.text())
-                try await fleet.store.put(text.replacing(#""owner" : "a,"#, with: #""owner" : "b,"#))
+                try await fleet.store.edit(#""owner" : "a,"#, to: #""owner" : "b,"#)
                 #expect(await code { try await context.saveCheckpoint(1) } == .leaseLost)
                 while !Task.isCancelled { await Task.yield() }
                 log.add("a is cancelled")
             }
         }
         #expect(failed == .leaseLost)
-        #expect(fleet.log.all.contains("a is cancelled"))
+        #expect(fleet.log.lines.contains("a is cancelled"))
     }
 
     @Test func `a loss that a checkpoint throws on is told once`() async throws {
         let manager = try await fleet.host()
         let error = await #expect(throws: MigrationError.self) {
             try await manager.whenMigrating(toVersion: "1.1") { context in
-                let text = try #require(try await fleet.store.text())
-                try await fleet.store.put(text.replacing(#""owner" : "a,"#, with: #""owner" : "b,"#))
+                try await fleet.store.edit(#""owner" : "a,"#, to: #""owner" : "b,"#)
                 try await context.saveCheckpoint(1)
             }
         }

@@ -80,7 +80,7 @@ import Testing
         let migrations = try await fleet.host()
         fleet.store.onWrite { number, _ in number == 3 ? .fails : .works }
         #expect(await code { try await migrations.whenMigrating(toVersion: "1.1") {} } == .stateNotSaved)
-        #expect(fleet.log.all == ["a started", "a failed"])
+        #expect(fleet.log.lines == ["a started", "a failed"])
         #expect(try #require(try await fleet.store.text()).contains(#""lastRunVersion" : "0""#))
     }
 
@@ -118,8 +118,7 @@ import Testing
     {
         let first = try await fleet.host()
         try await first.whenMigrating(toVersion: "1.1") {}
-        let text = try #require(try await fleet.store.text())
-        try await fleet.store.put(text.replacing("\"seconds\"", with: "\"hours\""))
+        try await fleet.store.edit("\"seconds\"", to: "\"hours\"")
         let next = try await fleet.host("b")
         #expect(try await !next.whenMigrating(toVersion: "1.1") {})
         #expect(
@@ -134,7 +133,7 @@ import Testing
         fleet.store.onWrite { _, _ in .fails }
         let migrations = try await fleet.host("b")
         #expect(migrations.launch == .upgrade(from: try AppVersion(parsing: "1.0")))
-        #expect(fleet.log.all == ["b launchNotSaved"])
+        #expect(fleet.log.lines == ["b launchNotSaved"])
     }
 
     @Test func `a store that refuses without a reason is asked again after a pause`() async throws {

@@ -8,19 +8,9 @@ import Testing
     @Test func `a bounded wait ends with the name of the holder`() async throws {
         try await fleet.leaveLease()
         let waiting = try await fleet.host("b") { $0.lockTimeout = .seconds(5) }
-        let task = Task { () async -> (any Error)? in
-            do {
-                try await waiting.whenMigrating(toVersion: "1.1") {}
-                return nil
-            } catch {
-                return error
-            }
-        }
-        while fleet.clock.now < .seconds(1_005) {
-            await fleet.clock.sleepers(1)
-            fleet.clock.advance(by: .milliseconds(100))
-        }
-        let error = try #require(await task.value as? MigrationError)
+        let error = try #require(
+            await fleet.error { try await waiting.whenMigrating(toVersion: "1.1") {} }
+        )
         #expect(error.code == .lockTimeout)
         #expect(error.description.contains(#"Manager "Data" waited 5.0 seconds for a, process "#))
         #expect(await code { try await waiting.whenMigrating(toVersion: "1.2") {} } == .blocked)
@@ -73,10 +63,7 @@ import Testing
     @Test func `what needs no lease doesn't wait for one`() async throws {
         try await fleet.leaveLease()
         let second = try await fleet.host("b")
-        let text = try #require(try await fleet.store.text())
-        try await fleet.store.put(
-            text.replacing(#""lastRunVersion" : "0""#, with: #""lastRunVersion" : "1.0.5""#)
-        )
+        try await fleet.store.edit(#""lastRunVersion" : "0""#, to: #""lastRunVersion" : "1.0.5""#)
         #expect(try await !second.whenMigrating(toVersion: "1.0.1") {})
     }
 }

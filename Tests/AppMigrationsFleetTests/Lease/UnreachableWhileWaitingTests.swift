@@ -17,12 +17,7 @@ import Testing
 
     /// Puts the document there that a host leaves which died in 1.1, and has another one wait for it.
     private func waiting(_ work: @escaping @Sendable () -> Void = {}) async throws -> Task<Void, Never> {
-        let dead = try await fleet.host()
-        let document = Log()
-        try await dead.whenMigrating(toVersion: "1.1") {
-            document.add(try #require(try await fleet.store.text()))
-        }
-        try await fleet.store.put(try #require(document.all.first))
+        try await fleet.leaveLease()
         let host = try await fleet.host("b") { $0.leaseDuration = .seconds(10) }
         let task = Task { [log = fleet.log] in
             let code = await code { try await host.whenMigrating(toVersion: "1.1") { work() } }
@@ -41,8 +36,8 @@ import Testing
         await pass(.seconds(6))
         fleet.store.works()
         let recovered = fleet.clock.now
-        await pass(.seconds(120)) { fleet.log.all.contains { $0.hasPrefix("b ends") } }
-        #expect(fleet.log.all.contains("b ends with no error"))
+        await pass(.seconds(120)) { fleet.log.lines.contains { $0.hasPrefix("b ends") } }
+        #expect(fleet.log.lines.contains("b ends with no error"))
         #expect(fleet.clock.now - recovered >= .seconds(30))
         await task.value
     }
@@ -51,9 +46,9 @@ import Testing
         let task = try await waiting { Issue.record("It ran.") }
         fleet.store.onRead { _ in .fails }
         await pass(.seconds(9))
-        #expect(!fleet.log.all.contains { $0.hasPrefix("b ends") })
-        await pass(.seconds(60)) { fleet.log.all.contains { $0.hasPrefix("b ends") } }
-        #expect(fleet.log.all.contains("b ends with stateUnreadable"))
+        #expect(!fleet.log.lines.contains { $0.hasPrefix("b ends") })
+        await pass(.seconds(60)) { fleet.log.lines.contains { $0.hasPrefix("b ends") } }
+        #expect(fleet.log.lines.contains("b ends with stateUnreadable"))
         task.cancel()
         await task.value
     }
@@ -66,17 +61,17 @@ import Testing
             fleet.store.works()
             await pass(.seconds(3))
         }
-        #expect(!fleet.log.all.contains { $0.hasPrefix("b ends") })
+        #expect(!fleet.log.lines.contains { $0.hasPrefix("b ends") })
         task.cancel()
         await task.value
-        #expect(fleet.log.all.contains("b ends with cancelled"))
+        #expect(fleet.log.lines.contains("b ends with cancelled"))
     }
 
     @Test func `a document that can't be understood ends a wait at once`() async throws {
         let task = try await waiting { Issue.record("It ran.") }
         try await fleet.store.put("nonsense")
-        await pass(.seconds(5)) { fleet.log.all.contains { $0.hasPrefix("b ends") } }
-        #expect(fleet.log.all.contains("b ends with stateCorrupted"))
+        await pass(.seconds(5)) { fleet.log.lines.contains { $0.hasPrefix("b ends") } }
+        #expect(fleet.log.lines.contains("b ends with stateCorrupted"))
         task.cancel()
         await task.value
     }
@@ -94,8 +89,8 @@ import Testing
         await pass(.seconds(20))
         fleet.store.works()
         try await fleet.host("job").whenMigrating(toVersion: "1.1") {}
-        await pass(.seconds(60)) { fleet.log.all.contains { $0.hasPrefix("pod ends") } }
-        #expect(fleet.log.all.contains("pod ends with no error"))
+        await pass(.seconds(60)) { fleet.log.lines.contains { $0.hasPrefix("pod ends") } }
+        #expect(fleet.log.lines.contains("pod ends with no error"))
         task.cancel()
         await task.value
     }

@@ -77,7 +77,7 @@ extension Fleet {
             }
         }
         await clock.sleepers(2)
-        while !log.all.contains(where: { $0.hasPrefix("\(host) runs") }) { await Task.yield() }
+        while !log.lines.contains(where: { $0.hasPrefix("\(host) runs") }) { await Task.yield() }
         return (task, door)
     }
 }
@@ -90,7 +90,7 @@ extension Fleet {
         try await manager.whenMigrating(toVersion: "1.1") {
             document.add(try #require(try await store.text()))
         }
-        try await store.put(try #require(document.all.first))
+        try await store.put(try #require(document.lines.first))
     }
 
     /// The error with which a call ends, while time passes in its pauses alone; `nil` where it doesn't throw.
@@ -106,7 +106,7 @@ extension Fleet {
             }
         }
         let end = clock.now + .seconds(500)
-        while isDone.all.isEmpty {
+        while isDone.lines.isEmpty {
             // A call without end is an error of its own.
             if clock.now >= end { task.cancel() }
             if clock.asleep > 0 { clock.advance(by: .milliseconds(500)) }
@@ -117,10 +117,8 @@ extension Fleet {
 }
 
 extension Log {
-    var all: [String] { lines }
-
     func until(_ entry: String) async {
-        while !all.contains(entry) { await Task.yield() }
+        while !lines.contains(entry) { await Task.yield() }
     }
 }
 

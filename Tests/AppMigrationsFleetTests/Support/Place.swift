@@ -39,4 +39,9 @@ struct Place {
     }
 
     func insert(_ db: AsyncSQLite) async throws { try await db.query("INSERT INTO notes VALUES ('one')") }
+
+    /// Declares a migration that writes a note.
+    func migrate(_ manager: FleetMigrationManager, to version: String = "1.1") async throws -> Bool {
+        try await manager.whenMigrating(toVersion: version, in: db) { try await insert($0) }
+    }
 }

@@ -3,11 +3,6 @@ import AppMigrationsFleet
 
 /// A store in memory that counts its calls, and fails or stalls where a test wants it to.
 final class TestStore: FleetStore {
-    enum Step: Sendable {
-        case read(String)
-        case replace(String)
-    }
-
     struct Failure: Error, Equatable, CustomStringConvertible {
         var description: String { "the network is gone" }
     }
@@ -129,6 +124,14 @@ final class TestStore: FleetStore {
         try await memory.read(name).map { String(decoding: $0.bytes, as: UTF8.self) }
     }
 
+    /// Writes the newest document with another text in the place of one, past every manager.
+    @discardableResult
+    func edit(_ old: String, to new: String) async throws -> String {
+        let edited = try (await text() ?? "").replacing(old, with: new)
+        try await put(edited)
+        return edited
+    }
+
     /// Puts a document in the place of the one that stands there, as an older or newer release would.
     func put(_ text: String, _ name: String = "Data") async throws {
         let found = try await memory.read(name)
@@ -136,12 +139,16 @@ final class TestStore: FleetStore {
     }
 }
 
-/// A store before each of whose writes something else happens.
+/// A store before each of whose calls something else happens.
 struct InterposedStore: FleetStore {
     let store: TestStore
+    var beforeRead: @Sendable () throws -> Void = {}
     let beforeWrite: @Sendable (TestStore) async throws -> Void
 
-    func read(_ name: String) async throws -> FleetDocument? { try await store.read(name) }
+    func read(_ name: String) async throws -> FleetDocument? {
+        try beforeRead()
+        return try await store.read(name)
+    }
 
     func replace(
         _ name: String,

@@ -1,5 +1,4 @@
 import AppMigrations
-import AppMigrationsSQL
 import AppMigrationsSQLite
 import Testing
 
@@ -9,36 +8,29 @@ import Testing
 
     init() throws { library = try Library() }
 
-    private struct Failure: Error {}
-
     /// Logs the numbers from the cursor on, up to 3.
     private nonisolated(nonsending) func count(
-        _ library: Library,
-        during: nonisolated(nonsending) (AwaitedConnection, Int, MigrationContext) async throws -> Void = {
-            _,
-            _,
-            _ in
-        }
+        during: nonisolated(nonsending) (AwaitedConnection, Int) async throws -> Void = { _, _ in }
     ) async throws -> Bool {
         try await library.manager().manager.whenMigrating(toVersion: "1.4", in: AwaitedConnection(library.db))
         {
             db,
             batch,
-            context in
+            _ in
             let number = try (batch.cursor(as: Int.self) ?? 0) + 1
             try await db.query("INSERT INTO log VALUES (?)", [SQLValue("\(number)")])
-            try await during(db, number, context)
+            try await during(db, number)
             return number == 3 ? .done : .continue(at: number)
         }
     }
 
     @Test func `each batch gets the cursor of the one before it, and none runs again`() async throws {
-        #expect(try await count(library))
+        #expect(try await count())
         #expect(try library.log == [["1"], ["2"], ["3"]])
         #expect(try library.db.query("SELECT cursor FROM app_migrations") == [[nil]])
         #expect(try library.manager().manager.lastRunVersion == AppVersion("1.4"))
         try library.manager().manager.reset(to: "1.0")
-        #expect(try await !count(library))
+        #expect(try await !count())
         #expect(try library.log.count == 3)
     }
 
@@ -47,7 +39,7 @@ import Testing
         failure: String
     ) async throws {
         let error = await #expect(throws: MigrationError.self) {
-            try await count(library) { db, number, _ in
+            try await count { db, number in
                 if number < 2 { return }
                 if failure == "it throws" { throw Failure() }
                 try await db.query("DELETE FROM log WHERE version = '2'")
@@ -60,21 +52,21 @@ import Testing
             #expect((error?.underlyingError as? SQLError)?.code == .transactionEnded)
         }
         #expect(try library.db.query("SELECT cursor FROM app_migrations") == [["1"]])
-        #expect(try await count(library))
+        #expect(try await count())
         #expect(try library.log == [["1"], ["2"], ["3"]])
     }
 
     @Test func `a cancelled task ends between two batches, and the next start goes on`() async throws {
         let error = await Task {
             await #expect(throws: MigrationError.self) {
-                try await count(library) { _, number, _ in
+                try await count { _, number in
                     if number == 2 { withUnsafeCurrentTask { $0?.cancel() } }
                 }
             }
         }.value
         #expect(error?.code == .cancelled)
         #expect(try library.db.query("SELECT cursor FROM app_migrations") == [["2"]])
-        #expect(try await count(library))
+        #expect(try await count())
         #expect(try library.log == [["1"], ["2"], ["3"]])
     }
 }

@@ -1,8 +1,6 @@
 import AppMigrationsSQLite
 import Testing
 
-@testable import AppMigrationsSQL
-
 /// Connections that take no statement in a cancelled task, or end one with its answer under way.
 @Suite struct AwaitedCancellationTests {
     @Test func `a connection that takes no statement in a cancelled task is in no transaction afterwards`()
@@ -27,24 +25,10 @@ import Testing
         #expect(try tables(in: db) == [])
     }
 
-    /// A server without a ledger, whose answer to BEGIN is lost.
-    private final class Postgres: AsyncSQLConnection {
-        static var dialect: SQLDialect { .postgres }
-
-        var statements = [String]()
-
-        nonisolated(nonsending) func query(_ sql: String, _ arguments: [SQLValue]) async throws
-            -> [[SQLValue]]
-        {
-            statements.append(sql)
-            if sql.hasPrefix("BEGIN") { throw CancellationError() }
-            return sql.hasPrefix("SELECT current_setting") ? [[""]] : []
-        }
-    }
-
     @Test func `a BEGIN that fails may have begun, and is rolled back`() async throws {
-        let db = Postgres()
-        let migrator = try SQLMigrator<Postgres>([SQLMigration(version: 1, sql: "SELECT 1")])
+        // The answer to it is lost.
+        let db = AwaitedPostgres { if $0.hasPrefix("BEGIN") { throw CancellationError() } }
+        let migrator = try SQLMigrator<AwaitedPostgres>([SQLMigration(version: 1, sql: "SELECT 1")])
         _ = try #require(await sqlError { () async throws(SQLError) in try await migrator.migrate(db) })
         #expect(db.statements.suffix(2) == ["BEGIN ISOLATION LEVEL READ COMMITTED", "ROLLBACK"])
     }

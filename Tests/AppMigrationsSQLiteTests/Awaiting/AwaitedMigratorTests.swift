@@ -5,8 +5,6 @@ import Testing
 @Suite(.temporaryDirectory) struct AwaitedMigratorTests {
     let folder = TemporaryDirectory.current.path
 
-    private struct Failure: Error {}
-
     @Test func `migrations run once, in the order of their versions, whatever they are made of`() async throws
     {
         try write("INSERT INTO log VALUES (2);\nINSERT INTO log VALUES (20)", to: folder + "/2_file.sql")

@@ -68,10 +68,6 @@ struct SQLiteComparisonTests {
                 "lacks the table t\u{E9}"
             ),
             (
-                "CREATE TABLE t(key)", "CREATE TABLE t(KEY)",
-                "has another table t: CREATE TABLE t(KEY) and not CREATE TABLE t(key)"
-            ),
-            (
                 "CREATE TABLE t(a CHECK (a > 0))", "CREATE TABLE t(a)",
                 "has another table t: CREATE TABLE t(a) and not CREATE TABLE t(a CHECK (a > 0))"
             ),

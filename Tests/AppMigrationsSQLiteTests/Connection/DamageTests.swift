@@ -1,17 +1,9 @@
 import AppMigrationsSQLite
-import AppMigrationsSchema
-import Foundation
 import Testing
 
 /// What a connection says of a database that can't be read, wherever a statement meets it.
 @Suite(.temporaryDirectory) struct DamageTests {
     let folder = TemporaryDirectory.current.path
-
-    private static let wide = SQLMigration<SQLiteConnection>(
-        version: 1,
-        name: "wide",
-        sql: "-- A comment.\nUPDATE note SET body = body || 'x' WHERE body <> ''"
-    )
 
     @Test(arguments: [false, true])
     func `damage inside a table is no mistake of the migration`(isBorrowed: Bool) throws {
@@ -38,7 +30,8 @@ import Testing
         let errors = try [
             sqlError { try db.query("SELECT 1 FROM sqlite_master") },
             sqlError { try db.execute(script: "CREATE TABLE a(x)") },
-            sqlError { try Migrator([Self.wide]).migrate(db) },
+            sqlError { try Migrator([Migration(version: 1, sql: "CREATE TABLE a(x)")]).migrate(db) },
+            sqlError { try Migrator([Migration(version: 1, sql: "CREATE TABLE a(x)")]).status(db) },
         ]
         for error in errors {
             #expect(error.code == .damaged)

@@ -4,32 +4,6 @@ import Testing
 
 /// Statements of a script on PostgreSQL that are refused before anything runs.
 @Suite struct PostgresRefusalsTests {
-    private final class Blocking: SQLConnection {
-        static var dialect: SQLDialect { .postgres }
-
-        var statements = [String]()
-
-        func query(_ sql: String, _ arguments: [SQLValue]) throws -> [[SQLValue]] {
-            statements.append(sql)
-            return []
-        }
-
-        func execute(script: String) throws { statements.append(script) }
-    }
-
-    private final class Awaited: AsyncSQLConnection {
-        static var dialect: SQLDialect { .postgres }
-
-        var statements = [String]()
-
-        nonisolated(nonsending) func query(_ sql: String, _ arguments: [SQLValue]) async throws
-            -> [[SQLValue]]
-        {
-            statements.append(sql)
-            return []
-        }
-    }
-
     @Test(
         arguments: [
             "BEGIN", "begin isolation level serializable", "START TRANSACTION", "COMMIT", "COMMIT AND CHAIN",
@@ -43,15 +17,15 @@ import Testing
         async throws
     {
         let script = "CREATE TABLE b(x); -- one\n  /* two */ \(statement) ;\nSELECT 1"
-        let (blocking, awaited) = (Blocking(), Awaited())
+        let (blocking, awaited) = (Postgres(), AwaitedPostgres())
         let error: SQLError?
         if isAwaited {
-            let migrator = try SQLMigrator<Awaited>([
+            let migrator = try SQLMigrator<AwaitedPostgres>([
                 SQLMigration(version: 1, sql: "CREATE TABLE a(x)"), SQLMigration(version: 2, sql: script),
             ])
             error = await sqlError { () async throws(SQLError) in try await migrator.migrate(awaited) }
         } else {
-            let migrator = try SQLMigrator<Blocking>([
+            let migrator = try SQLMigrator<Postgres>([
                 SQLMigration(version: 1, sql: "CREATE TABLE a(x)"), SQLMigration(version: 2, sql: script),
             ])
             error = try sqlError { try migrator.migrate(blocking) }

@@ -2,8 +2,6 @@ import AppMigrationsSQLite
 import Testing
 
 @Suite struct SQLiteTransactionTests {
-    private struct Failure: Error {}
-
     private func database() throws -> SQLiteConnection {
         let db = try memory()
         try db.execute(script: "CREATE TABLE a(x UNIQUE); INSERT INTO a VALUES (1)")

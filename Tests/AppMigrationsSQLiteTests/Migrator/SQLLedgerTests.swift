@@ -1,7 +1,6 @@
 import AppMigrations
 import Testing
 
-@testable import AppMigrationsSQL
 @testable import AppMigrationsSQLite
 
 /// Whose a ledger is, and whether it keeps what is written.

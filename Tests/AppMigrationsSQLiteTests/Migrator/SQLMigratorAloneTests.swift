@@ -1,23 +1,18 @@
 import AppMigrationsSQLite
 import Testing
 
-@testable import AppMigrationsSQL
-
 /// Migrations outside of a transaction, as far as no server is needed to refuse them.
 @Suite struct SQLMigratorAloneTests {
-    /// A connection that must not be asked to run anything.
-    private struct Postgres: SQLConnection {
-        static var dialect: SQLDialect { .postgres }
-
-        func query(_ sql: String, _ arguments: [SQLValue]) throws -> [[SQLValue]] {
-            if !sql.hasPrefix("SELECT") { Issue.record("it has run \(sql)") }
-            return []
-        }
-
-        func execute(script: String) throws { Issue.record("it has run \(script)") }
-    }
-
     private let marked = "-- app-migrations: no transaction\nVACUUM"
+
+    private let server = Postgres()
+
+    /// A migration that is refused runs nothing: the server is asked, and no more.
+    private func refused(_ body: () throws -> SQLMigrationReport) throws -> SQLError {
+        let error = try sqlError { try body() }
+        #expect(server.statements.allSatisfy { $0.hasPrefix("SELECT") }, "\(server.statements)")
+        return error
+    }
 
     @Test func `SQLite refuses a migration without a transaction`() throws {
         let db = try memory()
@@ -39,19 +34,10 @@ import Testing
         )
     }
 
-    @Test(
-        arguments: [
-            (
-                "VACUUM; VACUUM",
-                "A script outside of a transaction has one statement, and this one has 2: after the first one"
-            ),
-            (
-                "-- nothing",
-                "A script outside of a transaction has one statement, and this one has 0: after the first one"
-            ),
-        ]
-    )
-    func `it has one statement`(sql: String, words: String) throws {
+    @Test(arguments: [("VACUUM; VACUUM", 2), ("-- nothing", 0)])
+    func `it has one statement`(sql: String, count: Int) throws {
+        let words =
+            "A script outside of a transaction has one statement, and this one has \(count): after the first one"
         for script in [
             "-- app-migrations: no transaction\n" + sql,
             "\u{FEFF}--  App-Migrations:  No Transaction \r\n" + sql,
@@ -59,7 +45,7 @@ import Testing
             let migrator = try SQLMigrator<Postgres>([
                 SQLMigration(version: 1, sql: "SELECT 1"), SQLMigration(version: 2, sql: script),
             ])
-            let error = try sqlError { try migrator.migrate(Postgres()) }
+            let error = try refused { try migrator.migrate(server) }
             #expect(error.code == .invalidScript)
             #expect(error.message.hasPrefix(words))
             #expect(error.version == 2)
@@ -69,8 +55,8 @@ import Testing
     @Test func `where all share a transaction it is refused, before anything runs`() throws {
         let alone = SQLMigration<Postgres>(version: 1, sql: marked)
         for error in [
-            try sqlError { try SQLMigrator([alone], transactions: .all).migrate(Postgres()) },
-            try sqlError { try SQLMigrator([alone]).migrate(Postgres(), insideTransaction: true) },
+            try refused { try SQLMigrator([alone], transactions: .all).migrate(server) },
+            try refused { try SQLMigrator([alone]).migrate(server, insideTransaction: true) },
         ] {
             #expect(error.code == .refusedStatement)
             #expect(
@@ -81,7 +67,7 @@ import Testing
 
     @Test func `a first line that asks for anything else is an error`() throws {
         let migration = SQLMigration<Postgres>(version: 1, sql: "-- app-migrations: no transactions\nVACUUM")
-        let error = try sqlError { try SQLMigrator([migration]).migrate(Postgres()) }
+        let error = try refused { try SQLMigrator([migration]).migrate(server) }
         #expect(error.code == .invalidScript)
         #expect(
             error.message

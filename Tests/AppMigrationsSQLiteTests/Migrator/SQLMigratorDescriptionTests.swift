@@ -1,6 +1,5 @@
 import Testing
 
-@testable import AppMigrationsSQL
 @testable import AppMigrationsSQLite
 
 /// What `print` shows of a migrator's outcomes.

@@ -1,7 +1,6 @@
 import Foundation
 import Testing
 
-@testable import AppMigrationsSQL
 @testable import AppMigrationsSQLite
 
 @Suite(.temporaryDirectory) struct SQLMigratorFailureTests {

@@ -106,16 +106,6 @@ import Testing
         #expect(try tables(in: db).isEmpty)
     }
 
-    @Test func `a file that is no database is an error`() throws {
-        try withTemporaryFolder { folder in
-            try write(String(repeating: "not a database ", count: 100), to: folder + "/db")
-            let error = try sqlError {
-                try Migrator(migrations(1)).status(SQLiteConnection(path: folder + "/db"))
-            }
-            #expect(error.extendedResultCode == 26)
-        }
-    }
-
     @Test func `a temporary table does not hide the ledger`() throws {
         let db = try memory()
         try Migrator(migrations(1)).migrate(db)

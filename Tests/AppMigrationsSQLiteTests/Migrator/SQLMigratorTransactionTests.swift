@@ -2,8 +2,6 @@ import AppMigrationsSQLite
 import Testing
 
 @Suite struct SQLMigratorTransactionTests {
-    private struct Failure: Error {}
-
     private let make = Migration(version: 1, sql: "CREATE TABLE a(x UNIQUE); INSERT INTO a VALUES (1)")
 
     @Test(arguments: ["INSERT OR ROLLBACK INTO a VALUES (1)", "INSERT INTO b VALUES (1)"])

@@ -9,6 +9,11 @@ import Testing
         Migration(version: 1, sql: "CREATE TABLE a(x)"), Migration(version: 2, sql: "CREATE TABLE b(x)"),
     ]
 
+    private func migrateOther(_ db: OtherConnection, waiting: (() -> Void)? = nil) throws {
+        let migration = SQLMigration<OtherConnection>(version: 1, sql: "CREATE TABLE a(x)")
+        try SQLMigrator([migration], lockTimeout: .inVain).migrate(db, waiting: waiting)
+    }
+
     @Test(arguments: ["IMMEDIATE", "EXCLUSIVE"])
     func `a lock that is free is told to nobody, and one that is held before the wait begins`(lock: String)
         throws
@@ -34,11 +39,7 @@ import Testing
         let other = try SQLiteConnection(path: folder + "/db")
         try other.query("BEGIN IMMEDIATE")
         var waits = 0
-        let migrator = try SQLMigrator<OtherConnection>(
-            [SQLMigration(version: 1, sql: "CREATE TABLE a(x)")],
-            lockTimeout: .inVain
-        )
-        let error = try sqlError { try migrator.migrate(OtherConnection(db), waiting: { waits += 1 }) }
+        let error = try sqlError { try migrateOther(OtherConnection(db)) { waits += 1 } }
         #expect(error.code == .busy)
         #expect(waits == 1)
         #expect(try db.query("PRAGMA busy_timeout") == [[7]])
@@ -51,11 +52,7 @@ import Testing
         let db = OtherConnection(try SQLiteConnection(path: folder + "/db")) {
             if $0.hasPrefix("SELECT") { reads += 1 }
         }
-        let migrator = try SQLMigrator<OtherConnection>(
-            [SQLMigration(version: 1, sql: "CREATE TABLE a(x)")],
-            lockTimeout: .inVain
-        )
-        #expect(try sqlError { try migrator.migrate(db) }.code == .busy)
+        #expect(try sqlError { try migrateOther(db) }.code == .busy)
         #expect(reads == 1)
     }
 

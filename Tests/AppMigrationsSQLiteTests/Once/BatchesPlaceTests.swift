@@ -2,7 +2,6 @@ import AppMigrations
 import Foundation
 import Testing
 
-@testable import AppMigrationsSQL
 @testable import AppMigrationsSQLite
 
 /// Batches after deaths, with other states, and in databases that the state doesn't fit.
@@ -44,10 +43,7 @@ import Testing
                 firstRun: .everything,
                 stateDirectory: elsewhere
             )
-            let failed = #expect(throws: MigrationError.self) {
-                try library.count(to: 5) { if $0 == 3 { throw Failure() } }
-            }
-            #expect(failed?.underlyingError is Failure)
+            #expect(library.count(to: 5, failingAt: 3)?.underlyingError is Failure)
             let shared = try library.manager { event in
                 // After the third batch the other state takes over.
                 guard event.kind == .progressed, event.fraction == 0.5 else { return }
@@ -68,23 +64,16 @@ import Testing
 
     @Test func `a restored backup goes on at its own cursor`() throws {
         let backup = library.folder + "/backup"
-        _ = #expect(throws: MigrationError.self) {
-            try library.count(to: 6) {
-                if $0 == 3 { throw Failure() }
-            }
-        }
+        library.count(to: 6, failingAt: 3)
         try library.db.query("VACUUM INTO ?", [.text(backup)])
-        _ = #expect(throws: MigrationError.self) {
-            try library.count(to: 6) { if $0 == 5 { throw Failure() } }
-        }
+        library.count(to: 6, failingAt: 5)
         let restored = try SQLiteConnection(path: backup)
         #expect(try library.count(to: 6, in: restored))
         #expect(try restored.query("SELECT count(*), count(DISTINCT version) FROM log") == [[6, 6]])
     }
 
     @Test func `a reset in the database begins anew, and one of the state alone goes on`() throws {
-        let stop = { (number: Int) throws in if number == 3 { throw Failure() } }
-        _ = #expect(throws: MigrationError.self) { try library.count(to: 4, stop) }
+        library.count(to: 4, failingAt: 3)
         try library.manager().manager.reset(to: "1.0")
         #expect(try library.cursors == [["2"]])
         try library.manager().manager.reset(to: "1.0", in: library.db)
@@ -96,9 +85,7 @@ import Testing
     @Test func `what was begun in batches is not run as a whole, and what has run as a whole not in batches`()
         throws
     {
-        _ = #expect(throws: MigrationError.self) {
-            try library.count(to: 4) { if $0 == 2 { throw Failure() } }
-        }
+        library.count(to: 4, failingAt: 2)
         let error = #expect(throws: MigrationError.self) { try library.manager().add("1.4") }
         #expect(
             (error?.underlyingError as? SQLError)?.message
@@ -134,9 +121,7 @@ import Testing
         ),
     ])
     func `a cursor that is not kept or can't be read is an error`(statement: String, message: String) throws {
-        _ = #expect(throws: MigrationError.self) {
-            try library.count(to: 4) { if $0 == 2 { throw Failure() } }
-        }
+        library.count(to: 4, failingAt: 2)
         try library.db.query(statement)
         let error = #expect(throws: MigrationError.self) { try library.count(to: 4) }
         let cause = error?.underlyingError as? SQLError

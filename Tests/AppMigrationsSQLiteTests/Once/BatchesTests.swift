@@ -1,5 +1,4 @@
 import AppMigrations
-import Foundation
 import Testing
 
 @testable import AppMigrationsSQL
@@ -48,9 +47,7 @@ import Testing
         isBorrowed: Bool
     ) throws {
         let db = isBorrowed ? library.db.borrowed : library.db
-        let error = #expect(throws: MigrationError.self) {
-            try library.count(to: 5, in: db) { if $0 == 3 { throw Failure() } }
-        }
+        let error = library.count(to: 5, in: db, failingAt: 3)
         #expect(error?.code == .migrationFailed)
         #expect(error?.underlyingError is Failure)
         #expect(try library.log == [["1"], ["2"]])
@@ -194,22 +191,5 @@ import Testing
         #expect((error?.underlyingError as? SQLError)?.extendedResultCode == 787)
         #expect(try library.db.query("SELECT parent FROM child") == [[nil]])
         #expect(try library.cursors == [["1"]])
-    }
-
-    @Test func `a plan and a start that has the version open no database`() throws {
-        func opened() throws -> SQLiteConnection {
-            Issue.record("opened")
-            return library.db
-        }
-        let plan = try library.manager().manager.plan { manager in
-            try manager.whenMigrating(toVersion: "1.4", in: try opened()) { _, _, _ in .done }
-        }
-        #expect(plan.map(\.kind) == [.willRun])
-        try library.count(to: 3)
-        #expect(
-            try !library.manager().manager.whenMigrating(toVersion: "1.4", in: try opened()) { _, _, _ in
-                .done
-            }
-        )
     }
 }

@@ -1,21 +1,22 @@
 import AppMigrations
-import AppMigrationsSQL
 import AppMigrationsSQLite
 import Testing
 
 /// A closure that ends the transaction in which its row would be written.
 @Suite(.temporaryDirectory) struct EndedTransactionTests {
-    /// How a closure ends its transaction: by queries or a script, behind writes of its own or before any, on whose connection.
+    /// How a closure ends its transaction: by queries or a script, behind and before which writes, on whose connection.
     struct Way: CustomTestStringConvertible, Sendable {
-        var isScript = false
-        var writes = false
-        var isBorrowed = false
+        let isScript: Bool
+        let writes: [String]
+        let isBorrowed: Bool
 
         var testDescription: String { "\(isScript) \(writes) \(isBorrowed)" }
     }
 
+    private static let writes = [[], ["early"], ["late"], ["early", "late"]]
+
     private static let ways = [false, true].flatMap { isScript in
-        [false, true].flatMap { writes in
+        writes.flatMap { writes in
             [false, true].map { Way(isScript: isScript, writes: writes, isBorrowed: $0) }
         }
     }
@@ -47,13 +48,16 @@ import Testing
         let db = way.isBorrowed ? library.db.borrowed : library.db
         let error = #expect(throws: MigrationError.self) {
             try library.manager().manager.whenMigrating(toVersion: "1.4", in: db) { db in
-                if way.writes { try db.query("INSERT INTO log VALUES ('early')") }
+                func write(_ text: String) throws {
+                    if way.writes.contains(text) { try db.query("INSERT INTO log VALUES (?)", [.text(text)]) }
+                }
+                try write("early")
                 if way.isScript {
                     try db.execute(script: ends.joined(separator: ";"))
                 } else {
                     for end in ends { try db.query(end) }
                 }
-                try db.query("INSERT INTO log VALUES ('late')")
+                try write("late")
             }
         }
         let cause = error?.underlyingError as? SQLError
@@ -63,15 +67,15 @@ import Testing
         try expectFailed(error, way.isScript ? .refusedStatement : .transactionEnded)
     }
 
-    @Test(arguments: ends)
-    func `on a connection that is awaited, too`(ends: [String]) async throws {
+    @Test(arguments: ends, [false, true])
+    func `on a connection that is awaited, too`(ends: [String], writes: Bool) async throws {
         let error = await #expect(throws: MigrationError.self) {
             try await library.manager().manager.whenMigrating(
                 toVersion: "1.4",
                 in: AwaitedConnection(library.db)
             ) { db in
                 for end in ends { try await db.query(end) }
-                try await db.query("INSERT INTO log VALUES ('late')")
+                if writes { try await db.query("INSERT INTO log VALUES ('late')") }
             }
         }
         try expectFailed(error, .transactionEnded)

@@ -2,7 +2,6 @@ import AppMigrations
 import Foundation
 import Testing
 
-@testable import AppMigrationsSQL
 @testable import AppMigrationsSQLite
 
 /// Deaths between the two records, and states that don't fit the database.

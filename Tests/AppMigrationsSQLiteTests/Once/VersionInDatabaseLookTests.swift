@@ -2,7 +2,6 @@ import AppMigrations
 import Foundation
 import Testing
 
-@testable import AppMigrationsSQL
 @testable import AppMigrationsSQLite
 
 /// A manager that only looks, and a database.

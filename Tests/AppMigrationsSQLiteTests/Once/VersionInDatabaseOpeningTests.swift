@@ -52,10 +52,15 @@ import Testing
         #expect(awaited.map(\.kind) == [.willRun, .willRun])
     }
 
-    @Test func `a declaration that has to run opens`() throws {
-        let error = #expect(throws: MigrationError.self) {
-            try declare(try manager(folder, .existingData(at: "1.0")))
-        }
-        #expect(error?.underlyingError is Opened)
+    @Test func `a declaration that has to run opens`() async throws {
+        let errors = [
+            #expect(throws: MigrationError.self) {
+                try declare(try manager(folder, .existingData(at: "1.0")))
+            },
+            await #expect(throws: MigrationError.self) {
+                try await declareAwaited(try manager(folder + "/awaited", .existingData(at: "1.0")))
+            },
+        ]
+        for error in errors { #expect(error?.underlyingError is Opened) }
     }
 }

@@ -1,5 +1,4 @@
 import AppMigrations
-import Foundation
 import Testing
 
 @testable import AppMigrationsSQL
@@ -9,8 +8,6 @@ import Testing
     let library: Library
 
     init() throws { library = try Library() }
-
-    private struct Failure: Error {}
 
     @Test func `a closure runs once, in a transaction that writes its row`() throws {
         let ran = try library.manager().whenMigrating(toVersion: "1.4.0") { db in
@@ -115,15 +112,6 @@ import Testing
         }
     }
 
-    @Test(arguments: ["COMMIT", "ROLLBACK"])
-    func `a closure that ends its transaction is not recorded`(statement: String) throws {
-        let error = #expect(throws: MigrationError.self) {
-            try library.manager().whenMigrating(toVersion: "1.4") { try $0.query(statement) }
-        }
-        #expect((error?.underlyingError as? SQLError)?.code == .transactionEnded)
-        #expect(try library.manager().add("1.4"))
-    }
-
     @Test func `a table can be rebuilt, and rows that refer to none are refused`() throws {
         try library.db.execute(
             script: """
@@ -147,30 +135,6 @@ import Testing
         }
         #expect(try library.db.query("SELECT parent FROM child") == [[1]])
         #expect(try library.db.query("PRAGMA foreign_keys") == [[1]])
-    }
-
-    @Test func `a plan opens no transaction and makes no table`() throws {
-        let plan = try library.manager().manager.plan { manager in
-            try manager.whenMigrating(toVersion: "1.4", in: library.db) { _ in Issue.record("ran") }
-        }
-        #expect(plan.map(\.kind) == [.willRun])
-        #expect(try tables(in: library.db) == ["log"])
-    }
-
-    @Test func `a start that has nothing to do, and a plan, open no database`() throws {
-        func opened() throws -> SQLiteConnection {
-            Issue.record("opened")
-            return library.db
-        }
-        let plan = try library.manager().manager.plan { manager in
-            try manager.whenMigrating(toVersion: "1.4", in: try opened()) { _ in Issue.record("ran") }
-        }
-        #expect(plan.map(\.kind) == [.willRun])
-        #expect(try library.manager().add("1.4"))
-        let ran = try library.manager().manager.whenMigrating(toVersion: "1.4", in: try opened()) { _ in
-            Issue.record("ran")
-        }
-        #expect(!ran)
     }
 
     @Test func `a database that can't be opened is the error behind the manager's`() throws {

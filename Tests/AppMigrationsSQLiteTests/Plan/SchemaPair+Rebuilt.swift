@@ -2,6 +2,33 @@ import AppMigrationsSQLite
 import AppMigrationsSchema
 
 extension SchemaPair {
+    /// What changes in the table t, and what stands behind its name before and afterwards.
+    static let redefined = [
+        ("a UNIQUE column", "(a)", "(a, b UNIQUE)"),
+        (
+            "a default that is not constant, though the table has no row yet", "(a)",
+            "(a, b DEFAULT CURRENT_TIMESTAMP)"
+        ),
+        ("a CHECK", "(a)", "(a CHECK (a > 0))"),
+        ("a CHECK whose text differs in case only", "(a CHECK (a <> 'x'))", "(a CHECK (a <> 'X'))"),
+        (
+            "a text in double quotes that differs in case only", "(a CHECK (a <> \"x\"))",
+            "(a CHECK (a <> \"X\"))"
+        ),
+        ("a collation", "(a TEXT)", "(a TEXT COLLATE NOCASE)"),
+        ("a default", "(a DEFAULT 1)", "(a DEFAULT 2)"),
+        ("a default that is a word, whose case counts", "(a DEFAULT yes)", "(a DEFAULT Yes)"),
+        (
+            "a default in double quotes that is a column's name as well", "(a DEFAULT \"b\", b)",
+            "(a DEFAULT b, b)"
+        ),
+        ("a type that is quoted like a constraint", "(a [unique])", "(a unique)"),
+        ("a type of the same affinity", "(a INT)", "(a BIGINT)"),
+        ("WITHOUT ROWID", "(a TEXT PRIMARY KEY NOT NULL)", "(a TEXT PRIMARY KEY NOT NULL) WITHOUT ROWID"),
+        ("STRICT", "(a TEXT)", "(a TEXT) STRICT"),
+        ("AUTOINCREMENT", "(a INTEGER PRIMARY KEY)", "(a INTEGER PRIMARY KEY AUTOINCREMENT)"),
+    ].map { SchemaPair($0, "CREATE TABLE t\($1)", "CREATE TABLE t\($2)", ["rebuild the table t"]) }
+
     static let rebuilt = [
         SchemaPair(
             "a column in the middle",
@@ -20,78 +47,12 @@ extension SchemaPair {
             rows: [[2, 1]]
         ),
         SchemaPair(
-            "a UNIQUE column",
-            "CREATE TABLE t(a)",
-            "CREATE TABLE t(a, b UNIQUE)",
-            ["rebuild the table t"]
-        ),
-        SchemaPair(
-            "a default that is not constant, though the table has no row yet",
-            "CREATE TABLE t(a)",
-            "CREATE TABLE t(a, b DEFAULT CURRENT_TIMESTAMP)",
-            ["rebuild the table t"]
-        ),
-        SchemaPair(
             "a stored generated column",
             "CREATE TABLE t(a); INSERT INTO t VALUES (1)",
             "CREATE TABLE t(a, b AS (a + 1) STORED)",
             ["rebuild the table t"],
             query: "SELECT b FROM t",
             rows: [[2]]
-        ),
-        SchemaPair(
-            "a CHECK",
-            "CREATE TABLE t(a)",
-            "CREATE TABLE t(a CHECK (a > 0))",
-            ["rebuild the table t"]
-        ),
-        SchemaPair(
-            "a CHECK whose text differs in case only",
-            "CREATE TABLE t(a CHECK (a <> 'x'))",
-            "CREATE TABLE t(a CHECK (a <> 'X'))",
-            ["rebuild the table t"]
-        ),
-        SchemaPair(
-            "a text in double quotes that differs in case only",
-            "CREATE TABLE t(a CHECK (a <> \"x\"))",
-            "CREATE TABLE t(a CHECK (a <> \"X\"))",
-            ["rebuild the table t"]
-        ),
-        SchemaPair(
-            "a collation",
-            "CREATE TABLE t(a TEXT)",
-            "CREATE TABLE t(a TEXT COLLATE NOCASE)",
-            ["rebuild the table t"]
-        ),
-        SchemaPair(
-            "a default",
-            "CREATE TABLE t(a DEFAULT 1)",
-            "CREATE TABLE t(a DEFAULT 2)",
-            ["rebuild the table t"]
-        ),
-        SchemaPair(
-            "a default that is a word, whose case counts",
-            "CREATE TABLE t(a DEFAULT yes)",
-            "CREATE TABLE t(a DEFAULT Yes)",
-            ["rebuild the table t"]
-        ),
-        SchemaPair(
-            "a default in double quotes that is a column's name as well",
-            "CREATE TABLE t(a DEFAULT \"b\", b)",
-            "CREATE TABLE t(a DEFAULT b, b)",
-            ["rebuild the table t"]
-        ),
-        SchemaPair(
-            "a type that is quoted like a constraint",
-            "CREATE TABLE t(a [unique])",
-            "CREATE TABLE t(a unique)",
-            ["rebuild the table t"]
-        ),
-        SchemaPair(
-            "a type of the same affinity",
-            "CREATE TABLE t(a INT)",
-            "CREATE TABLE t(a BIGINT)",
-            ["rebuild the table t"]
         ),
         SchemaPair(
             "a name in another case",
@@ -106,24 +67,6 @@ extension SchemaPair {
             ["rebuild the table t"],
             query: "SELECT m.name, t.key FROM pragma_table_info('t') AS m, t WHERE m.cid = 0",
             rows: [["KEY", 1]]
-        ),
-        SchemaPair(
-            "WITHOUT ROWID",
-            "CREATE TABLE t(a TEXT PRIMARY KEY NOT NULL)",
-            "CREATE TABLE t(a TEXT PRIMARY KEY NOT NULL) WITHOUT ROWID",
-            ["rebuild the table t"]
-        ),
-        SchemaPair(
-            "STRICT",
-            "CREATE TABLE t(a TEXT)",
-            "CREATE TABLE t(a TEXT) STRICT",
-            ["rebuild the table t"]
-        ),
-        SchemaPair(
-            "AUTOINCREMENT",
-            "CREATE TABLE t(a INTEGER PRIMARY KEY)",
-            "CREATE TABLE t(a INTEGER PRIMARY KEY AUTOINCREMENT)",
-            ["rebuild the table t"]
         ),
         SchemaPair(
             "a foreign key, beside an index and a trigger that stay",

@@ -1,14 +1,10 @@
 import Testing
 
-@testable import AppMigrationsSQL
 @testable import AppMigrationsSQLite
 @testable import AppMigrationsSchema
 
 @Suite struct SchemaPlanTests {
-    @Test(
-        arguments: SchemaPair.same + SchemaPair.made + SchemaPair.added + SchemaPair.rebuilt
-            + SchemaPair.answered
-    )
+    @Test(arguments: SchemaPair.all)
     func `a plan makes the schema the target's, and a second one is empty`(_ pair: SchemaPair) throws {
         let db = try database(pair.from)
         let plan = try SchemaPlan(from: db, to: pair.to, hints: pair.hints)
@@ -28,10 +24,7 @@ import Testing
         #expect(try db.query("PRAGMA integrity_check") == [["ok"]])
     }
 
-    @Test(
-        arguments: SchemaPair.same + SchemaPair.made + SchemaPair.added + SchemaPair.rebuilt
-            + SchemaPair.answered
-    )
+    @Test(arguments: SchemaPair.all)
     func `another library's connection gets the same plan`(_ pair: SchemaPair) throws {
         let db = try database(pair.from, foreignKeys: false)
         let foreign = Foreign(db: db)

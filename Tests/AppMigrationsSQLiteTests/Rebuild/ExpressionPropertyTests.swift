@@ -1,6 +1,5 @@
 import Testing
 
-@testable import AppMigrationsSQL
 @testable import AppMigrationsSQLite
 @testable import AppMigrationsSchema
 

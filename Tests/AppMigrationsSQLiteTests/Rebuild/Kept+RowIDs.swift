@@ -1,5 +1,4 @@
 import AppMigrationsSQLite
-import AppMigrationsSchema
 
 extension Kept {
     static let rowIDs = [

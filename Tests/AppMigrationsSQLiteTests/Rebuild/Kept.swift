@@ -1,5 +1,4 @@
 import AppMigrationsSQLite
-import AppMigrationsSchema
 import Testing
 
 /// What is kept when a table is rebuilt: one row for each fact.

@@ -3,6 +3,8 @@ import AppMigrationsSchema
 import Testing
 
 @Suite struct RebuildDependentTests {
+    private let rebuild = TableRebuild("t", as: "CREATE TABLE t(a)", dropping: ["gone"])
+
     @Test func `indexes of every kind are made again from their text`() throws {
         let indexes = """
             CREATE UNIQUE INDEX one ON t(a);
@@ -38,21 +40,19 @@ import Testing
     )
     func `an index on a column that goes is refused unless it goes, too`(index: String) throws {
         let db = try database("CREATE TABLE t(a, gone); INSERT INTO t VALUES (1, 2); \(index)")
-        let createTable = "CREATE TABLE t(a)"
-        let error = try refused(db) { try TableRebuild("t", as: createTable, dropping: ["gone"]).run(db) }
+        let error = try refused(db) { try rebuild.run(db) }
         #expect(error.code == .refusedSchemaChange)
         #expect(
             error.description.lowercased()
                 == ("Rebuilding the table t: The index i would no longer compile: no such column: gone."
                 + " Nothing was changed. Name the index in dropping:.").lowercased()
         )
-        try TableRebuild("t", as: createTable, dropping: ["gone", "I"]).run(db)
+        try TableRebuild("t", as: "CREATE TABLE t(a)", dropping: ["gone", "I"]).run(db)
         #expect(try db.query("SELECT name FROM sqlite_master") == [["t"]])
     }
 
     @Test func `an index on a quoted column written as a text does not become one on a constant`() throws {
         let db = try database("CREATE TABLE t(a, gone); CREATE INDEX i ON t('gone')")
-        let rebuild = TableRebuild("t", as: "CREATE TABLE t(a)", dropping: ["gone"])
         #expect(try refused(db) { try rebuild.run(db) }.code == .refusedSchemaChange)
     }
 
@@ -115,9 +115,7 @@ import Testing
             CREATE TRIGGER fine AFTER INSERT ON u BEGIN SELECT "a", "never" FROM t; END; \(trigger);
             """
         )
-        let error = try refused(db) {
-            try TableRebuild("t", as: "CREATE TABLE t(a)", dropping: ["gone"]).run(db)
-        }
+        let error = try refused(db) { try rebuild.run(db) }
         #expect(error.code == .brokenObject)
         #expect(
             error.description.hasPrefix("Rebuilding the table t: The trigger r would no longer compile: "),
@@ -132,9 +130,7 @@ import Testing
         let db = try database(
             "CREATE TABLE t(a, gone); CREATE TRIGGER r AFTER UPDATE OF a, Gone ON t BEGIN SELECT 1; END"
         )
-        let error = try refused(db) {
-            try TableRebuild("t", as: "CREATE TABLE t(a)", dropping: ["gone"]).run(db)
-        }
+        let error = try refused(db) { try rebuild.run(db) }
         #expect(
             error.description
                 == "Rebuilding the table t: The trigger r waits for updates of the column Gone, which"
@@ -153,9 +149,7 @@ import Testing
     )
     func `a view that would no longer compile is an error`(view: String) throws {
         let db = try database("CREATE TABLE t(a, gone); INSERT INTO t VALUES (1, 2); \(view)")
-        let error = try refused(db) {
-            try TableRebuild("t", as: "CREATE TABLE t(a)", dropping: ["gone"]).run(db)
-        }
+        let error = try refused(db) { try rebuild.run(db) }
         #expect(error.code == .brokenObject)
         #expect(error.description.hasPrefix("Rebuilding the table t: The view v would no longer compile: "))
     }
@@ -186,9 +180,7 @@ import Testing
             CREATE TRIGGER r AFTER INSERT ON t BEGIN SELECT new.gone; END;
             """
         )
-        let error = try refused(db) {
-            try TableRebuild("t", as: "CREATE TABLE t(a)", dropping: ["gone"]).run(db)
-        }
+        let error = try refused(db) { try rebuild.run(db) }
         #expect(
             error.description
                 == "Rebuilding the table t: The trigger r would no longer compile: no such column: new.gone."

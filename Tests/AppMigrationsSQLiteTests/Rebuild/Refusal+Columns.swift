@@ -1,106 +1,91 @@
 import AppMigrationsSQLite
-import AppMigrationsSchema
 
 extension Refusal {
     static let ofColumns = [
         Refusal(
             createTable: "CREATE TABLE t(a)",
-            message: "Rebuilding the table t: The new table has no column b. Nothing was changed."
-                + " Use it in values: if it gets another name, or name it in dropping:."
+            reason: "The new table has no column b",
+            advice: "Use it in values: if it gets another name, or name it in dropping:."
         ),
         Refusal(
             createTable: "CREATE TABLE t(a, b AS (a))",
-            message:
-                "Rebuilding the table t: The values of b would be replaced by generated ones. Nothing was"
-                + " changed. Use it in values: if it gets another name, or name it in dropping:."
+            reason: "The values of b would be replaced by generated ones",
+            advice: "Use it in values: if it gets another name, or name it in dropping:."
         ),
         Refusal(
             dropping: ["A"],
-            message:
-                "Rebuilding the table t: The column A is to be dropped, and the new table has it. Nothing was"
-                + " changed. Take it out of one of the two. An index, a trigger or a view of this name is dropped by"
-                + " a statement before."
+            reason: "The column A is to be dropped, and the new table has it",
+            advice:
+                "Take it out of one of the two. An index, a trigger or a view of this name is dropped by a statement before."
         ),
         Refusal(
             dropping: ["c"],
-            message:
-                "Rebuilding the table t: There is no column, index, trigger or view c to drop. Nothing was"
-                + " changed. Correct the name, or take it out of dropping:."
+            reason: "There is no column, index, trigger or view c to drop",
+            advice: "Correct the name, or take it out of dropping:."
         ),
         Refusal(
             createTable: "CREATE TABLE t(a, b, c TEXT NOT NULL)",
-            message:
-                "Rebuilding the table t: The new column c is NOT NULL, and has neither a default nor a value."
-                + " Nothing was changed. Give one of them, a value in values:."
+            reason: "The new column c is NOT NULL, and has neither a default nor a value",
+            advice: "Give one of them, a value in values:."
         ),
         Refusal(
             createTable: "CREATE TABLE t(a, b, c TEXT NOT NULL DEFAULT NULL)",
-            message:
-                "Rebuilding the table t: The new column c is NOT NULL, and has neither a default nor a value."
-                + " Nothing was changed. Give one of them, a value in values:."
+            reason: "The new column c is NOT NULL, and has neither a default nor a value",
+            advice: "Give one of them, a value in values:."
         ),
         Refusal(
             createTable: "CREATE TABLE t(a NOT NULL DEFAULT 0, b NOT NULL)",
-            message:
-                "Rebuilding the table t: The column a becomes NOT NULL, and rows without a value there are 1."
-                + " Nothing was changed. Give one in values:, such as coalesce(a, '')."
+            reason: "The column a becomes NOT NULL, and rows without a value there are 1",
+            advice: "Give one in values:, such as coalesce(a, '')."
         ),
         Refusal(
             createTable: "CREATE TABLE t(a PRIMARY KEY, b) WITHOUT ROWID",
-            message:
-                "Rebuilding the table t: The column a becomes NOT NULL, and rows without a value there are 1."
-                + " Nothing was changed. Give one in values:."
+            reason: "The column a becomes NOT NULL, and rows without a value there are 1",
+            advice: "Give one in values:."
         ),
         Refusal(
             before: "CREATE TABLE t(a INT, b); INSERT INTO t VALUES (NULL, 1)",
             createTable: "CREATE TABLE t(a INTEGER PRIMARY KEY, b)",
-            message:
-                "Rebuilding the table t: The column a becomes NOT NULL, and rows without a value there are 1."
-                + " Nothing was changed. Give one in values:."
+            reason: "The column a becomes NOT NULL, and rows without a value there are 1",
+            advice: "Give one in values:."
         ),
         Refusal(
             before:
                 "CREATE TABLE t(`two words` INT, `end` REAL, b BLOB); INSERT INTO t VALUES (NULL, NULL, NULL)",
             createTable: "CREATE TABLE t(`two words` INT NOT NULL, `end` REAL, b BLOB)",
-            message:
-                "Rebuilding the table t: The column two words becomes NOT NULL, and rows without a value there are 1."
-                + " Nothing was changed. Give one in values:, such as coalesce(`two words`, 0)."
+            reason: "The column two words becomes NOT NULL, and rows without a value there are 1",
+            advice: "Give one in values:, such as coalesce(`two words`, 0)."
         ),
         Refusal(
             before: "CREATE TABLE t(`end` REAL); INSERT INTO t VALUES (NULL)",
             createTable: "CREATE TABLE t(`end` REAL NOT NULL)",
-            message:
-                "Rebuilding the table t: The column end becomes NOT NULL, and rows without a value there are 1."
-                + " Nothing was changed. Give one in values:, such as coalesce(`end`, 0.0)."
+            reason: "The column end becomes NOT NULL, and rows without a value there are 1",
+            advice: "Give one in values:, such as coalesce(`end`, 0.0)."
         ),
         Refusal(
             before: "CREATE TABLE t(a BLOB); INSERT INTO t VALUES (NULL)",
             createTable: "CREATE TABLE t(a BLOB NOT NULL)",
-            message:
-                "Rebuilding the table t: The column a becomes NOT NULL, and rows without a value there are 1."
-                + " Nothing was changed. Give one in values:, such as coalesce(a, x'')."
+            reason: "The column a becomes NOT NULL, and rows without a value there are 1",
+            advice: "Give one in values:, such as coalesce(a, x'')."
         ),
         Refusal(
             before: "CREATE TABLE t(phone TEXT); INSERT INTO t VALUES ('0041790000')",
             createTable: "CREATE TABLE t(phone PHONENUMBER)",
-            message:
-                "Rebuilding the table t: The column phone gets another type, PHONENUMBER, which can change its values."
-                + " Nothing was changed. Say how in values:; its name alone, phone, is SQLite's own conversion."
+            reason: "The column phone gets another type, PHONENUMBER, which can change its values",
+            advice: "Say how in values:; its name alone, phone, is SQLite's own conversion."
         ),
         Refusal(
             before: "CREATE TABLE t(n INTEGER); INSERT INTO t VALUES (9007199254740993)",
             createTable: "CREATE TABLE t(n REAL)",
-            message:
-                "Rebuilding the table t: The column n gets another type, REAL, which can change its values."
-                + " Nothing was changed. Say how in values:; its name alone, n, is SQLite's own conversion."
+            reason: "The column n gets another type, REAL, which can change its values",
+            advice: "Say how in values:; its name alone, n, is SQLite's own conversion."
         ),
         Refusal(
             before: "CREATE TABLE t(rowid, oid, _rowid_)",
             createTable: "CREATE TABLE t(a)",
             dropping: ["rowid", "oid", "_rowid_"],
-            message:
-                "Rebuilding the table t: The new table has no column of the old one. Nothing was changed."
-                + " Give it one, or drop the table."
+            reason: "The new table has no column of the old one",
+            advice: "Give it one, or drop the table."
         ),
     ]
 
@@ -108,49 +93,43 @@ extension Refusal {
         Refusal(
             createTable: "CREATE TABLE t(a, b UNIQUE)",
             values: ["b": "7"],
-            message:
-                "Rebuilding the table t: UNIQUE constraint failed: t.b. The table and its rows are as they were"
-                + " (SQLite error 2067). Statement: INSERT OR ABORT"
+            reason:
+                "UNIQUE constraint failed: t.b. The table and its rows are as they were (SQLite error 2067). Statement: INSERT OR ABORT"
         ),
         Refusal(
             createTable: "CREATE TABLE t(a, b CHECK (b < 3))",
-            message:
-                "Rebuilding the table t: CHECK constraint failed: b < 3. The table and its rows are as they were"
+            reason: "CHECK constraint failed: b < 3. The table and its rows are as they were"
         ),
         Refusal(
             before: "CREATE TABLE t(a, b); INSERT INTO t VALUES ('x', 1)",
             createTable: "CREATE TABLE t(a INTEGER, b) STRICT",
-            message: "Rebuilding the table t: missing datatype for t.b. The table and"
+            reason: "missing datatype for t.b. The table and"
         ),
         Refusal(
             before: "CREATE TABLE t(a, b); INSERT INTO t VALUES ('x', 1)",
             createTable: "CREATE TABLE t(a INTEGER, b INT) STRICT",
             values: ["a": "a", "b": "b"],
-            message: "Rebuilding the table t: cannot store TEXT value in INTEGER column t.a. The table"
+            reason: "cannot store TEXT value in INTEGER column t.a. The table"
         ),
         Refusal(
             createTable: "CREATE TABLE t(a NOT NULL ON CONFLICT IGNORE, b)",
             values: ["a": "a"],
-            message:
-                "Rebuilding the table t: NOT NULL constraint failed: t.a. The table and its rows are as they were"
+            reason: "NOT NULL constraint failed: t.a. The table and its rows are as they were"
         ),
         Refusal(
             createTable: "CREATE TABLE t(a, b UNIQUE ON CONFLICT IGNORE)",
             values: ["b": "7"],
-            message:
-                "Rebuilding the table t: UNIQUE constraint failed: t.b. The table and its rows are as they were"
+            reason: "UNIQUE constraint failed: t.b. The table and its rows are as they were"
         ),
         Refusal(
             createTable: "CREATE TABLE t(a, b UNIQUE ON CONFLICT REPLACE)",
             values: ["b": "7"],
-            message:
-                "Rebuilding the table t: UNIQUE constraint failed: t.b. The table and its rows are as they were"
+            reason: "UNIQUE constraint failed: t.b. The table and its rows are as they were"
         ),
         Refusal(
             createTable: "CREATE TABLE t(a, b UNIQUE ON CONFLICT ROLLBACK)",
             values: ["b": "7"],
-            message:
-                "Rebuilding the table t: UNIQUE constraint failed: t.b. The table and its rows are as they were"
+            reason: "UNIQUE constraint failed: t.b. The table and its rows are as they were"
         ),
         Refusal(
             before: """
@@ -158,8 +137,7 @@ extension Refusal {
                 CREATE TRIGGER r AFTER INSERT ON t BEGIN SELECT 1; END
                 """,
             createTable: "CREATE TABLE t(a, b UNIQUE)",
-            message:
-                "Rebuilding the table t: UNIQUE constraint failed: t.b. The table and its rows are as they were"
+            reason: "UNIQUE constraint failed: t.b. The table and its rows are as they were"
         ),
     ]
 }

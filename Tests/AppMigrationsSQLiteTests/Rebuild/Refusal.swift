@@ -1,5 +1,4 @@
 import AppMigrationsSQLite
-import AppMigrationsSchema
 import Testing
 
 /// What a rebuild refuses, with its words.
@@ -9,7 +8,13 @@ struct Refusal: Sendable, CustomTestStringConvertible {
     var createTable = "CREATE TABLE t(a, b)"
     var values: [String: String] = [:]
     var dropping: [String] = []
-    let message: String
+    let reason: String
+    /// What to do, where nothing was changed; an error of SQLite's own has none.
+    var advice: String?
+
+    var message: String {
+        "Rebuilding the table \(table): \(reason)" + (advice.map { ". Nothing was changed. \($0)" } ?? "")
+    }
 
     var testDescription: String { message }
 }

@@ -110,40 +110,28 @@ import Testing
         #expect(error.code == .brokenObject)
     }
 
-    @Test func `a pragma that can't be set back doesn't make a committed change one that wasn't`() throws {
-        let db = try database("CREATE TABLE t(a); INSERT INTO t VALUES (1)")
-        let error = try sqlError {
-            try TableRebuild("t", as: "CREATE TABLE t(a, b)").run(
-                failing(db, "PRAGMA legacy_alter_table = OFF")
-            )
+    @Test(
+        arguments: [
+            (false, "The change itself is committed.", [1, nil]),
+            (true, "The table and its rows are as they were.", [1]),
+        ] as [(Bool, String, [SQLValue])]
+    )
+    func `a pragma that can't be set back undoes a change in a transaction, and not one that is committed`(
+        inTransaction: Bool,
+        outcome: String,
+        row: [SQLValue]
+    ) throws {
+        let db = try database("CREATE TABLE t(a); INSERT INTO t VALUES (1)", foreignKeys: !inTransaction)
+        if inTransaction { try db.query("BEGIN") }
+        let failing = OtherConnection(db) { sql in
+            guard sql == "PRAGMA legacy_alter_table = OFF" else { return }
+            throw OtherConnection.Failure(description: "disk I/O error")
         }
-        #expect(
-            error.description == "Rebuilding the table t: disk I/O error. The change itself is committed."
-        )
-        #expect(try db.query("SELECT a, b FROM t") == [[1, nil]])
-        #expect(try db.query("PRAGMA foreign_keys") == [[1]])
-    }
-
-    @Test func `inside a transaction it undoes the change`() throws {
-        let db = try database("CREATE TABLE t(a); INSERT INTO t VALUES (1)", foreignKeys: false)
-        try db.query("BEGIN")
-        let error = try sqlError {
-            try TableRebuild("t", as: "CREATE TABLE t(a, b)").run(
-                failing(db, "PRAGMA legacy_alter_table = OFF")
-            )
-        }
-        #expect(
-            error.description
-                == "Rebuilding the table t: disk I/O error. The table and its rows are as they were."
-        )
-        try db.query("COMMIT")
-        #expect(try db.query("SELECT * FROM t") == [[1]])
-    }
-
-    private func failing(_ db: SQLiteConnection, _ statement: String) -> OtherConnection {
-        OtherConnection(db) { sql in
-            if sql == statement { throw OtherConnection.Failure(description: "disk I/O error") }
-        }
+        let error = try sqlError { try TableRebuild("t", as: "CREATE TABLE t(a, b)").run(failing) }
+        #expect(error.description == "Rebuilding the table t: disk I/O error. \(outcome)")
+        if inTransaction { try db.query("COMMIT") }
+        #expect(try db.query("SELECT * FROM t") == [row])
+        #expect(try db.query("PRAGMA foreign_keys") == [[inTransaction ? 0 : 1]])
     }
 }
 

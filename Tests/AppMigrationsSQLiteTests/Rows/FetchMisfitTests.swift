@@ -33,93 +33,65 @@ struct Misfit: Sendable, CustomTestStringConvertible {
         }
     }
 
+    private static let several = ": it is made of several values, and a column has one"
+    private static let rounded = ": it would be rounded; read a Double"
+
+    /// A value in a column a.
+    private static func of<Value: Decodable & Sendable>(
+        _ type: Value.Type,
+        _ value: String,
+        _ message: String
+    ) -> Misfit {
+        Misfit(Of<Value>.self, "SELECT \(value) AS a", "column a: \(message)")
+    }
+
     static let misfits = [
-        Misfit(Of<Int>.self, "SELECT 'old' AS a", "column a: the text \"old\" does not fit Int"),
-        Misfit(Of<Int>.self, "SELECT 1.0 AS a", "column a: 1.0 does not fit Int"),
-        Misfit(Of<Int>.self, "SELECT NULL AS a", "column a: NULL does not fit Int"),
-        Misfit(Of<Int?>.self, "SELECT x'00' AS a", "column a: a blob of 1 bytes does not fit Int"),
-        Misfit(Of<UInt8>.self, "SELECT 256 AS a", "column a: 256 does not fit UInt8"),
-        Misfit(Of<UInt>.self, "SELECT -1 AS a", "column a: -1 does not fit UInt"),
-        Misfit(Of<Bool>.self, "SELECT 2 AS a", "column a: 2 does not fit Bool"),
-        Misfit(Of<Bool>.self, "SELECT 'true' AS a", "column a: the text \"true\" does not fit Bool"),
-        Misfit(Of<Double>.self, "SELECT '1' AS a", "column a: the text \"1\" does not fit Double"),
-        Misfit(
-            Of<Double>.self,
-            "SELECT 9007199254740993 AS a",
-            "column a: 9007199254740993 does not fit Double"
+        of(Int.self, "'old'", "the text \"old\" does not fit Int"),
+        of(Int.self, "1.0", "1.0 does not fit Int"),
+        of(Int.self, "NULL", "NULL does not fit Int"),
+        of(Int?.self, "x'00'", "a blob of 1 bytes does not fit Int"),
+        of(UInt8.self, "256", "256 does not fit UInt8"),
+        of(UInt.self, "-1", "-1 does not fit UInt"),
+        of(Bool.self, "2", "2 does not fit Bool"),
+        of(Bool.self, "'true'", "the text \"true\" does not fit Bool"),
+        of(Double.self, "'1'", "the text \"1\" does not fit Double"),
+        of(Double.self, "9007199254740993", "9007199254740993 does not fit Double"),
+        of(Float.self, "1e300", "1e+300 does not fit Float\(rounded)"),
+        of(Float.self, "0.1", "0.1 does not fit Float\(rounded)"),
+        of(Float.self, "16777217", "16777217 does not fit Float\(rounded)"),
+        of(String.self, "1", "1 does not fit String"),
+        of(String.self, "x'61'", "a blob of 1 bytes does not fit String"),
+        of(Data.self, "'a'", "the text \"a\" does not fit Data"),
+        of([UInt8].self, "1", "1 does not fit Array<UInt8>"),
+        of(
+            State.self,
+            "'x'",
+            "the text \"x\" does not fit State: Cannot initialize State from invalid String value x"
         ),
-        Misfit(
-            Of<Float>.self,
-            "SELECT 1e300 AS a",
-            "column a: 1e+300 does not fit Float: it would be rounded; read a Double"
+        of(Level.self, "2", "2 does not fit Level: Cannot initialize Level from invalid Int value 2"),
+        of(Level.self, "'1'", "the text \"1\" does not fit Int"),
+        of(
+            UUID.self,
+            "'x'",
+            "the text \"x\" does not fit UUID: Attempted to decode UUID from invalid UUID string."
         ),
-        Misfit(
-            Of<Float>.self,
-            "SELECT 0.1 AS a",
-            "column a: 0.1 does not fit Float: it would be rounded; read a Double"
-        ),
-        Misfit(
-            Of<Float>.self,
-            "SELECT 16777217 AS a",
-            "column a: 16777217 does not fit Float: it would be rounded; read a Double"
-        ),
-        Misfit(Of<String>.self, "SELECT 1 AS a", "column a: 1 does not fit String"),
-        Misfit(Of<String>.self, "SELECT x'61' AS a", "column a: a blob of 1 bytes does not fit String"),
-        Misfit(Of<Data>.self, "SELECT 'a' AS a", "column a: the text \"a\" does not fit Data"),
-        Misfit(Of<[UInt8]>.self, "SELECT 1 AS a", "column a: 1 does not fit Array<UInt8>"),
-        Misfit(
-            Of<State>.self,
-            "SELECT 'x' AS a",
-            "column a: the text \"x\" does not fit State: Cannot initialize State from invalid String value x"
-        ),
-        Misfit(
-            Of<Level>.self,
-            "SELECT 2 AS a",
-            "column a: 2 does not fit Level: Cannot initialize Level from invalid Int value 2"
-        ),
-        Misfit(Of<Level>.self, "SELECT '1' AS a", "column a: the text \"1\" does not fit Int"),
-        Misfit(
-            Of<UUID>.self,
-            "SELECT 'x' AS a",
-            "column a: the text \"x\" does not fit UUID: Attempted to decode UUID from invalid UUID string."
-        ),
-        Misfit(Of<UUID>.self, "SELECT x'00' AS a", "column a: a blob of 1 bytes does not fit UUID"),
-        Misfit(
-            Of<URL>.self,
-            "SELECT 'b' AS a",
-            "column a: the text \"b\" does not fit URL: it is made of several values, and a column has one"
-        ),
-        Misfit(
-            Of<Decimal>.self,
-            "SELECT '1.5' AS a",
-            "column a: the text \"1.5\" does not fit Decimal: it is made of several values, and a column has one"
-        ),
-        Misfit(Of<Date>.self, "SELECT '5' AS a", "column a: the text \"5\" does not fit Date"),
-        Misfit(Of<Date>.self, "SELECT x'' AS a", "column a: a blob of 0 bytes does not fit Date"),
-        Misfit(
-            Of<[String]>.self,
-            "SELECT 'a,b' AS a",
-            "column a: the text \"a,b\" does not fit Array<String>: it is made of several values, and a column has one"
-        ),
-        Misfit(
-            Of<Pair>.self,
-            "SELECT '{}' AS a",
-            "column a: the text \"{}\" does not fit Pair: it is made of several values, and a column has one"
-        ),
-        Misfit(
-            Nested.self,
-            "SELECT 1 AS a",
-            "column a: 1 does not fit a nested container: it is made of several values, and a column has one"
-        ),
+        of(UUID.self, "x'00'", "a blob of 1 bytes does not fit UUID"),
+        of(URL.self, "'b'", "the text \"b\" does not fit URL\(several)"),
+        of(Decimal.self, "'1.5'", "the text \"1.5\" does not fit Decimal\(several)"),
+        of(Date.self, "'5'", "the text \"5\" does not fit Date"),
+        of(Date.self, "x''", "a blob of 0 bytes does not fit Date"),
+        of([String].self, "'a,b'", "the text \"a,b\" does not fit Array<String>\(several)"),
+        of(Pair.self, "'{}'", "the text \"{}\" does not fit Pair\(several)"),
+        Misfit(Nested.self, "SELECT 1 AS a", "column a: 1 does not fit a nested container\(several)"),
         Misfit(
             Of<String>.self,
             "SELECT '\(String(repeating: "é", count: 61))' AS a WHERE 0 UNION SELECT \(Int64.min)",
             "column a: -9223372036854775808 does not fit String"
         ),
-        Misfit(
-            Of<Int>.self,
-            "SELECT '\(String(repeating: "é", count: 61))' AS a",
-            "column a: the text \"\(String(repeating: "é", count: 60))…\" does not fit Int"
+        of(
+            Int.self,
+            "'\(String(repeating: "é", count: 61))'",
+            "the text \"\(String(repeating: "é", count: 60))…\" does not fit Int"
         ),
     ]
 

@@ -1,6 +1,5 @@
 import AppMigrationsSQLite
 import AppMigrationsSchema
-import Foundation
 import Testing
 
 /// What SQLite's checks say about rows is not what they say about files.

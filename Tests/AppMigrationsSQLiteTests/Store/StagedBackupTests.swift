@@ -2,7 +2,6 @@ import AppMigrations
 import Foundation
 import Testing
 
-@testable import AppMigrationsSQL
 @testable import AppMigrationsSQLite
 @testable import AppMigrationsSchema
 
@@ -40,7 +39,7 @@ import Testing
 
     @Test(arguments: StoreFiles.sidecarEndings)
     func `what a dead process left beside an earlier backup goes with it`(ending: String) throws {
-        let store = try Wreck.store(journal: "delete")
+        let store = try Wreck.store()
         try Self.stage(store, "two")
         try write("left over", to: store.path + ".bak" + ending)
         try Self.stage(store, "three")
@@ -88,7 +87,7 @@ import Testing
     }
 
     @Test func `an earlier backup that a dead process moved aside comes back`() throws {
-        let store = try Wreck.store(journal: "delete")
+        let store = try Wreck.store()
         try write("earlier", to: store.path + ".bak-earlier")
         try write("its log", to: store.path + ".bak-earlier-wal")
         try store.migrateStaged(backupExtension: "bak") { _ in }
@@ -99,22 +98,17 @@ import Testing
 
     @Test(arguments: [false, true])
     func `a backup that another process made while this one waited for it stays`(hasEarlier: Bool) throws {
-        let store = try Wreck.store(journal: "delete")
+        let store = try Wreck.store()
         if hasEarlier { try Self.stage(store, "two") }
         let before = try Self.body(of: store.path)
-        let waiting = try StagedMigration(
-            files: StoreFiles(of: store.path),
-            backup: store.path + ".bak",
-            check: .full,
-            lockTimeout: .seconds(60)
-        )
+        let waiting = try StagedMigrationTests.migration(of: store, backup: store.path + ".bak")
         try Self.stage(store, "other")
         #expect(try waiting.run({ _ in .continue }) { try $0.query("VACUUM") })
         #expect(try Self.body(of: store.path + ".bak") == before)
     }
 
     @Test func `an earlier backup that comes back is not taken for one of another process`() throws {
-        let store = try Wreck.store(journal: "delete")
+        let store = try Wreck.store()
         try write("earlier", to: store.path + ".bak-earlier")
         let before = try Self.body(of: store.path)
         try Self.stage(store, "two")
@@ -122,7 +116,7 @@ import Testing
     }
 
     @Test func `an earlier backup that a dead process moved aside comes back without a migration`() throws {
-        let store = try Wreck.store(journal: "delete")
+        let store = try Wreck.store()
         try write("earlier", to: store.path + ".bak-earlier")
         try store.removeLeftovers()
         #expect(try StagedMigrationTests.names(beside: store) == ["store", "store.bak-earlier"])
@@ -131,7 +125,7 @@ import Testing
     }
 
     @Test func `an earlier backup that a dead process had replaced goes`() throws {
-        let store = try Wreck.store(journal: "delete")
+        let store = try Wreck.store()
         try write("new", to: store.path + ".bak")
         for ending in ["", "-wal"] { try write("earlier", to: store.path + ".bak-earlier" + ending) }
         try store.migrateStaged(backupExtension: "bak") { _ in }
@@ -140,7 +134,7 @@ import Testing
     }
 
     @Test func `the log of a backup that is missing is set aside`() throws {
-        let store = try Wreck.store(journal: "delete")
+        let store = try Wreck.store()
         try write("frames", to: store.path + ".bak-wal")
         try Self.stage(store, "two")
         let names = try StagedMigrationTests.names(beside: store)
@@ -182,7 +176,7 @@ import Testing
     }
 
     @Test func `what takes the place of a damaged store leaves its backup`() throws {
-        let store = try Wreck.store(journal: "delete")
+        let store = try Wreck.store()
         try Self.stage(store, "two")
         let backup = try Wreck.bytes(store.path + ".bak")
         try write("damage", to: store.path)
@@ -192,9 +186,8 @@ import Testing
     }
 
     @Test func `what is no backup stays, and nothing is run`() throws {
-        let store = try Wreck.store(journal: "delete")
-        let backup = store.path + ".bak"
-        try FileManager.default.createDirectory(atPath: backup, withIntermediateDirectories: false)
+        let store = try Wreck.store()
+        try TemporaryDirectory.current.makeFolder("store.bak")
         let error = try sqlError {
             try store.migrateStaged(backupExtension: "bak") { _ in Issue.record("run") }
         }
@@ -206,11 +199,10 @@ import Testing
     }
 
     @Test func `what fails after the swap says that the store was replaced`() throws {
-        let store = try Wreck.store(journal: "delete")
+        let store = try Wreck.store()
         try write("earlier", to: store.path + ".bak")
         // It can be renamed, and is not removed like a file.
-        let inTheWay = [store.path + ".bak-shm", store.path + ".migrating-shm"]
-        try FileManager.default.createDirectory(atPath: inTheWay[0], withIntermediateDirectories: false)
+        try TemporaryDirectory.current.makeFolder("store.bak-shm")
         let first = try sqlError { try Self.stage(store, "two") }
         #expect(first.code == .cleanupFailed)
         #expect(first.path == "\(try store.resolvedPath).bak-earlier")
@@ -226,10 +218,7 @@ import Testing
 
         let second = try sqlError {
             try store.migrateStaged {
-                try FileManager.default.createDirectory(
-                    atPath: inTheWay[1],
-                    withIntermediateDirectories: false
-                )
+                try TemporaryDirectory.current.makeFolder("store.migrating-shm")
                 try $0.query("UPDATE note SET body = 'three' WHERE id = 1")
             }
         }

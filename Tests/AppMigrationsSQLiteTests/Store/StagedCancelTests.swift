@@ -1,7 +1,5 @@
-import Foundation
 import Testing
 
-@testable import AppMigrationsSQL
 @testable import AppMigrationsSQLite
 @testable import AppMigrationsSchema
 
@@ -93,8 +91,7 @@ import Testing
 
     @Test(arguments: StagedMigrationTests.journals)
     func `a task that is cancelled leaves the old store`(journal: String) async throws {
-        let store = SQLiteStore(path: folder + "/store")
-        try Wreck.makeStore(store.path, journal: journal)
+        let store = try Wreck.store(journal: journal)
         let task = Task {
             try store.migrateStaged { progress in
                 if progress.phase == .replacing { withUnsafeCurrentTask { $0?.cancel() } }
@@ -110,7 +107,7 @@ import Testing
     }
 
     @Test func `what the check finds keeps the copy from the store's place`() throws {
-        let store = try Wreck.store(journal: "delete")
+        let store = try Wreck.store()
         let orphan = try sqlError {
             try store.migrateStaged {
                 try $0.execute(
@@ -142,7 +139,7 @@ import Testing
         "", "a/b", "migrating", "Migrating-wal", "a\0", "bak-wal", "BAK-SHM", "bak-journal", "bak-earlier",
     ])
     func `a backup has a name of its own`(ending: String) throws {
-        let store = try Wreck.store(journal: "delete")
+        let store = try Wreck.store()
         let error = try sqlError {
             try store.migrateStaged(backupExtension: ending) { _ in Issue.record("run") }
         }
@@ -154,10 +151,7 @@ import Testing
 
     @Test func `the files' errors name the file`() throws {
         let path = folder + "/store"
-        try FileManager.default.createDirectory(
-            atPath: path + ".migrating",
-            withIntermediateDirectories: false
-        )
+        try TemporaryDirectory.current.makeFolder("store.migrating")
         let error = try sqlError { try SQLiteStore(path: path).migrateStaged { _ in } }
         #expect(error.code == .fileFailure)
         #expect(error.path == path + ".migrating")

@@ -2,17 +2,24 @@ import AppMigrations
 import Foundation
 import Testing
 
-@testable import AppMigrationsSQL
 @testable import AppMigrationsSQLite
 @testable import AppMigrationsSchema
 
 @Suite(.temporaryDirectory) struct StagedMigrationTests {
-    struct Refused: Error {}
-
     static let journals = ["delete", "wal"]
 
     static func names(beside store: SQLiteStore) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: Platform.folder(of: store.path)).sorted()
+    }
+
+    /// A migration that has begun, and has not yet the store's lock.
+    static func migration(
+        of store: SQLiteStore,
+        backup: String? = nil,
+        check: SQLiteStore.Check = .full
+    ) throws -> StagedMigration {
+        let files = try StoreFiles(of: store.path)
+        return try StagedMigration(files: files, backup: backup, check: check, lockTimeout: .seconds(60))
     }
 
     static func rows(of path: String) throws -> [[SQLValue]] {
@@ -75,15 +82,15 @@ import Testing
         let error = try sqlError {
             try store.migrateStaged(backupExtension: "bak") { db in
                 try db.query("DELETE FROM note")
-                throw Refused()
+                throw Failure()
             }
         }
         #expect(error.code == .migrationFailed)
-        #expect(error.underlyingError is Refused)
+        #expect(error.underlyingError is Failure)
         let path = try store.resolvedPath
         #expect(
             error.description
-                == "\(path): Refused(). The copy was thrown away, and the store \(path) is as it was."
+                == "\(path): Failure(). The copy was thrown away, and the store \(path) is as it was."
         )
         #expect(try contents(of: Platform.folder(of: store.path)) == before)
     }
@@ -152,7 +159,7 @@ import Testing
     }
 
     @Test func `a copy that is in use is not taken for a left-over`() throws {
-        let store = try Wreck.store(journal: "delete")
+        let store = try Wreck.store()
         try store.migrateStaged { db in
             let error = try sqlError {
                 try store.migrateStaged(lockTimeout: .inVain) { _ in Issue.record("run") }
@@ -178,18 +185,12 @@ import Testing
         #expect(try Self.rows(of: store.path)[0][0] == 499)
     }
 
-    @Test(arguments: ["delete", "wal"])
+    @Test(arguments: journals)
     func `what is written when the lock is free is not lost: the copy is made anew`(journal: String) throws {
         let store = try Wreck.store(journal: journal)
-        let files = try StoreFiles(of: store.path)
         let writer = try SQLiteConnection(path: store.path)
         var (bodies, gaps) = (0, 0)
-        var migration = try StagedMigration(
-            files: files,
-            backup: nil,
-            check: .full,
-            lockTimeout: .seconds(60)
-        )
+        var migration = try Self.migration(of: store)
         migration.whenUnlocked = { () throws(SQLError) in
             gaps += 1
             if gaps < 3 { try writer.query("INSERT INTO note(body) VALUES ('meanwhile')") }
@@ -210,15 +211,9 @@ import Testing
     }
 
     @Test func `a store that others always write to in that moment stays, with all they wrote`() throws {
-        let store = try Wreck.store(journal: "delete")
-        let files = try StoreFiles(of: store.path)
+        let store = try Wreck.store()
         let writer = try SQLiteConnection(path: store.path)
-        var migration = try StagedMigration(
-            files: files,
-            backup: nil,
-            check: .off,
-            lockTimeout: .seconds(60)
-        )
+        var migration = try Self.migration(of: store, check: .off)
         migration.whenUnlocked = { () throws(SQLError) in
             try writer.query("INSERT INTO note(body) VALUES ('meanwhile')")
         }

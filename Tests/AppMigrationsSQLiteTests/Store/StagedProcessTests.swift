@@ -1,5 +1,4 @@
 import AppMigrationsSQLite
-import Foundation
 import Testing
 
 @Suite(.temporaryDirectory, .serialized) struct StagedProcessTests {

@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test func `a file put in the place of the copy is noticed`() throws {
-        let store = try Wreck.store(journal: "delete")
+        let store = try Wreck.store()
         let error = try sqlError {
             try store.migrateStaged { db in
                 let copy = try Self.copy(of: store)
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test func `an error of this library keeps its facts, and says what became of the store`() throws {
-        let store = try Wreck.store(journal: "delete")
+        let store = try Wreck.store()
         let error = try sqlError { try store.migrateStaged { try $0.execute(script: "DROP TABLE nope") } }
         #expect(error.code == .statementFailed)
         let path = try store.resolvedPath
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test func `what a migrator had applied to the copy is not told as kept`() throws {
-        let store = try Wreck.store(journal: "delete")
+        let store = try Wreck.store()
         let migrator = try Migrator([
             Migration(version: 1, sql: "CREATE TABLE a(x)"),
             Migration(version: 2, sql: "CREATE TABLE b(x)"),

@@ -6,8 +6,6 @@ import Testing
 @Suite(.temporaryDirectory) struct StoreAsideTests {
     let folder = TemporaryDirectory.current.path
 
-    private struct Refused: Error {}
-
     private static func isDamaged(_ wreck: Wreck) -> Bool { wreck.expected.hasPrefix("damaged") }
 
     @Test(arguments: Wreck.all)
@@ -30,8 +28,7 @@ import Testing
     }
 
     @Test func `a store that is not damaged is not set aside`() throws {
-        let store = SQLiteStore(path: folder + "/store")
-        try Wreck.makeStore(store.path)
+        let store = try Wreck.store()
         let error = try sqlError { try store.setAside(check: .full) }
         #expect(error.code == .notDamaged)
         #expect(
@@ -64,18 +61,16 @@ import Testing
     }
 
     @Test func `a failed check is damage only where it was asked for`() throws {
-        let store = SQLiteStore(path: folder + "/store")
-        try Wreck.makeStore(store.path)
+        let store = try Wreck.store()
         try Wreck.change(store.path) { $0[5 * 1_024 + 3] ^= 0x40 }
         #expect(try sqlError { try store.setAside() }.code == .notDamaged)
         #expect(try store.setAside(check: .quick).error?.code == .damaged)
     }
 
     @Test func `a migration that fails sets nothing aside`() throws {
-        let store = SQLiteStore(path: folder + "/store")
-        try Wreck.makeStore(store.path)
+        let store = try Wreck.store()
         let before = try contents(of: folder)
-        _ = try sqlError { try store.migrateStaged { _ in throw Refused() } }
+        _ = try sqlError { try store.migrateStaged { _ in throw Failure() } }
         #expect(try sqlError { try store.setAside() }.code == .notDamaged)
         #expect(try contents(of: folder) == before)
     }
@@ -112,9 +107,9 @@ import Testing
     {
         let store = SQLiteStore(path: folder + "/store")
         try write("damage", to: store.path)
-        let error = try sqlError { try store.open { _ in throw Refused() } }
+        let error = try sqlError { try store.open { _ in throw Failure() } }
         #expect(error.code == .migrationFailed)
-        #expect(error.underlyingError is Refused)
+        #expect(error.underlyingError is Failure)
         var aside: SQLiteStore.SetAside?
         let db = try store.open { aside = $0 }
         #expect(try aside.map { try Wreck.bytes($0.path) } == Data("damage".utf8))

@@ -2,7 +2,6 @@ import AppMigrations
 import Foundation
 import Testing
 
-@testable import AppMigrationsSQL
 @testable import AppMigrationsSQLite
 @testable import AppMigrationsSchema
 
@@ -55,17 +54,16 @@ import Testing
         }
         #expect(error.message == orphan.message)
         var paths = [String]()
-        struct Refused: Error {}
         let failure = try sqlError {
             try store.open {
                 paths.append($0.path)
-                throw Refused()
+                throw Failure()
             }
         }
         #expect(failure.code == .migrationFailed)
         #expect(
             failure.description
-                == "\(try store.resolvedPath): Refused(). What was set aside is \(paths[0]), and the next call"
+                == "\(try store.resolvedPath): Failure(). What was set aside is \(paths[0]), and the next call"
                 + " recovers again."
         )
         // The closure is called until it returns.

@@ -17,8 +17,7 @@ import Testing
     }
 
     @Test func `a byte of a row's page shows in a check that was asked for`() throws {
-        let store = SQLiteStore(path: folder + "/store")
-        try Wreck.makeStore(store.path)
+        let store = try Wreck.store()
         try Wreck.change(store.path) { $0[5 * 1_024 + 3] ^= 0x40 }
         #expect(try store.status(target: Wreck.target).text == "same")
         #expect(try store.status(target: Wreck.target, check: .quick).text.hasPrefix("damaged"))
@@ -26,8 +25,7 @@ import Testing
     }
 
     @Test func `a store that somebody is writing is busy`() throws {
-        let store = SQLiteStore(path: folder + "/store")
-        try Wreck.makeStore(store.path)
+        let store = try Wreck.store()
         let other = try SQLiteConnection(path: store.path)
         try other.query("BEGIN EXCLUSIVE")
         let status = try store.status(target: Wreck.target, lockTimeout: .inVain)
@@ -83,8 +81,7 @@ import Testing
     }
 
     @Test func `a target that is no SQL is the caller's error`() throws {
-        let store = SQLiteStore(path: folder + "/store")
-        try Wreck.makeStore(store.path)
+        let store = try Wreck.store()
         let error = try sqlError { try store.status(target: "CREATE TABEL note(a)") }
         #expect(error.message == "near \"TABEL\": syntax error")
         #expect(error.line == 1)

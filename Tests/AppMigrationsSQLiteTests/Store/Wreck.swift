@@ -34,7 +34,7 @@ struct Wreck: Sendable, CustomTestStringConvertible {
     }
 
     /// The same as the store of a test.
-    static func store(journal: String) throws -> SQLiteStore {
+    static func store(journal: String = "delete") throws -> SQLiteStore {
         let store = SQLiteStore(path: TemporaryDirectory.current.file("store"))
         try makeStore(store.path, journal: journal)
         return store
@@ -59,12 +59,25 @@ struct Wreck: Sendable, CustomTestStringConvertible {
         try data.write(to: URL(filePath: path))
     }
 
-    private static func editSchema(_ path: String, _ sql: String) throws {
-        try makeStore(path)
-        let db = try SQLiteConnection(path: path)
-        defer { db.close() }
-        try db.query("PRAGMA writable_schema = ON")
-        try db.query(sql)
+    private static func changed(
+        _ description: String,
+        _ expected: String,
+        _ body: @escaping @Sendable (inout Data) -> Void
+    ) -> Wreck {
+        Wreck(description, expected) {
+            try makeStore($0)
+            try change($0, body)
+        }
+    }
+
+    private static func edited(_ description: String, _ expected: String, _ sql: String) -> Wreck {
+        Wreck(description, expected) {
+            try makeStore($0)
+            let db = try SQLiteConnection(path: $0)
+            defer { db.close() }
+            try db.query("PRAGMA writable_schema = ON")
+            try db.query(sql)
+        }
     }
 
     static let all: [Wreck] = [
@@ -88,56 +101,38 @@ struct Wreck: Sendable, CustomTestStringConvertible {
             try write(String(repeating: "not a database\n", count: 200), to: $0)
         },
         Wreck("a short text", "damaged 26") { try write("oops", to: $0) },
-        Wreck("truncated between pages", "damaged 11") {
-            try makeStore($0)
-            try change($0) { $0.removeLast(2 * 1_024) }
-        },
-        Wreck("truncated within the first page", "damaged 11") {
-            try makeStore($0)
-            try change($0) { $0.removeLast($0.count - 60) }
-        },
-        Wreck("a byte of the header flipped", "damaged 26") {
-            try makeStore($0)
-            try change($0) { $0[3] ^= 0x20 }
-        },
-        Wreck("a byte of the schema's page flipped", "damaged 11") {
-            try makeStore($0)
-            // The kind of the b-tree page (Database File Format, section 1.6).
-            try change($0) { $0[100] ^= 0x08 }
-        },
+        changed("truncated between pages", "damaged 11") { $0.removeLast(2 * 1_024) },
+        changed("truncated within the first page", "damaged 11") { $0.removeLast($0.count - 60) },
+        changed("a byte of the header flipped", "damaged 26") { $0[3] ^= 0x20 },
+        // The kind of the b-tree page (Database File Format, section 1.6).
+        changed("a byte of the schema's page flipped", "damaged 11") { $0[100] ^= 0x08 },
         Wreck("no page but the log", "damaged nil") {
             try write("", to: $0)
             try write("frames", to: $0 + "-wal")
         },
-        Wreck("a statement of a newer SQLite", "newer 11") {
-            try editSchema(
-                $0,
-                "UPDATE sqlite_master SET sql = 'CREATE TABLE note(id BIGKEY ~> 5, body TEXT) FROZEN' WHERE name = 'note'"
-            )
-        },
-        Wreck("an object of a newer SQLite", "newer 11") {
-            try editSchema(
-                $0,
-                "INSERT INTO sqlite_master VALUES ('view', 'v', 'v', 0, 'CREATE FUNCTION v AS MATERIALIZED 1')"
-            )
-        },
-        Wreck("a file format of a newer SQLite", "newer 26") {
-            try makeStore($0)
-            try change($0) { ($0[18], $0[19]) = (3, 3) }
-        },
-        Wreck("a schema format of a newer SQLite", "newer 1") {
-            try makeStore($0)
-            try change($0) { $0[47] = 9 }
-        },
-        Wreck("a table's page out of the file", "damaged 11") {
-            try editSchema($0, "UPDATE sqlite_master SET rootpage = 9999 WHERE name = 'note'")
-        },
-        Wreck("an index without its table", "damaged 11") {
-            try editSchema($0, "DELETE FROM sqlite_master WHERE name = 'note'")
-        },
-        Wreck("what is no statement at all", "damaged 11") {
-            try editSchema($0, "UPDATE sqlite_master SET sql = 'CREBTE TABLE note' WHERE name = 'note'")
-        },
+        edited(
+            "a statement of a newer SQLite",
+            "newer 11",
+            "UPDATE sqlite_master SET sql = 'CREATE TABLE note(id BIGKEY ~> 5, body TEXT) FROZEN' WHERE name = 'note'"
+        ),
+        edited(
+            "an object of a newer SQLite",
+            "newer 11",
+            "INSERT INTO sqlite_master VALUES ('view', 'v', 'v', 0, 'CREATE FUNCTION v AS MATERIALIZED 1')"
+        ),
+        changed("a file format of a newer SQLite", "newer 26") { ($0[18], $0[19]) = (3, 3) },
+        changed("a schema format of a newer SQLite", "newer 1") { $0[47] = 9 },
+        edited(
+            "a table's page out of the file",
+            "damaged 11",
+            "UPDATE sqlite_master SET rootpage = 9999 WHERE name = 'note'"
+        ),
+        edited("an index without its table", "damaged 11", "DELETE FROM sqlite_master WHERE name = 'note'"),
+        edited(
+            "what is no statement at all",
+            "damaged 11",
+            "UPDATE sqlite_master SET sql = 'CREBTE TABLE note' WHERE name = 'note'"
+        ),
         Wreck("what looks encrypted", "unreachable 26") {
             var random = SystemRandomNumberGenerator()
             let bytes = (0..<8_192).map { _ in UInt8.random(in: 0...255, using: &random) }

@@ -2,7 +2,6 @@ import Foundation
 @_exported import TestSupport
 import Testing
 
-@testable import AppMigrationsSQL
 @testable import AppMigrationsSQLite
 
 func write(_ text: String, to path: String) throws {

@@ -1,5 +1,6 @@
 import AppMigrations
 import AppMigrationsSQLite
+import Testing
 
 struct Failure: Error {}
 
@@ -35,6 +36,21 @@ extension Library {
             if number == last { return .done }
             return .continue(at: number, progress: Double(number) / Double(last + 1))
         }
+    }
+
+    /// Counts, and fails in one batch, which is rolled back.
+    @discardableResult
+    func count<Connection: SQLConnection>(to last: Int, in db: Connection, failingAt batch: Int)
+        -> MigrationError?
+    {
+        #expect(throws: MigrationError.self) {
+            try count(to: last, in: db) { if $0 == batch { throw Failure() } }
+        }
+    }
+
+    @discardableResult
+    func count(to last: Int, failingAt batch: Int) -> MigrationError? {
+        count(to: last, in: db, failingAt: batch)
     }
 
     var cursors: [[SQLValue]] {

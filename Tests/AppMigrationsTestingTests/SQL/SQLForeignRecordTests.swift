@@ -20,15 +20,17 @@ import Testing
             script: "\(scripts[0]); \(scripts[1]); INSERT INTO note(title) VALUES ('It''s'); \(ledger)"
         )
         db.close()
-        try FileManager.default.createDirectory(
-            atPath: folder + "/Releases",
-            withIntermediateDirectories: true
-        )
+        try TemporaryDirectory.current.makeFolder("Releases")
     }
 
     private let fmdb = """
         CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL);
         INSERT INTO schema_migrations VALUES (1), (2)
+        """
+
+    private let schemaWithNumber = """
+        sqlite3 library.sqlite ".schema --nosys" > 1.0.sql
+        echo "PRAGMA user_version = 2;" >> 1.0.sql
         """
 
     private func shell(_ commands: String, in folder: String) throws {
@@ -70,13 +72,7 @@ import Testing
 
     @Test func `a schema gets the number that sModel left`() throws {
         try makeLibrary(folder, ledger: "PRAGMA user_version = 2")
-        try shell(
-            """
-            sqlite3 library.sqlite ".schema --nosys" > 1.0.sql
-            echo "PRAGMA user_version = 2;" >> 1.0.sql
-            """,
-            in: folder
-        )
+        try shell(schemaWithNumber, in: folder)
         let report = try report(folder) { db, migrator in try migrator.baseline(db, at: db.userVersion) }
         try report.requireClean()
         #expect(report.runs.map(\.ran) == [[1, 2, 3], [3]])
@@ -91,13 +87,7 @@ import Testing
             CREATE TRIGGER tracking AFTER INSERT ON _sModel_DBDefTracker BEGIN SELECT 1; END;
             """
         try makeLibrary(folder, ledger: "\(tracker) PRAGMA user_version = 2")
-        try shell(
-            """
-            sqlite3 library.sqlite ".schema --nosys" > 1.0.sql
-            echo "PRAGMA user_version = 2;" >> 1.0.sql
-            """,
-            in: folder
-        )
+        try shell(schemaWithNumber, in: folder)
         func report(ignoring tables: [String]) throws -> SQLRehearsalReport {
             try self.report(folder, ignoring: tables) { try $1.baseline($0, at: $0.userVersion) }
         }

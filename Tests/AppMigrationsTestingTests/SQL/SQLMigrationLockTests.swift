@@ -8,18 +8,13 @@ import Testing
 /// The record of released migrations, held against those of the app.
 @Suite(.temporaryDirectory) struct SQLMigrationLockTests {
     let folder = TemporaryDirectory.current.path
+    let lock = SQLMigrationLock(file: TemporaryDirectory.current.file("migrations.lock"))
 
     private let released = [
         SQLiteMigration(version: 2, name: "two words", sql: "CREATE TABLE a(x)"),
         SQLiteMigration(version: 4, sql: "CREATE TABLE b(x)"),
         SQLiteMigration(version: 6, name: "code") { _ in },
     ]
-
-    private func recordedLock() throws -> SQLMigrationLock {
-        let lock = SQLMigrationLock(file: folder + "/migrations.lock")
-        try lock.record(SQLiteMigrator(released))
-        return lock
-    }
 
     private let lines = """
         # Released SQL migrations: version, checksum, name. Commit this file, and edit none of them.
@@ -30,7 +25,7 @@ import Testing
         """
 
     @Test func `the file has a line for each, and later ones are added below`() throws {
-        let lock = try recordedLock()
+        try lock.record(SQLiteMigrator(released))
         #expect(try read("migrations.lock", in: folder) == lines)
         #expect(try lock.findings(in: SQLiteMigrator(released)).isEmpty)
         try write(lines.dropLast() + "\n# from here on by hand", to: "migrations.lock", in: folder)
@@ -44,7 +39,7 @@ import Testing
     }
 
     @Test func `an edited migration, one that is gone and one below them are findings`() throws {
-        let lock = try recordedLock()
+        try lock.record(SQLiteMigrator(released))
         let migrations = [
             SQLiteMigration(version: 1, sql: "CREATE TABLE early(x)"),
             SQLiteMigration(version: 2, name: "two words", sql: "CREATE TABLE a(x, y)"),
@@ -74,7 +69,6 @@ import Testing
     }
 
     @Test func `line ends of another checkout are no edit, in the lock neither`() throws {
-        let lock = SQLMigrationLock(file: folder + "/migrations.lock")
         let text = "CREATE TABLE a(\nx)\n"
         try lock.record(SQLiteMigrator([SQLiteMigration(version: 1, sql: text)]))
         let other = SQLiteMigration(version: 1, sql: text.replacing("\n", with: "\r\n"))
@@ -87,7 +81,6 @@ import Testing
     }
 
     @Test func `a file that got another number is named with the way back`() throws {
-        let lock = SQLMigrationLock(file: folder + "/migrations.lock")
         try write("CREATE TABLE a(x)", to: "3_a.sql", in: folder)
         try write("CREATE TABLE b(x)", to: "5_b.sql", in: folder)
         try lock.record(SQLiteMigrator(SQLiteMigration.files(in: folder)))
@@ -104,7 +97,7 @@ import Testing
     }
 
     @Test func `a missing file and a line that can't be read are findings`() throws {
-        let lock = try recordedLock()
+        try lock.record(SQLiteMigrator(released))
         let missing = SQLMigrationLock(file: folder + "/none")
         #expect(
             try missing.findings(in: SQLiteMigrator(released)).map(\.description) == [
@@ -125,7 +118,6 @@ import Testing
     }
 
     @Test func `a migration whose file can't be read is an error`() throws {
-        let lock = SQLMigrationLock(file: folder + "/migrations.lock")
         try write("CREATE TABLE a(x)", to: "1.sql", in: folder)
         let migrator = try SQLiteMigrator(SQLiteMigration.files(in: folder))
         try lock.record(migrator)
@@ -134,13 +126,12 @@ import Testing
     }
 
     @Test func `a closure whose number an SQL text took is a finding`() throws {
-        let lock = try recordedLock()
+        try lock.record(SQLiteMigrator(released))
         let taken = released.prefix(2) + [SQLiteMigration(version: 6, sql: "CREATE TABLE c(x)")]
         #expect(try lock.findings(in: SQLiteMigrator(Array(taken))).map(\.kind) == [.edited])
     }
 
     @Test func `a name of several lines is one line`() throws {
-        let lock = SQLMigrationLock(file: folder + "/migrations.lock")
         let migrator = try SQLiteMigrator([
             SQLiteMigration(version: 1, name: "one\n2 - two\r\n", sql: "SELECT 1")
         ])

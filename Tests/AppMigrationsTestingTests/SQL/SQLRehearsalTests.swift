@@ -143,17 +143,11 @@ import Testing
             )
         )
         let wrong = SQLiteMigration(version: 2, sql: "CREATE")
-        #expect(
-            try rehearsal(folder, first, wrong).run(opening: memory).findings[0].description.hasPrefix(
-                "In a new database: Migration 2: "
-            )
-        )
+        let inNew = try rehearsal(folder, first, wrong).run(opening: memory).findings[0].description
+        #expect(inNew.hasPrefix("In a new database: Migration 2: "))
         try append("CREATE", to: "Releases/2.1.sql", in: folder)
-        #expect(
-            try rehearsal(folder, first).run(opening: memory).findings[0].description.hasPrefix(
-                "From 2.1: the record \(folder)/Releases/2.1.sql can't be made: line "
-            )
-        )
+        let ofRecord = try rehearsal(folder, first).run(opening: memory).findings[0].description
+        #expect(ofRecord.hasPrefix("From 2.1: the record \(folder)/Releases/2.1.sql can't be made: line "))
     }
 
     @Test func `a folder without records is a finding, and other names are an error`() throws {
@@ -163,10 +157,7 @@ import Testing
             report.findings[1].description
                 == "No release is recorded in \(folder)/Releases. Record the one that users have."
         )
-        try FileManager.default.createDirectory(
-            atPath: folder + "/Releases",
-            withIntermediateDirectories: true
-        )
+        try TemporaryDirectory.current.makeFolder("Releases")
         try write("", to: "Releases/schema.sql", in: folder)
         #expect(throws: MigrationError.self) { try rehearsal(folder, first).run(opening: memory) }
     }

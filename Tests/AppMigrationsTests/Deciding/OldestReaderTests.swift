@@ -13,8 +13,7 @@ import Testing
     }
 
     @Test func `the floor is in the state before the closure runs, and stays when it threw`() throws {
-        try folder.writeState(lastRun: "1.1")
-        let manager = try folder.manager("1.4")
+        let manager = try folder.manager("1.4", after: "1.1")
         #expect(throws: MigrationError.self) {
             try manager.whenMigrating(toVersion: "1.4", oldestReader: "1.3") { () throws in
                 #expect(try Self.floor(folder) == version("1.3"))
@@ -72,8 +71,7 @@ import Testing
     }
 
     @Test func `a manager made before the floor was raised is overtaken`() throws {
-        try folder.writeState(lastRun: "1.1", launched: "1.3")
-        let manager = try folder.manager("1.3")
+        let manager = try folder.manager("1.3", after: "1.1", launched: "1.3")
         let launched = try folder.stateText()
         try folder.write(
             launched.replacing("\"baseline\"", with: "\"oldestReader\" : \"1.4\", \"baseline\"")
@@ -84,8 +82,7 @@ import Testing
     }
 
     @Test func `the floor is only ever raised`() throws {
-        try folder.writeState(lastRun: "1.1")
-        let manager = try folder.manager("1.4")
+        let manager = try folder.manager("1.4", after: "1.1")
         try manager.whenMigrating(toVersion: "1.2", oldestReader: "1.2") {}
         try manager.whenMigrating(toVersion: "1.3", oldestReader: "1.1") {}
         #expect(try Self.floor(folder) == version("1.2"))
@@ -123,16 +120,14 @@ import Testing
     }
 
     @Test func `an app that is held back raises no floor`() throws {
-        try folder.writeState(lastRun: "1.2", launched: "1.5")
-        let manager = try folder.manager("1.4")
+        let manager = try folder.manager("1.4", after: "1.2", launched: "1.5")
         #expect(try manager.whenMigrating(toVersion: "1.2", oldestReader: "1.2") {} == false)
         #expect(try manager.whenMigrating(toVersion: "1.4", oldestReader: "1.4") {} == false)
         #expect(try Self.floor(folder) == .zero)
     }
 
     @Test func `a floor that can't be saved with the intent is not there, and nothing runs`() throws {
-        try folder.writeState(lastRun: "1.1", launched: "1.4")
-        let manager = try folder.manager("1.4")
+        let manager = try folder.manager("1.4", after: "1.1", launched: "1.4")
         try folder.makeFolder(folder.obstacle)
         let error = try #require(throws: MigrationError.self) {
             try manager.whenMigrating(toVersion: "1.4", oldestReader: "1.4") { Issue.record("It ran.") }
@@ -224,8 +219,7 @@ import Testing
     }
 
     @Test func `asynchronous migrations raise the floor too`() async throws {
-        try folder.writeState(lastRun: "1.1")
-        let manager = try folder.manager("1.4")
+        let manager = try folder.manager("1.4", after: "1.1")
         try await manager.whenMigrating(toVersion: "1.2", oldestReader: "1.2") { await Task.yield() }
         try await manager.whenMigrating(toVersion: "1.3", oldestReader: "1.3") { _ in await Task.yield() }
         #expect(try folder.manager("1.2").requiredVersion == version("1.3"))

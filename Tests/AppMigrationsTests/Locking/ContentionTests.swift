@@ -116,11 +116,10 @@ import Testing
     private static func expectProcess(_ path: String, _ isEverything: Bool) async {
         await #expect(processExitsWith: .success) {
             [path = path as String, isEverything = isEverything as Bool] in
-            let manager = try MigrationManager(
-                named: "Library",
-                currentVersion: "1.3",
-                firstRun: isEverything ? .everything : .existingData(at: "1.0"),
-                stateDirectory: path + "/state"
+            let manager = try library(
+                "1.3",
+                in: path + "/state",
+                firstRun: isEverything ? .everything : .existingData(at: "1.0")
             )
             for version in Self.versions {
                 try manager.whenMigrating(toVersion: version) { context in

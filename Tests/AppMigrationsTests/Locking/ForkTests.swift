@@ -8,13 +8,7 @@ import Testing
     let scratch = TemporaryDirectory.current
 
     static func manager(_ path: String, timeout: Duration? = nil) throws(MigrationError) -> MigrationManager {
-        try MigrationManager(
-            named: "Library",
-            currentVersion: "1.1",
-            firstRun: .everything,
-            stateDirectory: path + "/state",
-            options: .init(lockTimeout: timeout)
-        )
+        try library("1.1", in: path + "/state", options: .init(lockTimeout: timeout))
     }
 
     @Test func `a child that outlives its killed parent holds nothing`() async throws {

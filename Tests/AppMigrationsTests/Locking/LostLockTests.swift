@@ -15,13 +15,7 @@ import Testing
     static func start(_ path: String, _ versions: [String], current: String = "1.3", timeout: Duration? = nil)
         throws
     {
-        let manager = try MigrationManager(
-            named: "Library",
-            currentVersion: current,
-            firstRun: .everything,
-            stateDirectory: path + "/state",
-            options: .init(lockTimeout: timeout)
-        )
+        let manager = try library(current, in: path + "/state", options: .init(lockTimeout: timeout))
         for version in versions {
             try manager.whenMigrating(toVersion: version) {
                 try append("other \(version)", to: path + "/trace")

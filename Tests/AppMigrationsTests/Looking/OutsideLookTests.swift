@@ -10,13 +10,7 @@ import Testing
         _ current: String,
         isReadOnly: Bool = false
     ) throws(MigrationError) -> MigrationManager {
-        try MigrationManager(
-            named: "Library",
-            currentVersion: current,
-            firstRun: .everything,
-            stateDirectory: path + "/state",
-            options: .init(isReadOnly: isReadOnly)
-        )
+        try library(current, in: path + "/state", options: .init(isReadOnly: isReadOnly))
     }
 
     @Test(arguments: ["status", "plan", "start"])
@@ -32,10 +26,10 @@ import Testing
                     case "status": _ = try manager.status
                     case "plan":
                         let options = MigrationManager.Options(attemptLimit: 1)
-                        let other = try MigrationManager(
-                            named: "Library",
-                            currentVersion: "1.1",
-                            stateDirectory: path + "/state",
+                        let other = try library(
+                            "1.1",
+                            in: path + "/state",
+                            firstRun: .freshInstall,
                             options: options
                         )
                         _ = try other.plan { try $0.whenMigrating(toVersion: "1.1") {} }

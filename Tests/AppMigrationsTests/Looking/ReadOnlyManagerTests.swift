@@ -115,13 +115,7 @@ import Testing
             try folder.writeState(lastRun: "1.2")
             return .everything
         }
-        let look = try MigrationManager(
-            named: "Library",
-            currentVersion: "1.4",
-            firstRun: try ask(),
-            stateDirectory: folder.path,
-            options: MigrationManager.Options(isReadOnly: true)
-        )
+        let look = try folder.manager(firstRun: try ask(), options: .init(isReadOnly: true))
         #expect(look.launch == .upgrade(from: version("1.2")))
         #expect(look.lastRunVersion == version("1.2"))
     }

@@ -17,8 +17,7 @@ import Testing
     func `files stay as they are, their copies are kept, and the migration goes on`(
         directory: String
     ) async throws {
-        try scratch.write("old\n", to: "data")
-        await ProtectedPathTests.die(in: scratch)
+        try await ProtectedPathTests.die(in: scratch, having: "old\n")
         try scratch.link("link", to: "state")
         let folder = try #require(try Self.abandon(scratch, scratch.file(directory)))
         #expect(folder.hasPrefix(scratch.file(directory) + (directory.hasSuffix("/") ? "" : "/")))
@@ -59,8 +58,7 @@ import Testing
     }
 
     @Test func `a lost copy is given up too`() async throws {
-        try scratch.write("old\n", to: "data")
-        await ProtectedPathTests.die(in: scratch)
+        try await ProtectedPathTests.die(in: scratch, having: "old\n")
         try scratch.remove("state/Library.migrations.snapshot")
         #expect(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }
         #expect(try Self.abandon(scratch) == nil)
@@ -70,8 +68,7 @@ import Testing
 
     /// A clearing program removes what has not been used for long, files first.
     @Test func `a copy whose files were cleared away removes nothing`() async throws {
-        try scratch.write("old\n", to: "data")
-        await ProtectedPathTests.die(in: scratch)
+        try await ProtectedPathTests.die(in: scratch, having: "old\n")
         try scratch.remove("state/Library.migrations.snapshot/0/item")
         let error = #expect(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }
         #expect(error?.code == .protectionFailed)
@@ -102,8 +99,7 @@ import Testing
     }
 
     @Test func `a call that was killed before it saved is gone on with`() async throws {
-        try scratch.write("old\n", to: "data")
-        await ProtectedPathTests.die(in: scratch)
+        try await ProtectedPathTests.die(in: scratch, having: "old\n")
         let before = try scratch.read("state/Library.migrations.json")
         let first = try #require(try Self.abandon(scratch))
         // As a death leaves it: the copies have moved, and the state still lists them.
@@ -116,8 +112,7 @@ import Testing
     }
 
     @Test func `a state that can't be saved keeps everything, and says what to do`() async throws {
-        try scratch.write("old\n", to: "data")
-        await ProtectedPathTests.die(in: scratch)
+        try await ProtectedPathTests.die(in: scratch, having: "old\n")
         try scratch.makeFolder("state/Library.migrations.json.tmp")
         let error = #expect(throws: MigrationError.self) { try Self.abandon(scratch) }
         #expect(error?.code == .protectionFailed)
@@ -155,16 +150,11 @@ import Testing
     }
 
     @Test func `an error of a restore names the way out`() async throws {
-        try scratch.write("old\n", to: "data")
-        await ProtectedPathTests.die(in: scratch)
+        try await ProtectedPathTests.die(in: scratch, having: "old\n")
         try scratch.makeFolder("new")
         try FileManager.default.moveItem(atPath: scratch.state.path, toPath: scratch.file("new/state"))
         let error = #expect(throws: MigrationError.self) {
-            try MigrationManager(
-                named: "Library",
-                currentVersion: "1.1",
-                stateDirectory: scratch.file("new/state")
-            )
+            try library("1.1", in: scratch.file("new/state"), firstRun: .freshInstall)
         }
         let new = scratch.file("new/state")
         #expect(

@@ -24,7 +24,13 @@ import Testing
         throw Refusal()
     }
 
-    static func expectPutBack(_ error: MigrationError, _ scratch: TemporaryDirectory) throws {
+    /// Expects that the files are put back after a migration that makes `change` and throws.
+    static func expectPutBack(
+        _ scratch: TemporaryDirectory,
+        protecting paths: [String],
+        change: () throws -> Void
+    ) throws {
+        let error = try fail(scratch, protecting: paths, change: change)
         #expect(error.code == .migrationFailed)
         #expect(error.underlyingError is Refusal)
         #expect(
@@ -55,11 +61,10 @@ import Testing
             ) == 0
         )
         let before = try Self.attributes(path)
-        let error = try Self.fail(scratch, protecting: [path]) {
+        try Self.expectPutBack(scratch, protecting: [path]) {
             try scratch.remove("data")
             try scratch.write("new and longer", to: "data")
         }
-        try Self.expectPutBack(error, scratch)
         #expect(try scratch.read("data") == "old")
         #expect(try Self.attributes(path) == before)
     }
@@ -75,12 +80,11 @@ import Testing
             "folder", "folder/inner", "folder/inner/a", "folder/empty", "folder/link", "folder/broken",
         ]
         let before = try names.map { try Self.attributes(scratch.file($0)) }
-        let error = try Self.fail(scratch, protecting: [scratch.file("folder")]) {
+        try Self.expectPutBack(scratch, protecting: [scratch.file("folder")]) {
             try #require(chmod(scratch.file("folder/inner"), 0o700) == 0)
             try scratch.remove("folder")
             try scratch.write("other", to: "folder/new")
         }
-        try Self.expectPutBack(error, scratch)
         #expect(try names.map { try Self.attributes(scratch.file($0)) } == before)
         #expect(try scratch.names("folder") == ["broken", "empty", "inner", "link", "loop"])
         #expect(
@@ -94,7 +98,7 @@ import Testing
     func `what takes the place of another kind is removed`(kind: String) throws {
         try scratch.write("old", to: "data")
         try scratch.write("old", to: "tree/a")
-        let error = try Self.fail(scratch, protecting: [scratch.file("data"), scratch.file("tree")]) {
+        try Self.expectPutBack(scratch, protecting: [scratch.file("data"), scratch.file("tree")]) {
             for name in ["data", "tree"] {
                 try scratch.remove(name)
                 switch kind {
@@ -104,7 +108,6 @@ import Testing
                 }
             }
         }
-        try Self.expectPutBack(error, scratch)
         #expect(try scratch.read("data") == "old")
         #expect(try scratch.names("tree") == ["a"])
     }
@@ -112,34 +115,31 @@ import Testing
     @Test func `a database comes back with the files that SQLite keeps beside it`() throws {
         try scratch.write("db", to: "db")
         try scratch.write("wal", to: "db-wal")
-        let error = try Self.fail(scratch, protecting: [scratch.file("db")]) {
+        try Self.expectPutBack(scratch, protecting: [scratch.file("db")]) {
             try scratch.write("db 2", to: "db")
             try scratch.remove("db-wal")
             try scratch.write("shm", to: "db-shm")
             try scratch.write("journal", to: "db-journal")
         }
-        try Self.expectPutBack(error, scratch)
         #expect(try scratch.names(".") == ["db", "db-wal", "state"])
         #expect(try scratch.read("db") + scratch.read("db-wal") == "dbwal")
     }
 
     @Test(arguments: ["data", "missing/folder/data"])
     func `what did not exist is gone after it`(name: String) throws {
-        let error = try Self.fail(scratch, protecting: [scratch.file(name)]) {
+        try Self.expectPutBack(scratch, protecting: [scratch.file(name)]) {
             try scratch.write("new", to: name)
             try scratch.write("new", to: name + "-wal")
         }
-        try Self.expectPutBack(error, scratch)
         #expect(!scratch.exists(name))
         #expect(!scratch.exists(name + "-wal"))
     }
 
     @Test func `a file comes back when the migration removed the folder that held it`() throws {
         try scratch.write("old", to: "a/b/data")
-        let error = try Self.fail(scratch, protecting: [scratch.file("a/b/data")]) {
+        try Self.expectPutBack(scratch, protecting: [scratch.file("a/b/data")]) {
             try scratch.remove("a")
         }
-        try Self.expectPutBack(error, scratch)
         #expect(try scratch.read("a/b/data") == "old")
     }
 
@@ -147,8 +147,7 @@ import Testing
         try scratch.write("old", to: "a/b/data")
         try scratch.link("same", to: "a")
         let paths = ["a/b", "a", "a/", "a/b/data", "same/b"].map(scratch.file)
-        let error = try Self.fail(scratch, protecting: paths) { try scratch.remove("a") }
-        try Self.expectPutBack(error, scratch)
+        try Self.expectPutBack(scratch, protecting: paths) { try scratch.remove("a") }
         #expect(try scratch.read("a/b/data") == "old")
     }
 
@@ -158,10 +157,9 @@ import Testing
             for number in 0..<10_000 {
                 try append("\(number)", to: scratch.file("many/\(number)"))
             }
-            let error = try Self.fail(scratch, protecting: [scratch.file("many")]) {
+            try Self.expectPutBack(scratch, protecting: [scratch.file("many")]) {
                 try scratch.remove("many")
             }
-            try Self.expectPutBack(error, scratch)
             #expect(try scratch.names("many").count == 10_000)
             #expect(try scratch.read("many/9999") == "9999\n")
         }
@@ -170,10 +168,9 @@ import Testing
     @Test func `a path in another file system comes back`() throws {
         try withTemporaryDirectory(in: TemporaryDirectory.memory) { other throws in
             try other.write("old", to: "folder/data")
-            let error = try Self.fail(scratch, protecting: [other.file("folder")]) {
+            try Self.expectPutBack(scratch, protecting: [other.file("folder")]) {
                 try other.write("new", to: "folder/data")
             }
-            try Self.expectPutBack(error, scratch)
             #expect(try other.read("folder/data") == "old")
         }
     }

@@ -9,12 +9,7 @@ import Testing
     private static func refusal(_ scratch: TemporaryDirectory, protecting path: String) throws
         -> MigrationError
     {
-        let error = try #require(throws: MigrationError.self) {
-            try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1", protecting: [path]) {
-                Issue.record("The closure ran.")
-            }
-        }
-        #expect(error.code == .protectionFailed)
+        let error = try scratch.manager(upgradingTo: "1.1").refusal(protecting: path)
         #expect(try scratch.state.names() == ["Library.migrations.json", "Library.migrations.lock"])
         return error
     }
@@ -25,11 +20,10 @@ import Testing
         try scratch.write("old", to: "disk/drafts/note")
         try scratch.link("drafts", to: "disk/drafts")
         try scratch.link("other", to: "drafts/")
-        let error = try FileSnapshotTests.fail(scratch, protecting: [scratch.file(name)]) {
+        try FileSnapshotTests.expectPutBack(scratch, protecting: [scratch.file(name)]) {
             try scratch.write("half", to: "disk/drafts/note")
             try scratch.write("new", to: "disk/drafts/more")
         }
-        try FileSnapshotTests.expectPutBack(error, scratch)
         #expect(try scratch.names("disk/drafts") == ["note"])
         #expect(try scratch.read("drafts/note") == "old")
         #expect(
@@ -131,20 +125,8 @@ import Testing
     @Test func `a state directory behind such a folder works, but for protecting`() throws {
         let folder = try Self.makeStrange(scratch.path)
         try #require(symlink(folder, scratch.file("link")) == 0)
-        let manager = {
-            try MigrationManager(
-                named: "Library",
-                currentVersion: "1.1",
-                firstRun: .everything,
-                stateDirectory: scratch.file("link/state")
-            )
-        }
-        let error = #expect(throws: MigrationError.self) {
-            try manager().whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
-                Issue.record("The closure ran.")
-            }
-        }
-        #expect(error?.code == .protectionFailed)
+        let manager = { try library("1.1", in: scratch.file("link/state")) }
+        _ = try manager().refusal(protecting: scratch.file("data"))
         try manager().whenMigrating(toVersion: "1.1") {}
         #expect(
             try scratch.names("link/state") == ["Library.migrations.json", "Library.migrations.lock"]

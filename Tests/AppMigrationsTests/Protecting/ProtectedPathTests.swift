@@ -22,61 +22,36 @@ import Testing
     func `a path that can't be protected is refused before anything runs`(name: String, reason: String) throws
     {
         let isPlain = !name.isEmpty && !name.hasPrefix("file:")
-        let manager = try scratch.manager(upgradingTo: "1.1")
-        let error = #expect(throws: MigrationError.self) {
-            try manager.whenMigrating(toVersion: "1.1", protecting: [isPlain ? scratch.file(name) : name]) {
-                Issue.record("The closure ran.")
-            }
-        }
-        #expect(error?.code == .protectionFailed)
-        #expect(error?.description.contains(reason) == true, "\(error?.description ?? "")")
+        let error = try scratch.manager(upgradingTo: "1.1")
+            .refusal(protecting: isPlain ? scratch.file(name) : name)
+        #expect(error.description.contains(reason), "\(error)")
         #expect(
-            error?.description.hasSuffix(
+            error.description.hasSuffix(
                 "Nothing was run and nothing changed. Mend that and make a new manager."
-            ) == true
+            )
         )
         #expect(try scratch.state.names() == ["Library.migrations.json", "Library.migrations.lock"])
     }
 
     @Test func `a state directory that would be taken for a database's companion is refused`() throws {
-        let manager = try MigrationManager(
-            named: "Library",
-            currentVersion: "1.1",
-            firstRun: .everything,
-            stateDirectory: scratch.file("db-wal/state")
-        )
-        let error = #expect(throws: MigrationError.self) {
-            try manager.whenMigrating(toVersion: "1.1", protecting: [scratch.file("db")]) {
-                Issue.record("The closure ran.")
-            }
-        }
-        #expect(error?.description.contains("the state directory is in it") == true)
+        let manager = try library("1.1", in: scratch.file("db-wal/state"))
+        let error = try manager.refusal(protecting: scratch.file("db"))
+        #expect(error.description.contains("the state directory is in it"))
     }
 
     @Test(arguments: ["fifo", "folder"])
     func `a special file is refused before anything runs`(name: String) throws {
         try scratch.makeFolder("folder")
         try #require(mkfifo(scratch.file(name == "fifo" ? "fifo" : "folder/fifo"), 0o600) == 0)
-        let manager = try scratch.manager(upgradingTo: "1.1")
-        let error = #expect(throws: MigrationError.self) {
-            try manager.whenMigrating(toVersion: "1.1", protecting: [scratch.file(name)]) {
-                Issue.record("The closure ran.")
-            }
-        }
-        #expect(error?.code == .protectionFailed)
-        #expect(error?.description.contains("fifo is neither a file, a folder nor a link") == true)
+        let error = try scratch.manager(upgradingTo: "1.1").refusal(protecting: scratch.file(name))
+        #expect(error.description.contains("fifo is neither a file, a folder nor a link"))
         #expect(!scratch.exists("state/Library.migrations.snapshot"))
     }
 
     /// A process that changes a protected file and dies.
     static func die(in scratch: TemporaryDirectory) async {
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = scratch.path as String] in
-            let manager = try MigrationManager(
-                named: "Library",
-                currentVersion: "1.1",
-                firstRun: .everything,
-                stateDirectory: path + "/state"
-            )
+            let manager = try library("1.1", in: path + "/state")
             try manager.whenMigrating(toVersion: "1.1", protecting: [path + "/data"]) {
                 try append("changed", to: path + "/data")
                 kill(getpid(), SIGKILL)
@@ -84,10 +59,15 @@ import Testing
         }
     }
 
+    /// The same, where the file was there before.
+    static func die(in scratch: TemporaryDirectory, having text: String) async throws {
+        try scratch.write(text, to: "data")
+        await die(in: scratch)
+    }
+
     @Test(arguments: ["1.0", "1.1", "2.0"])
     func `the next start of any app version puts the files back in init`(version: String) async throws {
-        try scratch.write("old\n", to: "data")
-        await Self.die(in: scratch)
+        try await Self.die(in: scratch, having: "old\n")
         #expect(try scratch.read("data") == "old\nchanged\n")
         _ = try scratch.manager(upgradingTo: version)
         #expect(try scratch.read("data") == "old\n")
@@ -98,8 +78,7 @@ import Testing
     }
 
     @Test func `files that moved with their state are put back where they are now`() async throws {
-        try scratch.write("old\n", to: "data")
-        await Self.die(in: scratch)
+        try await Self.die(in: scratch, having: "old\n")
         try await withTemporaryDirectory { moved async throws in
             for name in ["state", "data"] {
                 try FileManager.default.copyItem(atPath: scratch.file(name), toPath: moved.file(name))
@@ -113,8 +92,7 @@ import Testing
     @Test func `a restore that fails throws at every start and keeps the copy until it succeeds`()
         async throws
     {
-        try scratch.write("old\n", to: "data")
-        await Self.die(in: scratch)
+        try await Self.die(in: scratch, having: "old\n")
         try FileManager.default.moveItem(atPath: scratch.state.snapshot, toPath: scratch.file("away"))
         for _ in 0..<2 {
             let error = #expect(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }

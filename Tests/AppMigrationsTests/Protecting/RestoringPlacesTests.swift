@@ -6,15 +6,6 @@ import Testing
 @Suite(.temporaryDirectory) struct RestoringPlacesTests {
     let scratch = TemporaryDirectory.current
 
-    private static func manager(_ directory: String) throws -> MigrationManager {
-        try MigrationManager(
-            named: "Library",
-            currentVersion: "1.1",
-            firstRun: .everything,
-            stateDirectory: directory
-        )
-    }
-
     static let spellings = [
         "app/state", "app/state/", "app/state//", "app/state/.", "app//state", "app/../app/state", "link",
         "link/",
@@ -32,7 +23,7 @@ import Testing
             try Data("old".utf8).write(to: URL(fileURLWithPath: path))
         }
         let error = try #require(throws: MigrationError.self) {
-            let manager = try Self.manager(scratch.file(directory))
+            let manager = try library("1.1", in: scratch.file(directory))
             try manager.whenMigrating(toVersion: "1.1", protecting: Array(paths[..<2])) {
                 for path in paths { try Data("half".utf8).write(to: URL(fileURLWithPath: path)) }
                 throw Refusal()
@@ -55,19 +46,19 @@ import Testing
         let folder = scratch.file(directory)
         await #expect(processExitsWith: .signal(SIGKILL)) {
             [folder = folder as String, path = scratch.path as String] in
-            let manager = try Self.manager(folder)
+            let manager = try library("1.1", in: folder)
             try manager.whenMigrating(toVersion: "1.1", protecting: [path + "/app/data"]) {
                 try append("changed", to: path + "/app/data")
                 die()
             }
         }
-        _ = try Self.manager(folder)
+        _ = try library("1.1", in: folder)
         #expect(try scratch.read("app/data") == "old\n")
     }
 
     @Test func `a state directory under a link that leads nowhere is an error`() throws {
         try scratch.link("link", to: scratch.file("nowhere/at/all"))
-        let error = #expect(throws: MigrationError.self) { try Self.manager(scratch.file("link/sub")) }
+        let error = #expect(throws: MigrationError.self) { try library("1.1", in: scratch.file("link/sub")) }
         #expect(error?.code == .stateNotSaved)
         #expect(error?.description.contains("No such file or directory (mkdir, errno 2)") == true)
     }
@@ -76,7 +67,7 @@ import Testing
     func `what took the place of the folder that holds a file`(kind: String) throws {
         try scratch.write("old", to: "data/inner/file")
         try scratch.write("other", to: "other/one")
-        let error = try FileSnapshotTests.fail(scratch, protecting: [scratch.file("data/inner/file")]) {
+        try FileSnapshotTests.expectPutBack(scratch, protecting: [scratch.file("data/inner/file")]) {
             try scratch.remove("data/inner")
             switch kind {
             case "file": try scratch.write("new", to: "data/inner")
@@ -84,7 +75,6 @@ import Testing
             default: try scratch.link("data/inner", to: scratch.file("other/one"))
             }
         }
-        try FileSnapshotTests.expectPutBack(error, scratch)
         #expect(try scratch.read("data/inner/file") == "old")
         #expect(try scratch.read("other/one") == "other")
     }
@@ -138,11 +128,10 @@ import Testing
             try #require(chmod(folder, mode) == 0)
         }
         let before = try folders.map(FileSnapshotTests.attributes)
-        let error = try FileSnapshotTests.fail(scratch, protecting: [path]) {
+        try FileSnapshotTests.expectPutBack(scratch, protecting: [path]) {
             for folder in folders { try #require(chmod(folder, 0o700) == 0) }
             try scratch.remove("data")
         }
-        try FileSnapshotTests.expectPutBack(error, scratch)
         #expect(try folders.map(FileSnapshotTests.attributes) == before)
         try #require(chmod(folders[2], 0o700) == 0)
     }
@@ -170,12 +159,11 @@ import Testing
     @Test(arguments: [true, false])
     func `what the closure made goes, even if its name is no text`(isFolder: Bool) throws {
         try scratch.write("old", to: "data/file")
-        let error = try FileSnapshotTests.fail(scratch, protecting: [scratch.file("data")]) {
+        try FileSnapshotTests.expectPutBack(scratch, protecting: [scratch.file("data")]) {
             try scratch.write("half", to: "data/file")
             try Self.makeStrange(scratch.file("data"), isFolder: isFolder)
             try scratch.write("new", to: "data/1-1")
         }
-        try FileSnapshotTests.expectPutBack(error, scratch)
         #expect(try scratch.names("data") == ["file"])
         #expect(try scratch.read("data/file") == "old")
     }
@@ -187,11 +175,10 @@ import Testing
                 // Where a file can't be so long, a long one does.
                 if truncate(path, .max) != 0 { try #require(truncate(path, 1 << 40) == 0) }
             }
-            let error = try FileSnapshotTests.fail(scratch, protecting: [scratch.file("data")]) {
+            try FileSnapshotTests.expectPutBack(scratch, protecting: [scratch.file("data")]) {
                 try #require(truncate(scratch.file("data/a"), 2) == 0)
                 try scratch.remove("data/b")
             }
-            try FileSnapshotTests.expectPutBack(error, scratch)
             for name in ["a", "b", "c"] {
                 var found = stat()
                 try #require(stat(scratch.file("data/" + name), &found) == 0)
@@ -216,11 +203,10 @@ import Testing
                 try #require(chmod(scratch.file("data"), 0o770) == 0)
                 try #require(setgroups(0, nil) == 0 && setgid(65_534) == 0 && setuid(65_534) == 0)
             }
-            let error = try FileSnapshotTests.fail(scratch, protecting: [scratch.file("data")]) {
+            try FileSnapshotTests.expectPutBack(scratch, protecting: [scratch.file("data")]) {
                 try scratch.remove("data/file")
                 try scratch.write("half", to: "data/other")
             }
-            try FileSnapshotTests.expectPutBack(error, scratch)
             #expect(try scratch.names("data") == ["file"])
         }
     }

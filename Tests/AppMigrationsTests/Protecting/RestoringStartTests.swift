@@ -38,8 +38,7 @@ import Testing
     }
 
     @Test func `a start waits while somebody else is about to put files back`() async throws {
-        try scratch.write("old\n", to: "data")
-        await ProtectedPathTests.die(in: scratch)
+        try await ProtectedPathTests.die(in: scratch, having: "old\n")
         let (lock, _) = try Self.lock(scratch)
         // Another start, which looks whether the closure is running, is not the closure.
         let looking = open(scratch.state.snapshot, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -55,8 +54,7 @@ import Testing
     }
 
     @Test func `it goes on as soon as they are put back, whoever has the lock`() async throws {
-        try scratch.write("old\n", to: "data")
-        await ProtectedPathTests.die(in: scratch)
+        try await ProtectedPathTests.die(in: scratch, having: "old\n")
         let (lock, file) = try Self.lock(scratch)
         let reporter = Reporter(location: file.location, onEvent: nil)
         let locked = try LockedState(lock, file, reporter, recovering: false)
@@ -150,8 +148,7 @@ import Testing
     }
 
     @Test func `a time-out says that the files are not to be written to`() async throws {
-        try scratch.write("old\n", to: "data")
-        await ProtectedPathTests.die(in: scratch)
+        try await ProtectedPathTests.die(in: scratch, having: "old\n")
         let (lock, _) = try Self.lock(scratch)
         defer { lock.unlock() }
         let error = #expect(throws: MigrationError.self) {
@@ -168,8 +165,7 @@ import Testing
     }
 
     @Test func `a handler of the restore that wants the lock is refused`() async throws {
-        try scratch.write("old\n", to: "data")
-        await ProtectedPathTests.die(in: scratch)
+        try await ProtectedPathTests.die(in: scratch, having: "old\n")
         let codes = Log()
         let options = MigrationManager.Options { event in
             do throws(MigrationError) {

@@ -23,12 +23,11 @@ import Testing
         let other = open(paths[0], O_WRONLY | O_APPEND | O_CLOEXEC)
         try #require(other >= 0)
         defer { close(other) }
-        let error = try FileSnapshotTests.fail(scratch, protecting: [scratch.file("data")]) {
+        try FileSnapshotTests.expectPutBack(scratch, protecting: [scratch.file("data")]) {
             try #require(chmod(paths[1], 0o604) == 0)
             try #require(utimes(paths[1], nil) == 0)
             try scratch.write("new", to: "data/rewritten")
         }
-        try FileSnapshotTests.expectPutBack(error, scratch)
         let found = try (paths[..<2] + [scratch.file("data/link")]).map { try Self.status($0) }
         #expect(found.map(\.st_ino) == kept.map(\.st_ino))
         #expect(found.map(\.st_mode) == kept.map(\.st_mode))
@@ -42,7 +41,7 @@ import Testing
         let size = 600_000
         let path = try scratch.write(String(repeating: "a", count: size), to: "data")
         let before = try FileSnapshotTests.attributes(path)
-        let error = try FileSnapshotTests.fail(scratch, protecting: [path]) {
+        try FileSnapshotTests.expectPutBack(scratch, protecting: [path]) {
             let times = try Self.status(path)
             let descriptor = open(path, O_WRONLY)
             defer { close(descriptor) }
@@ -53,7 +52,6 @@ import Testing
             try #require(futimens(descriptor, [times.st_atim, times.st_mtim]) == 0)
             #endif
         }
-        try FileSnapshotTests.expectPutBack(error, scratch)
         #expect(try scratch.read("data").utf8.allSatisfy { $0 == 0x61 })
         #expect(try FileSnapshotTests.attributes(path) == before)
     }
@@ -94,7 +92,7 @@ import Testing
             try #require(chmod(scratch.file("closed/inner"), 0o555) == 0)
             let inode = try Self.status(path).st_ino
             let paths = ["closed", "taken/deep/data", "shut/data"].map(scratch.file)
-            let error = try FileSnapshotTests.fail(scratch, protecting: paths) {
+            try FileSnapshotTests.expectPutBack(scratch, protecting: paths) {
                 try append("new", to: path)
                 // The closure takes away what it needs itself.
                 try scratch.remove("taken/deep/data")
@@ -103,7 +101,6 @@ import Testing
                 try #require(chmod(scratch.file("shut/data"), 0) == 0)
                 try #require(chmod(scratch.file("shut"), 0) == 0)
             }
-            try FileSnapshotTests.expectPutBack(error, scratch)
             #expect(try scratch.read("closed/inner/data") == "old")
             #expect(try Self.status(scratch.file("closed/inner")).st_mode & 0o777 == 0o555)
             #expect(try Self.status(scratch.file("taken")).st_mode & 0o777 == 0o400)
@@ -149,14 +146,13 @@ import Testing
             try #require(file >= 0 && write(file, "old", 3) == 3)
             close(file)
         }
-        let error = try FileSnapshotTests.fail(scratch, protecting: [scratch.file("data")]) {
+        try FileSnapshotTests.expectPutBack(scratch, protecting: [scratch.file("data")]) {
             try #require(unlink(inner + [0]) == 0)
             try #require(truncate(inner + Array("2".utf8CString), 1) == 0)
             try #require(unlink(inner + Array("link".utf8CString)) == 0)
             try #require(mkdir(inner + Array("3".utf8CString), 0o700) == 0)
             close(open(inner + [0x33, 0x2F] + Self.strange(""), O_CREAT | O_WRONLY, 0o600))
         }
-        try FileSnapshotTests.expectPutBack(error, scratch)
         for suffix in ["", "2"] {
             let file = open(inner + Array(suffix.utf8CString), O_RDONLY)
             var bytes = [UInt8](repeating: 0, count: 9)

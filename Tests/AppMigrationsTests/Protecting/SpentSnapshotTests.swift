@@ -15,12 +15,7 @@ import Testing
                 reached: { if $0.place == .afterRecord { AppMigrationsTests.die() } },
                 returned: { _ in nil }
             )
-            let manager = try MigrationManager(
-                named: "Library",
-                currentVersion: "1.1",
-                firstRun: .everything,
-                stateDirectory: path + "/state"
-            )
+            let manager = try library("1.1", in: path + "/state")
             try MigrationManager(rehearsing: manager, with: hook)
                 .whenMigrating(toVersion: "1.1", protecting: [path + "/data"]) {
                     try append("new", to: path + "/data")

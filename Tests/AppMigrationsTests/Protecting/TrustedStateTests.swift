@@ -29,8 +29,7 @@ import Testing
 
     @Test(arguments: parts)
     func `what others may write to is not put back`(part: String) async throws {
-        try scratch.write("old\n", to: "data")
-        await ProtectedPathTests.die(in: scratch)
+        try await ProtectedPathTests.die(in: scratch, having: "old\n")
         let path = scratch.file(part)
         let mode = try #require(
             FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
@@ -47,8 +46,7 @@ import Testing
     func `what belongs to another user, or can be written to by a group, is not put back`(
         part: String
     ) async throws {
-        try scratch.write("old\n", to: "data")
-        await ProtectedPathTests.die(in: scratch)
+        try await ProtectedPathTests.die(in: scratch, having: "old\n")
         let path = scratch.file(part)
         try #require(chown(path, 65_534, 0) == 0)
         try Self.expectRefused(scratch, path, "belongs to user 65534")
@@ -68,11 +66,7 @@ import Testing
         try scratch.write("old\n", to: "data")
         let manager = try scratch.manager(upgradingTo: "1.1")
         try #require(chmod(scratch.state.path, 0o777) == 0)
-        let error = try #require(throws: MigrationError.self) {
-            try manager.whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
-                Issue.record("The closure ran.")
-            }
-        }
+        let error = try manager.refusal(protecting: scratch.file("data"))
         #expect(
             error.description
                 == "The files that migration 1.1 protects could not be copied by manager \"Library\": \(scratch.state.path) can "
@@ -94,19 +88,10 @@ import Testing
         #expect(try scratch.read("data") == "old\n")
     }
 
-    private static func manager(_ path: String) throws -> MigrationManager {
-        try MigrationManager(
-            named: "Library",
-            currentVersion: "1.1",
-            firstRun: .everything,
-            stateDirectory: path
-        )
-    }
-
     private static func die(_ scratch: TemporaryDirectory, protecting path: String) async {
         await #expect(processExitsWith: .signal(SIGKILL)) {
             [state = scratch.file("app/state") as String, path = path as String] in
-            try TrustedStateTests.manager(state).whenMigrating(toVersion: "1.1", protecting: [path]) {
+            try library("1.1", in: state).whenMigrating(toVersion: "1.1", protecting: [path]) {
                 try append("changed", to: path)
                 kill(getpid(), SIGKILL)
             }
@@ -123,14 +108,14 @@ import Testing
         // As seen from its new place, the list leads to another file of this name.
         if isSomethingThere { try scratch.write("unrelated\n", to: name) }
         try FileManager.default.moveItem(atPath: scratch.file("app/state"), toPath: scratch.state.path)
-        let error = try #require(throws: MigrationError.self) { try Self.manager(scratch.state.path) }
+        let error = try #require(throws: MigrationError.self) { try library("1.1", in: scratch.state.path) }
         #expect(error.code == .protectionFailed)
         #expect(error.description.contains("the state was moved from \(scratch.file("app/state"))"))
         #expect(try scratch.read("app/" + name) == "old\nchanged\n")
         #expect(scratch.exists(name) == isSomethingThere)
         if isSomethingThere { #expect(try scratch.read(name) == "unrelated\n") }
         try FileManager.default.moveItem(atPath: scratch.state.path, toPath: scratch.file("app/state"))
-        _ = try Self.manager(scratch.file("app/state"))
+        _ = try library("1.1", in: scratch.file("app/state"))
         #expect(try scratch.read("app/" + name) == "old\n")
     }
 
@@ -148,10 +133,10 @@ import Testing
             )
         }
         if isWhole {
-            _ = try Self.manager(scratch.file("copy/state"))
+            _ = try library("1.1", in: scratch.file("copy/state"))
             #expect(try scratch.read("copy/folder/data") == "old\n")
         } else {
-            #expect(throws: MigrationError.self) { try Self.manager(scratch.file("copy/state")) }
+            #expect(throws: MigrationError.self) { try library("1.1", in: scratch.file("copy/state")) }
             #expect(!scratch.exists("copy/folder"))
         }
         #expect(try scratch.read("app/folder/data") == "old\nchanged\n")
@@ -179,7 +164,7 @@ import Testing
                 """,
                 to: "app/state/Library.migrations.json"
             )
-            _ = try Self.manager(scratch.file("app/state"))
+            _ = try library("1.1", in: scratch.file("app/state"))
             #expect(try scratch.read("app/folder/data") == "old")
         }
     }
@@ -191,7 +176,7 @@ import Testing
         await Self.die(scratch, protecting: scratch.file("app/folder/data"))
         try FileManager.default.moveItem(atPath: scratch.file("app"), toPath: scratch.file("app 2"))
         try scratch.remove("app 2/folder")
-        _ = try Self.manager(scratch.file("app 2/state"))
+        _ = try library("1.1", in: scratch.file("app 2/state"))
         #expect(try scratch.read("app 2/folder/data") == "old\n")
         #expect(!scratch.exists("app"))
     }

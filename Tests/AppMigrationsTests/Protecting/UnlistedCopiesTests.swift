@@ -8,8 +8,7 @@ import Testing
 
     /// Dies in a closure that has broken its file, and loses the state.
     private static func lose(_ scratch: TemporaryDirectory) async throws {
-        try scratch.write("old\n", to: "data")
-        await ProtectedPathTests.die(in: scratch)
+        try await ProtectedPathTests.die(in: scratch, having: "old\n")
         try scratch.remove("state/Library.migrations.json")
     }
 

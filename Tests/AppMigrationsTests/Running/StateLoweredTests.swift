@@ -8,8 +8,7 @@ import Testing
     let folder = TemporaryDirectory.current
 
     @Test func `a manager doesn't jump over what another one's reset made pending`() throws {
-        try folder.writeState(lastRun: "1.0", launched: "1.4")
-        let manager = try folder.manager("1.4")
+        let manager = try folder.manager("1.4", after: "1.0", launched: "1.4")
         #expect(try manager.declare("1.1") == ["1.1"])
         try folder.manager("1.4").reset(to: "1.0")
         let error = try manager.refusal(of: "1.2")

@@ -54,12 +54,7 @@ import Testing
         )
         var code: MigrationError.Code?
         do throws(MigrationError) {
-            _ = try MigrationManager(
-                named: "Library",
-                currentVersion: "3.0",
-                stateDirectory: folder.path,
-                options: Self.options
-            )
+            _ = try library("3.0", in: folder.path, firstRun: .freshInstall, options: Self.options)
         } catch {
             code = error.code
         }

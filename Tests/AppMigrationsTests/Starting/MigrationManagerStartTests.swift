@@ -56,12 +56,7 @@ import Testing
             return .everything
         }
         for _ in 1...2 {
-            _ = try MigrationManager(
-                named: "Library",
-                currentVersion: "1.4",
-                firstRun: ask(),
-                stateDirectory: folder.path
-            )
+            _ = try folder.manager("1.4", firstRun: ask())
         }
         #expect(asked == 1)
     }
@@ -78,12 +73,7 @@ import Testing
     @Test func `a question that throws makes no state and is asked again`() throws {
         func ask() throws -> MigrationManager.FirstRun { throw Failure() }
         let error = try #require(throws: MigrationError.self) {
-            try MigrationManager(
-                named: "Library",
-                currentVersion: "1.4",
-                firstRun: try ask(),
-                stateDirectory: folder.path
-            )
+            try folder.manager("1.4", firstRun: try ask())
         }
         #expect(error.code == .firstRunFailed)
         #expect(error.underlyingError is Failure)
@@ -97,12 +87,7 @@ import Testing
             return .everything
         }
         let error = try #require(throws: MigrationError.self) {
-            try MigrationManager(
-                named: "Library",
-                currentVersion: "1.4",
-                firstRun: try ask(),
-                stateDirectory: folder.path
-            )
+            try folder.manager("1.4", firstRun: try ask())
         }
         #expect(error.code == .firstRunFailed)
         #expect((error.underlyingError as? MigrationError)?.code == .nested)

@@ -28,12 +28,7 @@ struct OwnedStateTests {
         await #expect(processExitsWith: .success) {
             [path = scratch.state.path as String, current = current as String] in
             try #require(setgid(OwnedStateTests.user) == 0 && setuid(OwnedStateTests.user) == 0)
-            let manager = try MigrationManager(
-                named: "Library",
-                currentVersion: current,
-                firstRun: .everything,
-                stateDirectory: path
-            )
+            let manager = try library(current, in: path)
             try manager.whenMigrating(toVersion: current) {}
         }
     }
@@ -110,11 +105,7 @@ struct OwnedStateTests {
         try #require(chmod(scratch.path, 0o755) == 0)
         await #expect(processExitsWith: .success) { [path = scratch.state.path as String] in
             try OwnedStateTests.dropRightToGiveAway()
-            let manager = try MigrationManager(
-                named: "Library",
-                currentVersion: "1.1",
-                stateDirectory: path
-            )
+            let manager = try library("1.1", in: path, firstRun: .freshInstall)
             try manager.whenMigrating(toVersion: "1.1") {}
         }
         #expect(try Self.status(scratch.state.stateFile).owner == 0)

@@ -91,11 +91,7 @@ import Testing
             withDestinationPath: folder.path + "/loop"
         )
         let error = try #require(throws: MigrationError.self) {
-            try MigrationManager(
-                named: "Library",
-                currentVersion: "1",
-                stateDirectory: folder.path + "/loop/x"
-            )
+            try library("1", in: folder.path + "/loop/x", firstRun: .freshInstall)
         }
         #expect(error.code == .stateUnreadable)
         #expect((error.underlyingError as? SystemCallError)?.errorNumber == ELOOP)
@@ -104,8 +100,7 @@ import Testing
     // Leases are Linux's.
     #if os(Linux)
     @Test func `a file on which another program has a lease is no damage`() throws {
-        try folder.writeState(lastRun: "1.1", launched: "1.4")
-        let manager = try folder.manager()
+        let manager = try folder.manager("1.4", after: "1.1", launched: "1.4")
         let descriptor = open(folder.stateFile, O_RDWR | O_CLOEXEC)
         try #require(descriptor >= 0)
         defer { close(descriptor) }

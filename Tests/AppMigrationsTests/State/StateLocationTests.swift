@@ -149,11 +149,7 @@ import Testing
         for directory in ["/a%20b", "/a%20b/Migrations", "/100%", "/50%_", "/a%zzb"] {
             let path = folder.path + directory
             for launch in [MigrationManager.Launch.first, .same] {
-                let manager = try MigrationManager(
-                    named: "Library",
-                    currentVersion: "1",
-                    stateDirectory: path
-                )
+                let manager = try library("1", in: path, firstRun: .freshInstall)
                 #expect(manager.launch == launch)
             }
         }

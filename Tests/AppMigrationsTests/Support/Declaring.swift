@@ -28,6 +28,15 @@ extension MigrationManager {
         }
     }
 
+    /// The error of a migration whose files can't be protected, so that its closure must not run.
+    func refusal(protecting paths: String...) throws -> MigrationError {
+        let error = try #require(throws: MigrationError.self) {
+            try whenMigrating(toVersion: "1.1", protecting: paths) { Issue.record("The closure ran.") }
+        }
+        #expect(error.code == .protectionFailed)
+        return error
+    }
+
     /// The error of a migration whose closure throws.
     func failure(of version: String, _ error: any Error = Failure()) throws -> MigrationError {
         try #require(throws: MigrationError.self) { try whenMigrating(toVersion: version) { throw error } }

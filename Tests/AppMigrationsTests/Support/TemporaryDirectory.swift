@@ -3,6 +3,22 @@ import Foundation
 @_exported import TestSupport
 import Testing
 
+/// A manager named `Library`, whose state is in the folder of that path.
+func library(
+    _ currentVersion: String,
+    in stateDirectory: String,
+    firstRun: @autoclosure () throws -> MigrationManager.FirstRun = .everything,
+    options: MigrationManager.Options = MigrationManager.Options()
+) throws(MigrationError) -> MigrationManager {
+    try MigrationManager(
+        named: "Library",
+        currentVersion: currentVersion,
+        firstRun: try firstRun(),
+        stateDirectory: stateDirectory,
+        options: options
+    )
+}
+
 /// What the tests of a manager named `Library` do in a folder.
 extension TemporaryDirectory {
     var stateFile: String { path + "/Library.migrations.json" }
@@ -17,16 +33,22 @@ extension TemporaryDirectory {
 
     func manager(
         _ currentVersion: String = "1.4",
-        firstRun: MigrationManager.FirstRun = .freshInstall,
+        firstRun: @autoclosure () throws -> MigrationManager.FirstRun = .freshInstall,
         options: MigrationManager.Options = MigrationManager.Options()
     ) throws(MigrationError) -> MigrationManager {
-        try MigrationManager(
-            named: "Library",
-            currentVersion: currentVersion,
-            firstRun: firstRun,
-            stateDirectory: PathSpelling.spelledFolder(path),
-            options: options
-        )
+        let folder = PathSpelling.spelledFolder(path)
+        return try library(currentVersion, in: folder, firstRun: try firstRun(), options: options)
+    }
+
+    /// A manager of a state that is written by hand.
+    func manager(
+        _ currentVersion: String,
+        after lastRun: String,
+        launched: String? = nil,
+        options: MigrationManager.Options = MigrationManager.Options()
+    ) throws -> MigrationManager {
+        try writeState(lastRun: lastRun, launched: launched)
+        return try manager(currentVersion, options: options)
     }
 
     /// A manager of files at 1.0, whose state has a folder of its own beside them.

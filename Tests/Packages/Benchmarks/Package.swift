@@ -8,13 +8,17 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-let migrations = Target.Dependency.product(name: "AppMigrations", package: "swift-app-migrations")
+let root = "swift-app-migrations"
+let migrations = Target.Dependency.product(name: "AppMigrations", package: root)
+let sqlite = Target.Dependency.product(name: "AppMigrationsSQLite", package: root)
+let schema = Target.Dependency.product(name: "AppMigrationsSchema", package: root)
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 
 let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v15)],
     dependencies: [
-        .package(name: "swift-app-migrations", path: "../../.."),
+        .package(name: root, path: "../../.."),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
     ],
     targets: [
@@ -43,49 +47,31 @@ let package = Package(
         ),
         .executableTarget(
             name: "store-ratios",
-            dependencies: [
-                "Measuring",
-                .product(name: "AppMigrationsSQLite", package: "swift-app-migrations"),
-                .product(name: "AppMigrationsSchema", package: "swift-app-migrations"),
-            ],
+            dependencies: ["Measuring", sqlite, schema],
             swiftSettings: settings
         ),
         .executableTarget(
             name: "schema-ratios",
-            dependencies: [
-                "CMeasure", "Measuring",
-                .product(name: "AppMigrationsSQLite", package: "swift-app-migrations"),
-                .product(name: "AppMigrationsSchema", package: "swift-app-migrations"),
-            ],
+            dependencies: ["CMeasure", "Measuring", sqlite, schema],
             swiftSettings: settings
         ),
         .executableTarget(
             name: "peers",
             dependencies: [
-                migrations, "CMeasure", "Measuring",
-                .product(name: "GRDB", package: "GRDB.swift"),
+                migrations, "CMeasure", "Measuring", grdb,
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: settings
         ),
         .executableTarget(
             name: "row-ratios",
-            dependencies: [
-                "CMeasure", "Measuring",
-                .product(name: "AppMigrationsSQLite", package: "swift-app-migrations"),
-                .product(name: "GRDB", package: "GRDB.swift"),
-            ],
+            dependencies: ["CMeasure", "Measuring", sqlite, grdb],
             swiftSettings: settings
         ),
         .target(name: "CSQLiteMeasure", linkerSettings: [.linkedLibrary("sqlite3")]),
         .executableTarget(
             name: "sql-ratios",
-            dependencies: [
-                migrations,
-                .product(name: "AppMigrationsSQLite", package: "swift-app-migrations"),
-                "CMeasure", "CSQLiteMeasure", "Measuring",
-                .product(name: "GRDB", package: "GRDB.swift"),
-            ],
+            dependencies: [migrations, sqlite, "CMeasure", "CSQLiteMeasure", "Measuring", grdb],
             swiftSettings: settings
         ),
     ],

@@ -8,6 +8,12 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+let sql = Target.Dependency.product(name: "AppMigrationsSQL", package: "swift-app-migrations")
+let fleet: [Target.Dependency] = [
+    "PostgresConnection", .product(name: "AppMigrations", package: "swift-app-migrations"),
+    .product(name: "AppMigrationsFleet", package: "swift-app-migrations"), sql,
+]
+
 let package = Package(
     name: "PostgresInterop",
     platforms: [.macOS(.v15)],
@@ -28,44 +34,19 @@ let package = Package(
         ),
         .target(
             name: "PostgresConnection",
-            dependencies: [
-                "CPostgres", .product(name: "AppMigrationsSQL", package: "swift-app-migrations"),
-            ],
+            dependencies: ["CPostgres", sql],
             swiftSettings: settings
         ),
         .executableTarget(
             name: "PostgresStarter",
-            dependencies: [
-                "PostgresConnection", .product(name: "AppMigrationsSQL", package: "swift-app-migrations"),
-            ],
+            dependencies: ["PostgresConnection", sql],
             swiftSettings: settings
         ),
-        .executableTarget(
-            name: "FleetHost",
-            dependencies: [
-                "PostgresConnection", .product(name: "AppMigrations", package: "swift-app-migrations"),
-                .product(name: "AppMigrationsFleet", package: "swift-app-migrations"),
-                .product(name: "AppMigrationsSQL", package: "swift-app-migrations"),
-            ],
-            swiftSettings: settings
-        ),
-        .executableTarget(
-            name: "start-ratio",
-            dependencies: [
-                "PostgresConnection", .product(name: "AppMigrations", package: "swift-app-migrations"),
-                .product(name: "AppMigrationsFleet", package: "swift-app-migrations"),
-                .product(name: "AppMigrationsSQL", package: "swift-app-migrations"),
-            ],
-            swiftSettings: settings
-        ),
+        .executableTarget(name: "FleetHost", dependencies: fleet, swiftSettings: settings),
+        .executableTarget(name: "start-ratio", dependencies: fleet, swiftSettings: settings),
         .testTarget(
             name: "PostgresInteropTests",
-            dependencies: [
-                "PostgresConnection", "PostgresStarter",
-                .product(name: "AppMigrations", package: "swift-app-migrations"),
-                .product(name: "AppMigrationsFleet", package: "swift-app-migrations"),
-                .product(name: "AppMigrationsSQL", package: "swift-app-migrations"),
-            ],
+            dependencies: fleet + ["PostgresStarter"],
             swiftSettings: settings
         ),
     ],

@@ -26,20 +26,6 @@ import SQLiteNIO
         // Sample 3 of AsynchronousConnections.md
     }
 
-    final class AwaitedConnection: AsyncSQLConnection {
-        let db: AppMigrationsSQLite.SQLiteConnection
-
-        init(_ db: AppMigrationsSQLite.SQLiteConnection) { self.db = db }
-
-        @discardableResult
-        nonisolated(nonsending) func query(
-            _ sql: String,
-            _ arguments: [SQLValue]
-        ) async throws -> [[SQLValue]] {
-            try db.query(sql, arguments)
-        }
-    }
-
     @Test func `files and closures are applied once, and batches go on for another host`() async throws {
         try await withFolder { folder async throws in
             let script = """

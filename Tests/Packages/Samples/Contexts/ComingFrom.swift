@@ -57,6 +57,41 @@ import Testing
 
     private func version(_ text: String) throws -> AppVersion { try AppVersion(parsing: text) }
 
+    /// Hands over defaults with what an old library left in them, and a new folder.
+    private func withDefaults(
+        _ left: [String: any Sendable],
+        _ body: (UserDefaults, _ folder: String) throws -> Void
+    ) async throws {
+        let suite = "ComingFrom-\(UUID().uuidString)"
+        let defaults = try #require(UserDefaults(suiteName: suite))
+        defer { defaults.removePersistentDomain(forName: suite) }
+        for (key, value) in left { defaults.set(value, forKey: key) }
+        try await withFolder { folder async throws in try body(defaults, folder) }
+    }
+
+    /// The start of a release that asks the defaults.
+    private func start(
+        _ release: String = "1.4",
+        after lastRelease: String = "1.4",
+        in folder: String,
+        _ defaults: UserDefaults,
+        by name: String?,
+        report: (String) -> Void
+    ) throws -> MigrationManager {
+        try MigrationManager(
+            named: "Library",
+            currentVersion: release,
+            firstRun: versionLeft(
+                in: defaults,
+                by: name,
+                oldest: version("1.0"),
+                lastRelease: version(lastRelease),
+                report: report
+            ),
+            stateDirectory: folder
+        )
+    }
+
     /// What the old libraries left, and where the app goes on.
     private static let cases:
         [(left: [String: any Sendable], name: String?, from: String?, isReported: Bool)] = [
@@ -104,25 +139,10 @@ import Testing
         async throws
     {
         let (left, name, from, isReported) = Self.cases[index]
-        let suite = "ComingFrom-\(UUID().uuidString)"
-        let defaults = try #require(UserDefaults(suiteName: suite))
-        defer { defaults.removePersistentDomain(forName: suite) }
-        for (key, value) in left { defaults.set(value, forKey: key) }
-        try await withFolder { folder async throws in
+        try await withDefaults(left) { defaults, folder throws in
             var reports: [String] = []
             for launch in [MigrationManager.Launch.first, .same] {
-                let manager = try MigrationManager(
-                    named: "Library",
-                    currentVersion: "1.4",
-                    firstRun: versionLeft(
-                        in: defaults,
-                        by: name,
-                        oldest: version("1.0"),
-                        lastRelease: version("1.4"),
-                        report: { reports.append($0) }
-                    ),
-                    stateDirectory: folder
-                )
+                let manager = try start(in: folder, defaults, by: name) { reports.append($0) }
                 #expect(manager.launch == launch)
                 #expect(try manager.lastRunVersion == version(from ?? "1.4"))
             }
@@ -136,23 +156,9 @@ import Testing
     }
 
     @Test func `what a beta of the next release left hides none of its migrations`() async throws {
-        let suite = "ComingFrom-\(UUID().uuidString)"
-        let defaults = try #require(UserDefaults(suiteName: suite))
-        defer { defaults.removePersistentDomain(forName: suite) }
-        defaults.set("9.0", forKey: "MFMigrationManagerLastVersionKey-Library")
-        try await withFolder { folder async throws in
-            let manager = try MigrationManager(
-                named: "Library",
-                currentVersion: "3.2",
-                firstRun: versionLeft(
-                    in: defaults,
-                    by: "Library",
-                    oldest: version("1.0"),
-                    lastRelease: version("3.1"),
-                    report: { _ in }
-                ),
-                stateDirectory: folder
-            )
+        let beta = ["MFMigrationManagerLastVersionKey-Library": "9.0"]
+        try await withDefaults(beta) { defaults, folder throws in
+            let manager = try start("3.2", after: "3.1", in: folder, defaults, by: "Library") { _ in }
             var ran = false
             try manager.whenMigrating(toVersion: "3.2") { ran = true }
             #expect(ran)
@@ -160,24 +166,10 @@ import Testing
     }
 
     @Test func `where nothing was forgotten but the state, the keys are asked again`() async throws {
-        let suite = "ComingFrom-\(UUID().uuidString)"
-        let defaults = try #require(UserDefaults(suiteName: suite))
-        defer { defaults.removePersistentDomain(forName: suite) }
         let key = "MFMigrationManagerLastVersionKey"
-        defaults.set("1.1", forKey: key)
-        try await withFolder { folder async throws in
+        try await withDefaults([key: "1.1"]) { defaults, folder throws in
             func start() throws -> MigrationManager {
-                try MigrationManager(
-                    currentVersion: "1.4",
-                    firstRun: versionLeft(
-                        in: defaults,
-                        by: nil,
-                        oldest: version("1.0"),
-                        lastRelease: version("1.4"),
-                        report: { Issue.record("\($0)") }
-                    ),
-                    stateDirectory: folder
-                )
+                try self.start(in: folder, defaults, by: nil) { Issue.record("\($0)") }
             }
             try start().whenMigrating(toVersion: "1.4") {}
             try start().forgetState()

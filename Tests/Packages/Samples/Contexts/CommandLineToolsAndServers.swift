@@ -85,17 +85,10 @@ import Testing
     func `an interrupted tool ends behind its checkpoint, and no death is counted`(number: Int32) async {
         await #expect(processExitsWith: .success) { [number = number as Int32] in
             try await withFolder { folder async throws in
-                @Sendable func migrations() throws -> MigrationManager {
-                    try MigrationManager(
-                        currentVersion: "1.4",
-                        firstRun: .everything,
-                        stateDirectory: folder
-                    )
-                }
                 let samples = CommandLineToolsAndServers()
                 let error = await #expect(throws: MigrationError.self) {
                     try await samples.runUntilInterrupted {
-                        try migrations().whenMigrating(toVersion: "1.4") { context in
+                        try manager("1.4", in: folder).whenMigrating(toVersion: "1.4") { context in
                             var batch = 0
                             while true {
                                 batch += 1
@@ -107,10 +100,11 @@ import Testing
                 }
                 let cancelled = try #require(error)
                 #expect(samples.exitCode(of: { throw cancelled }, report: { _ in }) == 130)
-                let left = try #require(try migrations().status.interruption)
+                let status = try manager("1.4", in: folder).status
+                let left = try #require(status.interruption)
                 #expect(left.deaths == 0 && (left.checkpoint.flatMap { Int($0) } ?? 0) >= 3, "\(left)")
                 #expect(left.failure?.contains("cancelled") == true, "\(left)")
-                #expect(try "\(migrations().status)".contains("Failed: 1.4"))
+                #expect("\(status)".contains("Failed: 1.4"))
             }
         }
     }

@@ -25,15 +25,10 @@ import Testing
     )
     func `an older release is told what it may do`(version: String, screen: FirstScreen) async throws {
         try await withFolder { folder async throws in
-            func manager(_ version: String, in name: String) throws -> MigrationManager {
-                try MigrationManager(
-                    currentVersion: version,
-                    firstRun: .everything,
-                    stateDirectory: folder + name
-                )
-            }
-            try declareCatalog(manager("2.5", in: "/catalog"))
-            let managers = try [manager("1.0", in: "/other"), manager(version, in: "/catalog")]
+            try declareCatalog(manager("2.5", in: folder + "/catalog"))
+            let managers = try [
+                manager("1.0", in: folder + "/other"), manager(version, in: folder + "/catalog"),
+            ]
             #expect(firstScreen(managers) == screen)
         }
     }

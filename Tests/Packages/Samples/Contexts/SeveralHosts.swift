@@ -63,22 +63,6 @@ import Testing
 
     func moveAvatarsToObjectStorage() async throws {}
 
-    final class AsyncSQLite: AsyncSQLConnection, @unchecked Sendable {
-        static var dialect: SQLDialect { .sqlite }
-
-        let db: SQLiteConnection
-
-        init(_ path: String) throws { db = try SQLiteConnection(path: path) }
-
-        @discardableResult
-        nonisolated(nonsending) func query(
-            _ sql: String,
-            _ arguments: [SQLValue]
-        ) async throws -> [[SQLValue]] {
-            try db.query(sql, arguments)
-        }
-    }
-
     @Test func `a job migrates, the pods become ready, and a server of the last release must drain`()
         async throws
     {
@@ -128,8 +112,8 @@ import Testing
         async throws
     {
         try await withFolder { folder async throws in
-            let db = try AsyncSQLite(folder + "/db")
-            let migrator = try SQLMigrator<AsyncSQLite>([
+            let db = try AwaitedConnection(SQLiteConnection(path: folder + "/db"))
+            let migrator = try SQLMigrator<AwaitedConnection>([
                 SQLMigration(version: 1, sql: "CREATE TABLE notes(title)"),
                 SQLMigration(version: 2, sql: "ALTER TABLE notes ADD COLUMN day"),
             ])

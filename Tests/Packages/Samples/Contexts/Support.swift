@@ -1,3 +1,4 @@
+import AppMigrations
 import AppMigrationsSQLite
 import Foundation
 import Synchronization
@@ -55,6 +56,25 @@ func write(_ text: String, to path: String) throws { try Data(text.utf8).write(t
 func read(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
 
 func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
+
+/// The start of a release on data that nothing has migrated yet.
+func manager(_ version: String, in folder: String) throws -> MigrationManager {
+    try MigrationManager(currentVersion: version, firstRun: .everything, stateDirectory: folder)
+}
+
+/// A connection to SQLite that is awaited.
+final class AwaitedConnection: AsyncSQLConnection, @unchecked Sendable {
+    static var dialect: SQLDialect { .sqlite }
+
+    let db: SQLiteConnection
+
+    init(_ db: SQLiteConnection) { self.db = db }
+
+    @discardableResult
+    nonisolated(nonsending) func query(_ sql: String, _ arguments: [SQLValue]) async throws -> [[SQLValue]] {
+        try db.query(sql, arguments)
+    }
+}
 
 /// A database in memory.
 func database(_ script: String) throws -> SQLiteConnection {

@@ -52,20 +52,12 @@ import Testing
         try SQLiteMigrator([SQLMigration(version: 1, sql: sql)])
     }
 
-    private func manager(_ folder: String) throws -> MigrationManager {
-        try MigrationManager(
-            currentVersion: "2.0",
-            firstRun: .everything,
-            stateDirectory: folder + "/state"
-        )
-    }
-
     @Test func `a damaged store gives way to its backup`() async throws {
         try await withFolder { folder async throws in
             let path = folder + "/store"
             try makeStore(path + ".bak")
             try write("damage", to: path)
-            let db = try opening(path, manager(folder))
+            let db = try opening(path, manager("2.0", in: folder + "/state"))
             #expect(try db.query("SELECT * FROM note") == [[1, "one"]])
             db.close()
             try write("more damage", to: path)
@@ -79,7 +71,7 @@ import Testing
         try await withFolder { folder async throws in
             let path = folder + "/store"
             func start() throws -> [[SQLValue]] {
-                let migrations = try manager(folder)
+                let migrations = try manager("2.0", in: folder + "/state")
                 let db = try opening(path, migrations)
                 defer { db.close() }
                 for version in ["1.5", "2.0"] {

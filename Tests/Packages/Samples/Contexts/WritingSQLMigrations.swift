@@ -64,11 +64,7 @@ import Testing
             )
             let progress = { try db.query("SELECT count(*), sum(writes) FROM note WHERE folded = 'n' || id") }
             func start() throws {
-                let migrations = try MigrationManager(
-                    currentVersion: "2.0",
-                    firstRun: .everything,
-                    stateDirectory: folder + "/state"
-                )
+                let migrations = try manager("2.0", in: folder + "/state")
                 try longWork(migrations, db, newest: 1_200)
             }
             #expect(throws: MigrationError.self) { try start() }

@@ -12,12 +12,12 @@ let current = "1.\(max(count, 1))"
 // Made before the clock runs: in an app they are literals.
 let versions = (0..<count).map { "1.\($0 + 1)" }
 
+func manager() throws -> MigrationManager {
+    try MigrationManager(named: "Library", currentVersion: current, stateDirectory: directory)
+}
+
 func start() throws {
-    let migrations = try MigrationManager(
-        named: "Library",
-        currentVersion: current,
-        stateDirectory: directory
-    )
+    let migrations = try manager()
     for version in versions { try migrations.whenMigrating(toVersion: version) {} }
 }
 
@@ -53,36 +53,19 @@ case "c-faults":
     _ = measure_c_start(stateFile)
     print(measure_faults() - before)
 case "migrate":
-    let migrations = try MigrationManager(
-        named: "Library",
-        currentVersion: current,
-        stateDirectory: directory
-    )
+    let migrations = try manager()
     print(try timed { try migrations.whenMigrating(toVersion: current) {} })
 case "take":
-    let migrations = try MigrationManager(
-        named: "Library",
-        currentVersion: current,
-        stateDirectory: directory
-    )
+    let migrations = try manager()
     print(
         try timed {
             try migrations.whenMigrating(toVersion: current, protecting: [directory + "/../data"]) {}
         }
     )
 case "asynchronous":
-    let migrations = try MigrationManager(
-        named: "Library",
-        currentVersion: current,
-        stateDirectory: directory
-    )
-    try await skip(migrations)
+    try await skip(manager())
 case "synchronous":
-    let migrations = try MigrationManager(
-        named: "Library",
-        currentVersion: current,
-        stateDirectory: directory
-    )
+    let migrations = try manager()
     print(try timed { for version in versions { try migrations.whenMigrating(toVersion: version) {} } })
 default:
     print(-1)

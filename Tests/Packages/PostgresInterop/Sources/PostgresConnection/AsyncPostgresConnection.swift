@@ -23,9 +23,6 @@ public final class AsyncPostgresConnection: AsyncSQLConnection, Sendable {
         self.cells = cells
     }
 
-    /// The number of the server's process that serves this connection.
-    public var serverProcess: Int32 { PQbackendPID(handle.connection) }
-
     @discardableResult
     public nonisolated(nonsending) func query(
         _ sql: String,

@@ -2,7 +2,7 @@ import AppMigrationsSQL
 import CPostgres
 
 extension AsyncPostgresConnection.Cells {
-    func rows(of result: OpaquePointer, _ connection: OpaquePointer) throws -> [[SQLValue]] {
+    func rows(of result: OpaquePointer?, _ connection: OpaquePointer) throws -> [[SQLValue]] {
         let status = PQresultStatus(result)
         guard [PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY].contains(status) else {
             throw PostgresError(of: connection, result)
@@ -12,7 +12,7 @@ extension AsyncPostgresConnection.Cells {
         }
     }
 
-    private func value(_ result: OpaquePointer, _ row: Int32, _ column: Int32) throws -> SQLValue {
+    private func value(_ result: OpaquePointer?, _ row: Int32, _ column: Int32) throws -> SQLValue {
         guard PQgetisnull(result, row, column) == 0 else { return .null }
         let type = PQftype(result, column)
         guard PQfformat(result, column) == 1 else {

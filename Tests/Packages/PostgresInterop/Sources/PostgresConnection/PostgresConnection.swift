@@ -29,19 +29,7 @@ public final class PostgresConnection: SQLConnection {
 
     private func rows(of result: OpaquePointer?) throws -> [[SQLValue]] {
         defer { PQclear(result) }
-        let status = PQresultStatus(result)
-        guard [PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY].contains(status) else {
-            throw PostgresError(of: connection, result)
-        }
-        return (0..<PQntuples(result)).map { row in
-            (0..<PQnfields(result)).map { column in
-                guard PQgetisnull(result, row, column) == 0 else { return .null }
-                return SQLValue(
-                    postgresText: String(cString: PQgetvalue(result, row, column)),
-                    type: PQftype(result, column)
-                )
-            }
-        }
+        return try AsyncPostgresConnection.Cells.text.rows(of: result, connection)
     }
 }
 

@@ -5,8 +5,7 @@ import Testing
 @Suite struct AsyncPostgresConnectionTests {
     @Test(arguments: Way.all)
     func `each value comes back as it was sent`(_ way: Way) async throws {
-        try await withDatabase { info in
-            let db = try await way.connection(info)
+        try await withAwaited(way) { db, _ in
             let values: [SQLValue] = [.integer(.min), -1, 0, 1.5, "", "é\n😀", nil]
             let row = try await db.query(
                 "SELECT $1::bigint, $2::bigint, $3::bigint, $4::float8, $5::text, $6::text, $7::text",
@@ -31,8 +30,7 @@ import Testing
 
     @Test(arguments: Way.all)
     func `an error has the server's reason, and the connection goes on`(_ way: Way) async throws {
-        try await withDatabase { info in
-            let db = try await way.connection(info)
+        try await withAwaited(way) { db, _ in
             for (statement, state) in [("SELECT 1 / 0", "22012"), ("SELECT 1; SELECT 2", "42601")] {
                 let error = try await #require(throws: PostgresError.self) { try await db.query(statement) }
                 #expect(error.state == state)
@@ -43,8 +41,7 @@ import Testing
 
     @Test(arguments: Way.all)
     func `tasks that use a connection at once take turns`(_ way: Way) async throws {
-        try await withDatabase { info in
-            let db = try await way.connection(info)
+        try await withAwaited(way) { db, _ in
             try await withThrowingTaskGroup(of: Bool.self) { group in
                 for number in Int64(0)..<100 {
                     group.addTask {
@@ -58,8 +55,7 @@ import Testing
 
     @Test(arguments: Way.all)
     func `a task that is cancelled ends its statement, and its ROLLBACK runs`(_ way: Way) async throws {
-        try await withDatabase { info in
-            let db = try await way.connection(info)
+        try await withAwaited(way) { db, info in
             let other = try await AsyncPostgresConnection(info)
             try await db.query("BEGIN")
             try await db.query("CREATE TABLE half(x INT)")
@@ -82,8 +78,7 @@ import Testing
 
     @Test(arguments: Way.all)
     func `a connection that is lost is an error, now and later`(_ way: Way) async throws {
-        try await withDatabase { info in
-            let db = try await way.connection(info)
+        try await withAwaited(way) { db, info in
             let other = try await AsyncPostgresConnection(info)
             try await db.query("BEGIN")
             let rows = try await db.query("SELECT pg_backend_pid()")

@@ -7,7 +7,12 @@ import Testing
     private typealias Migration = SQLMigration<AsyncPostgresConnection>
     private typealias Migrator = SQLMigrator<AsyncPostgresConnection>
 
-    private let first = Migration(version: 1, sql: "CREATE TABLE people(id BIGINT, name TEXT)")
+    private static let people = "CREATE TABLE people(id BIGINT, name TEXT)"
+    private static let makeIndex = "CREATE INDEX CONCURRENTLY people_name ON people(name)"
+
+    private let first = Migration(version: 1, sql: Self.people)
+    /// It fails where it runs a second time.
+    private let once = Migration(version: 2, sql: Self.makeIndex, inTransaction: false)
     private let index = Migration(
         version: 2,
         name: "index",
@@ -19,8 +24,7 @@ import Testing
     private let last = Migration(version: 3, sql: "ALTER TABLE people ADD COLUMN born INT")
 
     @Test func `an index is made concurrently, between two others, once`() async throws {
-        try await withDatabase { info async throws in
-            let db = try await AsyncPostgresConnection(info)
+        try await withAwaited { db, _ async throws in
             var told = [String]()
             let report = try await Migrator([first, index, last]).migrate(db) {
                 told.append("\($0.completed)/\($0.total) \($0.version)")
@@ -46,21 +50,18 @@ import Testing
     }
 
     @Test func `a statement that fails is not recorded, and the ones before it stay`() async throws {
-        try await withDatabase { info async throws in
-            let db = try await AsyncPostgresConnection(info)
+        try await withAwaited { db, _ async throws in
             let failing = Migration(
                 version: 2,
                 sql: "CREATE INDEX CONCURRENTLY ON nothing(x)",
                 inTransaction: false
             )
-            do throws(SQLError) {
+            let error = await #expect(throws: SQLError.self) {
                 try await Migrator([first, failing]).migrate(db)
-                Issue.record("it has not failed")
-            } catch {
-                #expect(error.code == .migrationFailed)
-                #expect(error.version == 2)
-                #expect(error.applied == [1])
             }
+            #expect(error?.code == .migrationFailed)
+            #expect(error?.version == 2)
+            #expect(error?.applied == [1])
             #expect(try await db.query("SELECT version FROM schema_migrations") == [[1]])
             try await db.query("CREATE TABLE nothing(x INT)")
             #expect(try await Migrator([first, failing]).migrate(db).applied == [2])
@@ -68,35 +69,22 @@ import Testing
     }
 
     @Test func `a death before the record runs it again`() async throws {
-        try await withDatabase { info async throws in
-            let db = try await AsyncPostgresConnection(info)
+        try await withAwaited { db, _ async throws in
             try await Migrator([first]).migrate(db)
             // What a host leaves that died behind the statement.
-            try await db.query("CREATE INDEX CONCURRENTLY people_name ON people(name)")
+            try await db.query(Self.makeIndex)
             #expect(try await Migrator([first, index]).migrate(db).applied == [2])
         }
     }
 
     @Test func `sixteen hosts at once make the index once`() async throws {
-        try await withDatabase { info async throws in
-            let db = try await AsyncPostgresConnection(info)
+        try await withAwaited { db, info async throws in
             try await Migrator([first]).migrate(db)
-            // It fails where it runs a second time.
-            let once = Migration(
-                version: 2,
-                sql: "CREATE INDEX CONCURRENTLY people_name ON people(name)",
-                inTransaction: false
-            )
-            try await withThrowingTaskGroup(of: Int.self) { group in
-                for _ in 0..<16 {
-                    group.addTask {
-                        try await Migrator([first, once, last]).migrate(AsyncPostgresConnection(info)).applied
-                            .count
-                    }
-                }
-                let count = try await group.reduce(0, +)
-                #expect(count == 2)
+            let count = try await sum(of: 16) {
+                let migrator = try Migrator([first, once, last])
+                return try await migrator.migrate(AsyncPostgresConnection(info)).applied.count
             }
+            #expect(count == 2)
         }
     }
 
@@ -120,19 +108,15 @@ import Testing
         try await withDatabase { info async throws in
             let db = try await failing(info)
             for _ in 1...2 {
-                do throws(SQLError) {
-                    try await Migrator([first, unique, last]).migrate(db)
-                    Issue.record("it has not failed")
-                } catch {
-                    #expect(error.code == .migrationFailed)
-                    #expect(error.version == 2)
-                    #expect(
-                        error.message.hasPrefix(
-                            "The index people_name is invalid: an attempt that failed has left it"
-                        ),
-                        "\(error)"
-                    )
-                }
+                let error = try #require(
+                    await #expect(throws: SQLError.self) {
+                        try await Migrator([first, unique, last]).migrate(db)
+                    }
+                )
+                #expect(error.code == .migrationFailed)
+                #expect(error.version == 2)
+                let words = "The index people_name is invalid: an attempt that failed has left it"
+                #expect(error.message.hasPrefix(words), "\(error)")
             }
             #expect(try await db.query("SELECT version FROM schema_migrations") == [[1]])
             // One of the same name for another table is none of its business.
@@ -175,15 +159,14 @@ import Testing
     }
 
     private func migrateBlocking(_ info: String, _ script: String) throws -> [Int64] {
-        let first = "CREATE TABLE people(id BIGINT, name TEXT)"
-        return try SQLMigrator<PostgresConnection>([
-            SQLMigration(version: 1, sql: first), SQLMigration(version: 2, sql: script),
+        try SQLMigrator<PostgresConnection>([
+            SQLMigration(version: 1, sql: Self.people), SQLMigration(version: 2, sql: script),
         ]).migrate(PostgresConnection(info)).applied
     }
 
     @Test(
         arguments: [
-            "CREATE INDEX CONCURRENTLY people_name ON people(name)", "VACUUM people",
+            makeIndex, "VACUUM people",
             "DROP INDEX CONCURRENTLY a",
         ],
         [true, false]
@@ -191,8 +174,7 @@ import Testing
     func `a statement that needs no transaction says how to have none`(_ sql: String, isAwaited: Bool)
         async throws
     {
-        try await withDatabase { info async throws in
-            let db = try await AsyncPostgresConnection(info)
+        try await withAwaited { db, info async throws in
             try await Migrator([first]).migrate(db)
             let error: SQLError? =
                 if isAwaited {
@@ -230,12 +212,7 @@ import Testing
     ) async throws {
         try await withDatabase { info async throws in
             try await Migrator([first]).migrate(AsyncPostgresConnection(info))
-            // It fails where it runs a second time.
-            let sql = "CREATE INDEX CONCURRENTLY people_name ON people(name)"
-            let other = try Migrator(
-                [first, Migration(version: 2, sql: sql, inTransaction: false)],
-                lockTimeout: .milliseconds(300)
-            )
+            let other = try Migrator([first, once], lockTimeout: .milliseconds(300))
             var (places, codes, told) = (0, [SQLError.Code](), 0)
             let db = Watched(db: try await AsyncPostgresConnection(info)) { sql in
                 if sql.contains("CREATE INDEX") { places = 1 }
@@ -255,8 +232,8 @@ import Testing
                 }
             }
             let report = try await SQLMigrator<Watched>([
-                SQLMigration(version: 1, sql: "CREATE TABLE people(id BIGINT, name TEXT)"),
-                SQLMigration(version: 2, sql: sql, inTransaction: false),
+                SQLMigration(version: 1, sql: Self.people),
+                SQLMigration(version: 2, sql: Self.makeIndex, inTransaction: false),
             ]).migrate(db)
             #expect(report.applied == [2])
             #expect(codes == [.busy])

@@ -9,8 +9,6 @@ import Testing
     private typealias Migration = SQLMigration<AsyncPostgresConnection>
     private typealias Migrator = SQLMigrator<AsyncPostgresConnection>
 
-    private static let cells: [AsyncPostgresConnection.Cells] = [.text, .binary]
-
     private let first = Migration(
         version: 1,
         sql: """
@@ -23,12 +21,9 @@ import Testing
         try await $0.query("INSERT INTO people VALUES ($1, $2)", [2, "Ada"])
     }
 
-    @Test(arguments: cells)
-    func `migrations run once, and the ledger is the one of the other shell`(
-        cells: AsyncPostgresConnection.Cells
-    ) async throws {
-        try await withDatabase { info async throws in
-            let db = try await AsyncPostgresConnection(info, cells: cells)
+    @Test(arguments: Way.direct)
+    func `migrations run once, and the ledger is the one of the other shell`(_ way: Way) async throws {
+        try await withAwaited(way) { db, info async throws in
             #expect(try await Migrator([first, second]).migrate(db).applied == [1, 2])
             #expect(try await Migrator([first, second]).migrate(db).applied == [])
             let status = try await Migrator([first, second]).status(db)
@@ -44,12 +39,9 @@ import Testing
         }
     }
 
-    @Test(arguments: cells)
-    func `the time-outs of the server don't end a migration, and are back after it`(
-        cells: AsyncPostgresConnection.Cells
-    ) async throws {
-        try await withDatabase { info async throws in
-            let db = try await AsyncPostgresConnection(info, cells: cells)
+    @Test(arguments: Way.direct)
+    func `the time-outs of the server don't end a migration, and are back after it`(_ way: Way) async throws {
+        try await withAwaited(way) { db, _ async throws in
             let names = ["statement_timeout", "idle_in_transaction_session_timeout", "lock_timeout"]
             for name in names { try await db.query("SET \(name) = '77s'") }
             let look = Migration(version: 1) { db async throws in
@@ -68,12 +60,11 @@ import Testing
         }
     }
 
-    @Test(arguments: cells)
-    func `a wait for another host is told of before it begins`(cells: AsyncPostgresConnection.Cells)
+    @Test(arguments: Way.direct)
+    func `a wait for another host is told of before it begins`(_ way: Way)
         async throws
     {
-        try await withDatabase { info async throws in
-            let db = try await AsyncPostgresConnection(info, cells: cells)
+        try await withAwaited(way) { db, info async throws in
             let other = try PostgresConnection(info)
             try other.query("BEGIN")
             try SQLMigrator<PostgresConnection>([SQLMigration(version: 1, sql: "SELECT 1")])
@@ -102,65 +93,50 @@ import Testing
                         try await $0.query("INSERT INTO log VALUES ($1)", [.integer(version)])
                     }
                 }
-            try await withThrowingTaskGroup(of: Int.self) { group in
-                for _ in 0..<32 {
-                    group.addTask {
-                        try await Migrator(migrations).migrate(AsyncPostgresConnection(info)).applied.count
-                    }
-                }
-                let count = try await group.reduce(0, +)
-                #expect(count == 6)
+            let count = try await sum(of: 32) {
+                try await Migrator(migrations).migrate(AsyncPostgresConnection(info)).applied.count
             }
+            #expect(count == 6)
             let db = try await AsyncPostgresConnection(info)
             #expect(try await db.query("SELECT x FROM log ORDER BY x") == (2...6).map { [.integer($0)] })
         }
     }
 
-    @Test(arguments: cells)
-    func `a statement that fails is named with its place, and its script leaves nothing`(
-        cells: AsyncPostgresConnection.Cells
-    ) async throws {
-        try await withDatabase { info async throws in
-            let db = try await AsyncPostgresConnection(info, cells: cells)
+    @Test(arguments: Way.direct)
+    func `a statement that fails is named with its place, and its script leaves nothing`(_ way: Way)
+        async throws
+    {
+        try await withAwaited(way) { db, _ async throws in
             let failing = Migration(
                 version: 2,
                 sql: "CREATE TABLE b(x INT);\n  SELECT 1 / 0;\nCREATE TABLE c(x INT)"
             )
-            do throws(SQLError) {
-                try await Migrator([first, failing]).migrate(db)
-                Issue.record("it has not failed")
-            } catch {
-                #expect(error.applied == [1])
-                #expect((error.version, error.line, error.column) == (2, 2, 3))
-            }
+            let error = try #require(
+                await #expect(throws: SQLError.self) { try await Migrator([first, failing]).migrate(db) }
+            )
+            #expect(error.applied == [1])
+            #expect((error.version, error.line, error.column) == (2, 2, 3))
             #expect(try await db.query("SELECT to_regclass('b')::text") == [[nil]])
         }
     }
 
-    @Test(arguments: cells)
-    func `a closure of a runner runs exactly once`(cells: AsyncPostgresConnection.Cells) async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-        defer { #expect(throws: Never.self) { try FileManager.default.removeItem(at: folder) } }
-        try await withDatabase { info async throws in
-            let db = try await AsyncPostgresConnection(info, cells: cells)
+    @Test(arguments: Way.direct)
+    func `a closure of a runner runs exactly once`(_ way: Way) async throws {
+        let states = HostStates()
+        defer { states.remove() }
+        try await withAwaited(way) { db, _ async throws in
             for host in ["a", "b"] {
-                let manager = try MigrationManager(
-                    currentVersion: "2.0",
-                    firstRun: .everything,
-                    stateDirectory: folder.appending(path: host).path(percentEncoded: false)
-                )
-                let ran = try await manager.whenMigrating(toVersion: "2.0", in: db) { db in
+                let ran = try await states.manager(of: host).whenMigrating(toVersion: "2.0", in: db) { db in
                     try await db.query("CREATE TABLE once(x INT)")
                 }
                 #expect(ran == (host == "a"))
             }
-            #expect(try await db.query("SELECT manager, version FROM app_migrations") == [["default", "2"]])
+            #expect(try await db.query("SELECT manager, version FROM app_migrations") == [["Library", "2"]])
         }
     }
 
     @Test func `nothing of a migration stays in the session`() async throws {
-        try await withDatabase { info async throws in
-            let db = try await AsyncPostgresConnection(info)
+        try await withAwaited { db, _ async throws in
             try await db.query("SET synchronous_commit = off")
             let settings = "SELECT name, setting FROM pg_settings WHERE source = 'session' ORDER BY name"
             let before = try await db.query(settings)

@@ -43,8 +43,7 @@ import Testing
     func `a temporary table of the store's name doesn't take the record`(_ rows: String, _ isShared: Bool)
         async throws
     {
-        try await withDatabase { info in
-            let db = try await AsyncPostgresConnection(info)
+        try await withAwaited { db, info in
             let other = isShared ? db : try await AsyncPostgresConnection(info)
             let columns = rows.isEmpty ? "(name TEXT PRIMARY KEY, revision BIGINT, document TEXT)" : rows
             let error = await #expect(throws: MigrationError.self) {
@@ -70,8 +69,7 @@ import Testing
 
     @Test func `a temporary table with the schema's name in the store is none of its business`() async throws
     {
-        try await withDatabase { info in
-            let db = try await AsyncPostgresConnection(info)
+        try await withAwaited { db, info in
             try await manager(db, table: "public.app_migration_state").whenMigrating(toVersion: "1.1", in: db)
             {
                 try await $0.query(
@@ -84,8 +82,7 @@ import Testing
     }
 
     @Test func `a temporary table that was there before is no first run`() async throws {
-        try await withDatabase { info in
-            let db = try await AsyncPostgresConnection(info)
+        try await withAwaited { db, _ in
             try await manager(db).whenMigrating(toVersion: "1.1") {}
             try await db.query(
                 "CREATE TEMP TABLE app_migration_state (name TEXT PRIMARY KEY, revision BIGINT, document TEXT)"
@@ -96,21 +93,15 @@ import Testing
     }
 
     @Test func `while a closure is in the transaction the server looks for its host`() async throws {
-        try await withDatabase { info in
-            let db = try await AsyncPostgresConnection(info)
-            try await manager(db).whenMigrating(toVersion: "1.1", in: db) { db in
-                var inside = [[SQLValue]]()
-                for name in ["idle", "interval", "count"] {
-                    inside += try await db.query("SHOW tcp_keepalives_\(name)")
-                }
-                #expect(inside == [["10"], ["5"], ["3"]])
+        try await withAwaited { db, _ in
+            try await manager(db).whenMigrating(toVersion: "1.1", in: db) { db async throws in
+                #expect(try await keepalives(of: db) == [["10"], ["5"], ["3"]])
             }
         }
     }
 
     @Test func `a search_path that hides the table is no first run`() async throws {
-        try await withDatabase { info in
-            let db = try await AsyncPostgresConnection(info)
+        try await withAwaited { db, _ in
             try await manager(db).whenMigrating(toVersion: "1.1") {}
             try await db.query("CREATE SCHEMA elsewhere")
             try await db.query("SET search_path TO elsewhere")

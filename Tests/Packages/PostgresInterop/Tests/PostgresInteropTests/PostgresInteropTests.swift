@@ -21,8 +21,7 @@ typealias Migrator = SQLMigrator<PostgresConnection>
     }
 
     @Test func `migrations run once`() throws {
-        try withDatabase { info in
-            let db = try PostgresConnection(info)
+        try withConnection { db, info in
             let migrator = try Migrator([second, first])
             #expect(try migrator.status(db).hasMigrationsTable == false)
             #expect(try migrator.migrate(db).applied == [1, 2])
@@ -50,8 +49,7 @@ typealias Migrator = SQLMigrator<PostgresConnection>
         statement: String,
         code: SQLError.Code
     ) throws {
-        try withDatabase { info in
-            let db = try PostgresConnection(info)
+        try withConnection { db, _ in
             let failing =
                 code == .transactionEnded
                 ? Migration(version: 2) { try $0.execute(script: "CREATE TABLE half(x INT); \(statement)") }
@@ -67,8 +65,7 @@ typealias Migrator = SQLMigrator<PostgresConnection>
     }
 
     @Test func `in one transaction all are applied or none`() throws {
-        try withDatabase { info in
-            let db = try PostgresConnection(info)
+        try withConnection { db, _ throws in
             let failing = Migration(version: 3) { _ in throw Failure() }
             #expect(throws: SQLError.self) {
                 try Migrator([first, second, failing], transactions: .all).migrate(db)
@@ -82,8 +79,7 @@ typealias Migrator = SQLMigrator<PostgresConnection>
     }
 
     @Test func `inside a transaction it is the caller's`() throws {
-        try withDatabase { info in
-            let db = try PostgresConnection(info)
+        try withConnection { db, _ in
             let failing = Migration(version: 2, sql: "SELECT 1 / 0")
             try db.query("BEGIN")
             let error = try #require(throws: SQLError.self) {
@@ -96,8 +92,7 @@ typealias Migrator = SQLMigrator<PostgresConnection>
     }
 
     @Test func `a lock held for longer than the wait is an error`() throws {
-        try withDatabase { info in
-            let db = try PostgresConnection(info)
+        try withConnection { db, info in
             let other = try PostgresConnection(info)
             try db.query("BEGIN")
             try Migrator([first]).migrate(db, insideTransaction: true)
@@ -127,8 +122,7 @@ typealias Migrator = SQLMigrator<PostgresConnection>
     }
 
     @Test func `a script that waits for a table in vain is busy`() throws {
-        try withDatabase { info in
-            let db = try PostgresConnection(info)
+        try withConnection { db, info in
             let other = try PostgresConnection(info)
             try Migrator([first]).migrate(db)
             try other.query("BEGIN")
@@ -157,8 +151,7 @@ typealias Migrator = SQLMigrator<PostgresConnection>
         ]
     )
     func `the ledger of another tool is refused by its columns`(columns: String, owner: String) throws {
-        try withDatabase { info in
-            let db = try PostgresConnection(info)
+        try withConnection { db, _ in
             try db.query("CREATE TABLE schema_migrations(\(columns))")
             let error = try #require(throws: SQLError.self) { try Migrator([first]).migrate(db) }
             #expect(error.code == .foreignLedger)
@@ -173,8 +166,7 @@ typealias Migrator = SQLMigrator<PostgresConnection>
     @Test func `a ledger that another migrator wrote is an error, and one with an edited text is none`()
         throws
     {
-        try withDatabase { info in
-            let db = try PostgresConnection(info)
+        try withConnection { db, _ in
             try Migrator([Migration(version: 1, sql: "CREATE TABLE People(x INT)")]).migrate(db)
             let other = Migration(
                 version: 1,
@@ -191,8 +183,7 @@ typealias Migrator = SQLMigrator<PostgresConnection>
     }
 
     @Test func `a row that a trigger leaves out undoes its migration`() throws {
-        try withDatabase { info in
-            let db = try PostgresConnection(info)
+        try withConnection { db, _ in
             try db.execute(
                 script: """
                     CREATE TABLE schema_migrations(version BIGINT);

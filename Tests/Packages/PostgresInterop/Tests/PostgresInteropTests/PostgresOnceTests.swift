@@ -8,27 +8,17 @@ import Testing
 @Suite struct PostgresOnceTests {
     private struct Failure: Error {}
 
-    /// Hands over the connection's text and what makes a manager of a host, which has its state in a folder of its own.
-    private func withHosts(_ body: (String, (_ host: String) throws -> MigrationManager) throws -> Void)
-        throws
-    {
-        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-        defer { #expect(throws: Never.self) { try FileManager.default.removeItem(at: folder) } }
-        try withDatabase { info in
-            try body(info) { host in
-                try MigrationManager(
-                    named: "Library",
-                    currentVersion: "2.0",
-                    firstRun: .everything,
-                    stateDirectory: folder.appending(path: host).path(percentEncoded: false)
-                )
-            }
-        }
+    /// Hands over a connection, its text and what makes a manager of a host.
+    private func withHosts(
+        _ body: (PostgresConnection, String, (_ host: String) throws -> MigrationManager) throws -> Void
+    ) throws {
+        let states = HostStates()
+        defer { states.remove() }
+        try withConnection { db, info in try body(db, info, states.manager) }
     }
 
     @Test func `a closure of a runner runs exactly once, whatever the state says`() throws {
-        try withHosts { info, manager in
-            let db = try PostgresConnection(info)
+        try withHosts { db, _, manager in
             let failed = #expect(throws: MigrationError.self) {
                 try manager("a").whenMigrating(toVersion: "2.0", in: db) { db in
                     try db.query("CREATE TABLE once(x BIGINT)")
@@ -53,8 +43,7 @@ import Testing
         let hiding = [
             "schema_migrations(version BIGINT UNIQUE NOT NULL)", "app_migrations(manager TEXT, version TEXT)",
         ]
-        try withHosts { info, manager in
-            let db = try PostgresConnection(info)
+        try withHosts { db, info, manager in
             let hide = { @Sendable (db: PostgresConnection) in
                 for table in hiding { try db.query("CREATE TEMPORARY TABLE IF NOT EXISTS \(table)") }
             }
@@ -85,8 +74,7 @@ import Testing
 
     @Test func `a batch that fails is rolled back, and the next start goes on behind those before it`() throws
     {
-        try withHosts { info, manager in
-            let db = try PostgresConnection(info)
+        try withHosts { db, _, manager in
             try db.query("CREATE TABLE log(x BIGINT)")
             #expect(throws: MigrationError.self) { try add(to: 3, manager("a"), db) }
             #expect(try db.query("SELECT cursor FROM app_migrations") == [["2"]])
@@ -98,8 +86,7 @@ import Testing
 
     @Test(arguments: ["off", "remote_write"])
     func `the commit lasts when the server dies, and the setting comes back`(setting: String) throws {
-        try withHosts { info, manager in
-            let db = try PostgresConnection(info)
+        try withHosts { db, _, manager in
             try db.query("CREATE TABLE log(x TEXT)")
             // It logs the setting of each transaction that writes the table.
             try db.execute(
@@ -122,8 +109,7 @@ import Testing
     }
 
     @Test func `a caller's transaction is refused, and stays the caller's`() throws {
-        try withHosts { info, manager in
-            let db = try PostgresConnection(info)
+        try withHosts { db, _, manager in
             try db.query("CREATE TABLE log(x BIGINT)")
             try db.query("BEGIN")
             try db.query("INSERT INTO log VALUES (1)")
@@ -138,13 +124,12 @@ import Testing
     }
 
     @Test func `four hosts at once share the batches, each of which runs once`() throws {
-        try withHosts { info, manager in
-            try PostgresConnection(info).query("CREATE TABLE log(x BIGINT)")
+        try withHosts { db, info, manager in
+            try db.query("CREATE TABLE log(x BIGINT)")
             let managers = try (0..<4).map { try manager("\($0)") }
             DispatchQueue.concurrentPerform(iterations: managers.count) { host in
                 #expect(throws: Never.self) { try add(to: 0, managers[host], PostgresConnection(info)) }
             }
-            let db = try PostgresConnection(info)
             #expect(try db.query("SELECT x FROM log ORDER BY x") == (1...40).map { [.integer($0)] })
             #expect(managers.allSatisfy { $0.lastRunVersion == AppVersion("2.0") })
         }

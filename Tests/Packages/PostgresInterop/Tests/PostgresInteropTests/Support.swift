@@ -1,3 +1,4 @@
+import AppMigrations
 import AppMigrationsSQL
 import Foundation
 import PostgresConnection
@@ -15,6 +16,19 @@ func withDatabase(_ body: (_ info: String) async throws -> Void) async throws {
     let (admin, info, name) = try newDatabase()
     try admin.query("CREATE DATABASE \(name)")
     try await body(info)
+}
+
+/// A new, empty database, and a connection to it.
+func withConnection(_ body: (_ db: PostgresConnection, _ info: String) throws -> Void) throws {
+    try withDatabase { info in try body(PostgresConnection(info), info) }
+}
+
+/// The same for a connection that is awaited.
+func withAwaited(
+    _ way: Way = Way.direct[0],
+    _ body: (_ db: AsyncPostgresConnection, _ info: String) async throws -> Void
+) async throws {
+    try await withDatabase { info async throws in try await body(way.connection(info), info) }
 }
 
 private func newDatabase() throws -> (admin: PostgresConnection, info: String, name: String) {
@@ -35,11 +49,8 @@ struct Way: Sendable, CustomTestStringConvertible {
     let isPooled: Bool
     let cells: AsyncPostgresConnection.Cells
 
-    static let all = [
-        Way(isPooled: false, cells: .text), Way(isPooled: false, cells: .binary),
-        Way(isPooled: true, cells: .text),
-        Way(isPooled: true, cells: .binary),
-    ]
+    static let direct = [Way(isPooled: false, cells: .text), Way(isPooled: false, cells: .binary)]
+    static let all = direct + [Way(isPooled: true, cells: .text), Way(isPooled: true, cells: .binary)]
 
     var testDescription: String { "\(isPooled ? "through PgBouncer" : "directly"), cells in \(cells)" }
 
@@ -52,6 +63,37 @@ struct Way: Sendable, CustomTestStringConvertible {
         guard isPooled else { return info }
         return try info.replacing(server("APP_MIGRATIONS_POSTGRES"), with: server("APP_MIGRATIONS_PGBOUNCER"))
     }
+}
+
+/// What calls that begin at once give, added up.
+func sum(of count: Int, _ call: @escaping @Sendable () async throws -> Int) async throws -> Int {
+    try await withThrowingTaskGroup(of: Int.self) { group in
+        for _ in 0..<count { group.addTask { try await call() } }
+        return try await group.reduce(0, +)
+    }
+}
+
+/// After how many seconds, how often and how many times the server looks for the host of a connection.
+nonisolated(nonsending) func keepalives(of db: AsyncPostgresConnection) async throws -> [[SQLValue]] {
+    var rows = [[SQLValue]]()
+    for name in ["idle", "interval", "count"] { rows += try await db.query("SHOW tcp_keepalives_\(name)") }
+    return rows
+}
+
+/// The states of hosts, each in a folder of its own.
+struct HostStates {
+    private let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+
+    func manager(of host: String) throws -> MigrationManager {
+        try MigrationManager(
+            named: "Library",
+            currentVersion: "2.0",
+            firstRun: .everything,
+            stateDirectory: folder.appending(path: host).path(percentEncoded: false)
+        )
+    }
+
+    func remove() { #expect(throws: Never.self) { try FileManager.default.removeItem(at: folder) } }
 }
 
 /// A process of `PostgresStarter`, which is built beside the tests.

@@ -77,7 +77,7 @@ extension MigrationStatus {
             current,
             location.state,
             marks.map {
-                Marks($0.lastRun, $0.baseline, $0.launched, $0.oldestReader == .zero ? nil : $0.oldestReader)
+                Marks($0.lastRun, $0.baseline, $0.launched, $0.minimumAppVersion == .zero ? nil : $0.minimumAppVersion)
             },
             interrupted.map { Attempt(AttemptedMigration($0), $0, isUnderWay: isUnderWay) },
             (marks?.attempted ?? []).map { Attempt($0) },

@@ -8,7 +8,7 @@ extension MigrationStatus: Codable {
                 lastRun,
                 try members.read("baseline"),
                 try members.read("launchedVersion"),
-                try members.readIfThere("oldestReader")
+                try members.readIfThere("minimumAppVersion")
             )
         }
         facts = Facts(
@@ -16,7 +16,7 @@ extension MigrationStatus: Codable {
             try members.read("appVersion"),
             try members.read("stateFile"),
             marks,
-            try members.readIfThere("interrupted"),
+            try members.readIfThere("interruption"),
             try members.read("attempted"),
             try members.read("history")
         )
@@ -31,9 +31,9 @@ extension MigrationStatus: Codable {
         try members.write("lastRunVersion", lastRunVersion)
         try members.write("baseline", baseline)
         try members.write("launchedVersion", launchedVersion)
-        try members.write("oldestReader", oldestReader)
-        try members.write("requiredVersion", requiredVersion)
-        try members.write("interrupted", interruption)
+        try members.write("minimumAppVersion", minimumAppVersion)
+        try members.write("requiredAppVersion", requiredAppVersion)
+        try members.write("interruption", interruption)
         try members.write("attempted", attempted)
         try members.write("history", history)
     }

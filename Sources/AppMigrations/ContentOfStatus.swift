@@ -32,18 +32,18 @@ extension MigrationStatus {
         let lastRun: AppVersion
         let baseline: AppVersion
         let launched: AppVersion
-        let oldestReader: AppVersion?
+        let minimumAppVersion: AppVersion?
 
         init(
             _ lastRun: AppVersion,
             _ baseline: AppVersion,
             _ launched: AppVersion,
-            _ oldestReader: AppVersion?
+            _ minimumAppVersion: AppVersion?
         ) {
             self.lastRun = lastRun
             self.baseline = baseline
             self.launched = launched
-            self.oldestReader = oldestReader
+            self.minimumAppVersion = minimumAppVersion
         }
     }
 
@@ -69,12 +69,12 @@ extension MigrationStatus {
     public var launchedVersion: AppVersion? { facts.marks?.launched }
 
     /// The oldest version of the app that may use the data; `nil` where every version may.
-    public var oldestReader: AppVersion? { facts.marks?.oldestReader }
+    public var minimumAppVersion: AppVersion? { facts.marks?.minimumAppVersion }
 
     /// The same, where it lies above the version of the app that asked: this one may not use the data.
-    public var requiredVersion: AppVersion? {
-        guard let oldestReader, oldestReader.exceeds(appVersion) else { return nil }
-        return oldestReader
+    public var requiredAppVersion: AppVersion? {
+        guard let minimumAppVersion, minimumAppVersion.exceeds(appVersion) else { return nil }
+        return minimumAppVersion
     }
 
     /// The migration whose closure was begun last and isn't recorded.

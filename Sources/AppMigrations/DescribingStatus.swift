@@ -17,9 +17,9 @@ extension MigrationStatus {
         lines.append(
             "Last run: \(marks.lastRun). Baseline: \(marks.baseline). Newest app version started: \(marks.launched)."
         )
-        if let oldestReader {
-            let verdict: Message = requiredVersion == nil ? "This one may." : "This one must not touch it."
-            lines.append("Only app version \(oldestReader) or a later one may use the data. \(verdict)")
+        if let minimumAppVersion {
+            let verdict: Message = requiredAppVersion == nil ? "This one may." : "This one must not touch it."
+            lines.append("Only app version \(minimumAppVersion) or a later one may use the data. \(verdict)")
         }
         if let interruption { lines += interruption.lines(isInterrupted: true) }
         for attempt in attempted { lines += attempt.lines(isInterrupted: false) }

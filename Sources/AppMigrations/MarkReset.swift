@@ -24,13 +24,13 @@ package struct MarkReset {
     /// - Throws: ``MigrationError`` with the code `overtaken`.
     package func applied(to state: MigrationState) throws(MigrationError) -> MigrationState {
         var state = state
-        let floor = state.marks.oldestReader
+        let floor = state.marks.minimumAppVersion
         if floor.exceeds(current) { throw .resetBelowFloor(floor, current: current, location) }
         state.marks = StateMarks(
             lastRun: version,
             baseline: version,
             launched: current,
-            oldestReader: floor,
+            minimumAppVersion: floor,
             interrupted: nil
         )
         return state

@@ -71,126 +71,93 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
 extension MigrationError {
     /// The kinds of ``MigrationError``.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
-        private enum Kind {
-            case invalidVersion, unknownCurrentVersion, invalidName, newerThanCurrentVersion, outOfOrder,
-                blocked
-            case nested, migrationFailed, cancelled, attemptLimitReached, lockTimeout, stateUnreadable
-            case stateCorrupted, stateFromNewerFormat, stateNotSaved, protectionFailed, firstRunFailed
-            case overtaken, checkpointNotSaved, tooOld, readOnly, leaseLost
-
-            // Not its raw value: the conformance would be looked up when a program is loaded, and is used by nobody.
-            var name: String {
-                switch self {
-                case .invalidVersion: "invalidVersion"
-                case .unknownCurrentVersion: "unknownCurrentVersion"
-                case .invalidName: "invalidName"
-                case .newerThanCurrentVersion: "newerThanCurrentVersion"
-                case .outOfOrder: "outOfOrder"
-                case .blocked: "blocked"
-                case .nested: "nested"
-                case .migrationFailed: "migrationFailed"
-                case .cancelled: "cancelled"
-                case .attemptLimitReached: "attemptLimitReached"
-                case .lockTimeout: "lockTimeout"
-                case .stateUnreadable: "stateUnreadable"
-                case .stateCorrupted: "stateCorrupted"
-                case .stateFromNewerFormat: "stateFromNewerFormat"
-                case .stateNotSaved: "stateNotSaved"
-                case .protectionFailed: "protectionFailed"
-                case .firstRunFailed: "firstRunFailed"
-                case .overtaken: "overtaken"
-                case .checkpointNotSaved: "checkpointNotSaved"
-                case .tooOld: "tooOld"
-                case .readOnly: "readOnly"
-                case .leaseLost: "leaseLost"
-                }
-            }
-        }
-
-        private let kind: Kind
-
-        private init(_ kind: Kind) { self.kind = kind }
-
         /// The name of the code, as it is written in Swift.
-        public var description: String { kind.name }
+        public let description: String
+
+        private init(_ name: StaticString) { description = name.description }
 
         /// A version's text can't be read.
         ///
         /// It was not run; what was declared before it has its own outcome.
-        public static var invalidVersion: Code { Code(.invalidVersion) }
+        public static var invalidVersion: Code { Code("invalidVersion") }
 
         /// No `currentVersion:` was given and the main bundle has no version.
-        public static var unknownCurrentVersion: Code { Code(.unknownCurrentVersion) }
+        public static var unknownCurrentVersion: Code { Code("unknownCurrentVersion") }
 
         /// The manager's name is empty, or too long for a file name.
-        public static var invalidName: Code { Code(.invalidName) }
+        public static var invalidName: Code { Code("invalidName") }
 
         /// A version above the app's own was declared or given.
-        public static var newerThanCurrentVersion: Code { Code(.newerThanCurrentVersion) }
+        public static var newerThanCurrentVersion: Code { Code("newerThanCurrentVersion") }
 
-        /// A version was declared that doesn't lie after the one declared before it, or an `oldestReader:` above its own
+        /// A version was declared that doesn't lie after the one declared before it, or a `minimumAppVersion:` above its own
         /// migration.
-        public static var outOfOrder: Code { Code(.outOfOrder) }
+        public static var outOfOrder: Code { Code("outOfOrder") }
 
         /// The manager is closed since an earlier call of it threw.
-        public static var blocked: Code { Code(.blocked) }
+        public static var blocked: Code { Code("blocked") }
 
         /// A newer version of the app was started on the same data after the manager was made.
         ///
         /// The data is that version's: a new manager's ``MigrationManager/launch-property`` is `downgrade(from:)`.
-        public static var overtaken: Code { Code(.overtaken) }
+        public static var overtaken: Code { Code("overtaken") }
 
         /// The data is older than `upgradesFrom`: this app no longer has all the migrations that it needs.
         ///
         /// Nothing was changed. A release that still has them upgrades it first.
-        public static var tooOld: Code { Code(.tooOld) }
+        public static var tooOld: Code { Code("tooOld") }
 
         /// Something is pending, or was to be changed, through a manager that only looks.
         ///
         /// Nothing was changed. A manager without `isReadOnly` does it.
-        public static var readOnly: Code { Code(.readOnly) }
+        public static var readOnly: Code { Code("readOnly") }
 
         /// A closure of a manager used a manager with the same state.
-        public static var nested: Code { Code(.nested) }
+        public static var nested: Code { Code("nested") }
 
         /// The closure threw; ``MigrationError/underlyingError`` is its error.
-        public static var migrationFailed: Code { Code(.migrationFailed) }
+        public static var migrationFailed: Code { Code("migrationFailed") }
 
         /// The closure threw `CancellationError` or an error with this code, or the task was cancelled while it waited for the
         /// lock or while protected files were copied, or found itself cancelled at a checkpoint.
-        public static var cancelled: Code { Code(.cancelled) }
+        public static var cancelled: Code { Code("cancelled") }
 
         /// The host that ran the closure could not renew its lease, or another host took over.
         ///
         /// Nothing was recorded. The closure's task was cancelled; what it did until then stays, and another host runs the
         /// migration again.
-        public static var leaseLost: Code { Code(.leaseLost) }
+        public static var leaseLost: Code { Code("leaseLost") }
 
         /// As many processes died in this migration as the options allow.
-        public static var attemptLimitReached: Code { Code(.attemptLimitReached) }
+        public static var attemptLimitReached: Code { Code("attemptLimitReached") }
 
         /// Another process held the lock for longer than the options allow.
-        public static var lockTimeout: Code { Code(.lockTimeout) }
+        public static var lockTimeout: Code { Code("lockTimeout") }
+
+        /// There is no folder for the state that every start finds again, or none was named and there is no default.
+        ///
+        /// Nothing was run. It stays so until the app names another one.
+        public static var unusableDirectory: Code { Code("unusableDirectory") }
 
         /// The state exists or may exist, but could not be read: try again later.
-        public static var stateUnreadable: Code { Code(.stateUnreadable) }
+        public static var stateUnreadable: Code { Code("stateUnreadable") }
 
         /// The state file is not what this library writes.
-        public static var stateCorrupted: Code { Code(.stateCorrupted) }
+        public static var stateCorrupted: Code { Code("stateCorrupted") }
 
         /// The state file was written by a newer release of this library.
-        public static var stateFromNewerFormat: Code { Code(.stateFromNewerFormat) }
+        public static var stateFromNewerFormat: Code { Code("stateFromNewerFormat") }
 
         /// The state, the lock that guards it, or what a closure wrote could not be synced to disk.
-        public static var stateNotSaved: Code { Code(.stateNotSaved) }
+        public static var stateNotSaved: Code { Code("stateNotSaved") }
 
         /// A checkpoint could not be saved, or none was saved that can be read as the type asked for.
-        public static var checkpointNotSaved: Code { Code(.checkpointNotSaved) }
+        public static var checkpointNotSaved: Code { Code("checkpointNotSaved") }
 
         /// The protected files could not be copied, or not be put back.
-        public static var protectionFailed: Code { Code(.protectionFailed) }
+        public static var protectionFailed: Code { Code("protectionFailed") }
 
         /// The `firstRun:` expression threw; ``MigrationError/underlyingError`` is its error.
-        public static var firstRunFailed: Code { Code(.firstRunFailed) }
+        public static var firstRunFailed: Code { Code("firstRunFailed") }
     }
 }

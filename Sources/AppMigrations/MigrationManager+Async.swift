@@ -1,32 +1,32 @@
 extension MigrationManager {
     /// Runs an asynchronous closure, once in the life of this data, when the app moves past `toVersion`.
     ///
-    /// The same as ``whenMigrating(toVersion:oldestReader:protecting:run:)-7s1es``; the closure runs on the
+    /// The same as ``whenMigrating(toVersion:minimumAppVersion:protecting:run:)-7s1es``; the closure runs on the
     /// caller's actor, waiting for another process suspends the task, and cancelling the task ends the wait with the
     /// code `cancelled`.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating(
         toVersion: String,
-        oldestReader: String? = nil,
+        minimumAppVersion: String? = nil,
         protecting paths: [String] = [],
         run: nonisolated(nonsending) () async throws -> Void
     ) async throws(MigrationError) -> Bool {
-        guard let admission = try admit(toVersion, oldestReader, isAsynchronous: true) else { return false }
+        guard let admission = try admit(toVersion, minimumAppVersion, isAsynchronous: true) else { return false }
         return try await perform(admission, protecting: paths) { _ in try await run() }
     }
 
     /// Runs an asynchronous closure with its context, once in the life of this data, when the app moves past `toVersion`.
     ///
-    /// The same as ``whenMigrating(toVersion:oldestReader:protecting:run:)-35tyw``, on the
+    /// The same as ``whenMigrating(toVersion:minimumAppVersion:protecting:run:)-35tyw``, on the
     /// caller's actor.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating(
         toVersion: String,
-        oldestReader: String? = nil,
+        minimumAppVersion: String? = nil,
         protecting paths: [String] = [],
         run: nonisolated(nonsending) (MigrationContext) async throws -> Void
     ) async throws(MigrationError) -> Bool {
-        guard let admission = try admit(toVersion, oldestReader, isAsynchronous: true) else { return false }
+        guard let admission = try admit(toVersion, minimumAppVersion, isAsynchronous: true) else { return false }
         return try await perform(admission, protecting: paths, run)
     }
 

@@ -3,11 +3,11 @@ extension MigrationManager {
     ///
     /// Everything after it is pending again, and an interruption is cleared, also one that had reached the limit of
     /// attempts. The version becomes the baseline, the app's version the newest launched. A closed manager is opened and
-    /// its declarations begin again. The floor of ``requiredVersion`` stays, since it is only ever raised. For recovery and
+    /// its declarations begin again. The floor of ``requiredAppVersion`` stays, since it is only ever raised. For recovery and
     /// for tests; waits for the lock.
     ///
     /// - Throws: ``MigrationError`` with the code `readOnly`, `invalidVersion`, `newerThanCurrentVersion`, `tooOld`,
-    ///   `overtaken` (in an app that has a ``requiredVersion``), `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
+    ///   `overtaken` (in an app that has a ``requiredAppVersion``), `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
     ///   `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed` or `stateNotSaved`.
     public func reset(to version: String) throws(MigrationError) {
         try requireWritable()

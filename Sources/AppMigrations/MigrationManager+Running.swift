@@ -3,7 +3,7 @@ extension MigrationManager {
     struct Admission {
         let version: AppVersion
         /// Zero where every app may go on reading.
-        let oldestReader: AppVersion
+        let minimumAppVersion: AppVersion
         let ticket: Declarations.Ticket
     }
 
@@ -63,7 +63,7 @@ extension MigrationManager {
         _ locked: LockedState
     ) throws(MigrationError) -> MigrationAttempt? {
         let version = admission.version
-        let oldestReader = admission.oldestReader
+        let minimumAppVersion = admission.minimumAppVersion
         let state = try locked.existing()
         // An older app may have begun meanwhile what this one doesn't declare any more.
         if declarations.withLock({ $0.marks != state.marks }) {
@@ -84,7 +84,7 @@ extension MigrationManager {
                 attempt,
                 deaths: deaths,
                 current: currentVersion,
-                oldestReader: oldestReader,
+                minimumAppVersion: minimumAppVersion,
                 protecting: paths,
                 locked
             )
@@ -94,7 +94,7 @@ extension MigrationManager {
             let settled = decision.settling(
                 state,
                 version,
-                oldestReader: oldestReader,
+                minimumAppVersion: minimumAppVersion,
                 current: currentVersion
             )
             guard let settled else { return nil }

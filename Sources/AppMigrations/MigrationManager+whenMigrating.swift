@@ -8,8 +8,8 @@ extension MigrationManager {
     /// - Parameters:
     ///   - toVersion: The version, or the sub-migration of one (`1.1-2`); strictly after the one declared before it, and
     ///     not after the app's. A sub-migration counts by its release.
-    ///   - oldestReader: The oldest app that can still use the data once this migration has begun. It is saved before the
-    ///     closure runs, and apps below it have a ``requiredVersion`` from then on, whatever becomes of the closure. At
+    ///   - minimumAppVersion: The oldest app that can still use the data once this migration has begun. It is saved before the
+    ///     closure runs, and apps below it have a ``requiredAppVersion`` from then on, whatever becomes of the closure. At
     ///     most `toVersion`. Where the version has run already, or belongs to the baseline, one that isn't in the state yet
     ///     is saved by itself. `nil` says nothing about older apps.
     ///   - paths: Files and folders that are put back to what they were if the closure throws or its process dies, and
@@ -26,26 +26,26 @@ extension MigrationManager {
     @discardableResult
     public func whenMigrating(
         toVersion: String,
-        oldestReader: String? = nil,
+        minimumAppVersion: String? = nil,
         protecting paths: [String] = [],
         run: () throws -> Void
     ) throws(MigrationError) -> Bool {
-        guard let admission = try admit(toVersion, oldestReader, isAsynchronous: false) else { return false }
+        guard let admission = try admit(toVersion, minimumAppVersion, isAsynchronous: false) else { return false }
         return try perform(admission, protecting: paths) { _ in try run() }
     }
 
     /// Runs `run` with its context, once in the life of this data, when the app moves past `toVersion`.
     ///
-    /// The same as ``whenMigrating(toVersion:oldestReader:protecting:run:)-7s1es``, for a closure that wants
+    /// The same as ``whenMigrating(toVersion:minimumAppVersion:protecting:run:)-7s1es``, for a closure that wants
     /// to know its attempt or report progress.
     @discardableResult
     public func whenMigrating(
         toVersion: String,
-        oldestReader: String? = nil,
+        minimumAppVersion: String? = nil,
         protecting paths: [String] = [],
         run: (MigrationContext) throws -> Void
     ) throws(MigrationError) -> Bool {
-        guard let admission = try admit(toVersion, oldestReader, isAsynchronous: false) else { return false }
+        guard let admission = try admit(toVersion, minimumAppVersion, isAsynchronous: false) else { return false }
         return try perform(admission, protecting: paths, run)
     }
 
@@ -53,36 +53,36 @@ extension MigrationManager {
     @inline(__always)
     func admit(
         _ text: String,
-        _ oldestReader: String?,
+        _ minimumAppVersion: String?,
         isAsynchronous: Bool
     ) throws(MigrationError) -> Admission? {
         let version = UsualVersion.read(text)
-        if let oldestReader {
-            if passes(version, oldestReader) { return nil }
+        if let minimumAppVersion {
+            if passes(version, minimumAppVersion) { return nil }
         } else if !version.isNone, declarations.withLock({ $0.passes(version) }) {
             return nil
         }
-        return try admitClosely(text, oldestReader, isAsynchronous)
+        return try admitClosely(text, minimumAppVersion, isAsynchronous)
     }
 
     /// Passes a version over that has run already, and whose floor stands in the state.
     @inline(never)
-    private func passes(_ version: UsualVersion, _ oldestReader: String) -> Bool {
-        let floor = UsualVersion.read(oldestReader)
+    private func passes(_ version: UsualVersion, _ minimumAppVersion: String) -> Bool {
+        let floor = UsualVersion.read(minimumAppVersion)
         guard !version.isNone, !floor.isNone, floor.key <= version.key else { return false }
-        return declarations.withLock { !$0.marks.oldestReader.precedes(floor) && $0.passes(version) }
+        return declarations.withLock { !$0.marks.minimumAppVersion.precedes(floor) && $0.passes(version) }
     }
 
     @inline(never)
     private func admitClosely(
         _ text: String,
-        _ oldestReader: String?,
+        _ minimumAppVersion: String?,
         _ isAsynchronous: Bool
     ) throws(MigrationError) -> Admission? {
         let enclosing = try enclosing()
         let declared: DeclaredVersion
         do throws(MigrationError) {
-            declared = try DeclaredVersion(text, oldestReader: oldestReader, file.location)
+            declared = try DeclaredVersion(text, minimumAppVersion: minimumAppVersion, file.location)
         } catch {
             throw declarations.withLock { declarations in
                 if observer?.planner == nil { return declarations.closing(error, file.location) }
@@ -104,14 +104,14 @@ extension MigrationManager {
             try declarations.admit(
                 version,
                 current: currentVersion,
-                oldestReader: declared.oldestReader,
+                minimumAppVersion: declared.minimumAppVersion,
                 isAsynchronous: isAsynchronous,
                 file.location,
                 refusing: enclosing == nil ? declared.refusal : .nested(file.location, version)
             )
         }
         guard let ticket else { return nil }
-        let admission = Admission(version: version, oldestReader: declared.oldestReader, ticket: ticket)
+        let admission = Admission(version: version, minimumAppVersion: declared.minimumAppVersion, ticket: ticket)
         if !options.isReadOnly { return admission }
         try look(at: admission)
         return nil

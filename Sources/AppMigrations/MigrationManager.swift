@@ -19,7 +19,7 @@
 /// try database.migrate()
 /// ```
 ///
-/// After any throw the manager is closed: every later ``whenMigrating(toVersion:oldestReader:protecting:run:)-7s1es``
+/// After any throw the manager is closed: every later ``whenMigrating(toVersion:minimumAppVersion:protecting:run:)-7s1es``
 /// throws the code `blocked` and runs nothing, so that no `try?` can jump over a failed migration. A new manager starts
 /// again. A manager is one sequence of declarations, and safe to use from several threads; concurrent callers make a
 /// manager each.
@@ -139,10 +139,10 @@ extension MigrationManager {
 
     /// The oldest version of the app that may use the data, where that lies above this app; `nil` where this app may.
     ///
-    /// A newer release said so with `oldestReader:`. Ask at each start, before anything is read or written, and show that the
+    /// A newer release said so with `minimumAppVersion:`. Ask at each start, before anything is read or written, and show that the
     /// app has to be updated. ``launch-property`` is `downgrade(from:)` then, and nothing runs.
-    public var requiredVersion: AppVersion? {
-        let floor = declarations.withLock { $0.marks.oldestReader }
+    public var requiredAppVersion: AppVersion? {
+        let floor = declarations.withLock { $0.marks.minimumAppVersion }
         return floor.exceeds(currentVersion) ? floor : nil
     }
 

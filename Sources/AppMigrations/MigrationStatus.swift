@@ -8,15 +8,15 @@
 ///   "stateFile" : "…/Library.migrations.json",
 ///   "lastRunVersion" : "1.4", "baseline" : "1.1",
 ///   "launchedVersion" : "1.5",
-///   "interrupted" : { "version" : "1.5", "attempts" : 2,
+///   "interruption" : { "version" : "1.5", "attempts" : 2,
 ///     "deaths" : 1, "appVersion" : "1.5",
 ///     "startedAt" : "2026-11-21T03:54:28Z",
 ///     "isUnderWay" : false, "awaitsRestore" : false },
 ///   "attempted" : [],
-///   "history" : [ { "version" : "1.4", "from" : "1.1",
+///   "history" : [ { "version" : "1.4", "previousVersion" : "1.1",
 ///     "appVersion" : "1.4",
 ///     "finishedAt" : "2026-11-21T03:54:28Z",
-///     "seconds" : 0.0123, "attempts" : 1 } ] }
+///     "duration" : 0.0123, "attempts" : 1 } ] }
 /// ```
 public struct MigrationStatus: Sendable, CustomStringConvertible {
     // One reference, as in `MigrationError`: to copy a dozen fields takes code that would lie among that of a start.

@@ -21,7 +21,7 @@ final class FleetAttempt: Sendable {
             deaths: Int,
             _ fence: Int,
             _ state: MigrationState,
-            oldestReader: AppVersion,
+            minimumAppVersion: AppVersion,
             by manager: FleetMigrationManager
         ) {
             before = state
@@ -35,7 +35,7 @@ final class FleetAttempt: Sendable {
                 checkpoint: state.marks.attempts(at: version)?.checkpoint,
                 lease: lease
             )
-            var intent = state.beginning(interruption, oldestReader: oldestReader)
+            var intent = state.beginning(interruption, minimumAppVersion: minimumAppVersion)
             intent.fence = fence
             self.intent = intent
         }

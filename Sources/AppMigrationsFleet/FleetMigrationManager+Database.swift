@@ -30,23 +30,23 @@ extension FleetMigrationManager {
     /// store that is used in the closure is refused then.
     ///
     /// - Parameters:
-    ///   - toVersion: The version, as in `whenMigrating(toVersion:oldestReader:run:)`.
-    ///   - oldestReader: The oldest app that can still use the data, as there.
+    ///   - toVersion: The version, as in `whenMigrating(toVersion:minimumAppVersion:run:)`.
+    ///   - minimumAppVersion: The oldest app that can still use the data, as there.
     ///   - database: A connection to the store's database that is not in a transaction. A pool lends one for the whole call.
     ///   - run: What is to be done, with the connection. It must not end the transaction.
     /// - Returns: Whether the closure ran here.
-    /// - Throws: `MigrationError` as `whenMigrating(toVersion:oldestReader:run:)`, with the closure's error, or that of
+    /// - Throws: `MigrationError` as `whenMigrating(toVersion:minimumAppVersion:run:)`, with the closure's error, or that of
     ///   the database, as its `underlyingError`. `stateNotSaved` where a commit was not answered and the store can't be
     ///   asked: the next manager finds out whether it happened.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating<Connection: AsyncSQLConnection>(
         toVersion: String,
-        oldestReader: String? = nil,
+        minimumAppVersion: String? = nil,
         in database: Connection,
         run: nonisolated(nonsending) (Connection) async throws -> Void
     ) async throws(MigrationError) -> Bool {
-        if passes(toVersion, oldestReader) { return false }
-        guard let admission = try await admit(toVersion, oldestReader) else { return false }
+        if passes(toVersion, minimumAppVersion) { return false }
+        guard let admission = try await admit(toVersion, minimumAppVersion) else { return false }
         return try await perform(admission) { attempt async throws(MigrationError) in
             try await attempt.run(in: database, run)
         }

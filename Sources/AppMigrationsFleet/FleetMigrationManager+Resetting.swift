@@ -5,7 +5,7 @@ extension FleetMigrationManager {
     ///
     /// Everything after it is pending again, and an interruption is cleared. The version becomes the baseline, the app's version
     /// the newest launched. This manager is opened again, and its declarations begin again; those of other hosts throw `blocked`.
-    /// The floor of ``requiredVersion`` stays. For recovery and for tests; waits for a host that is migrating.
+    /// The floor of ``requiredAppVersion`` stays. For recovery and for tests; waits for a host that is migrating.
     ///
     /// - Throws: `MigrationError` with the code `readOnly`, `invalidVersion`, `newerThanCurrentVersion`, `tooOld`, `overtaken`,
     ///   `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat` or `stateNotSaved`.
@@ -25,11 +25,11 @@ extension FleetMigrationManager {
     ///
     /// - Throws: `MigrationError` with the code `readOnly`, `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
     ///   `stateCorrupted`, `stateFromNewerFormat` or `stateNotSaved`. Nothing was forgotten then.
-    public func forgetDeaths() async throws(MigrationError) {
+    public func resetAttempts() async throws(MigrationError) {
         try requireWritable()
         _ = try await change(else: "No death was forgotten.") { found throws(MigrationError) in
             var state = try existing(found)
-            state.marks.forgetDeaths()
+            state.marks.resetAttempts()
             state.marks.interrupted?.lease = nil
             return state
         }

@@ -90,7 +90,7 @@ extension FleetMigrationManager {
                 let settled = decision.settling(
                     state,
                     version,
-                    oldestReader: admission.oldestReader,
+                    minimumAppVersion: admission.minimumAppVersion,
                     current: currentVersion
                 )
                 guard let settled else {
@@ -124,7 +124,7 @@ extension FleetMigrationManager {
                 deaths: deaths,
                 found.fence + 1,
                 state,
-                oldestReader: admission.oldestReader,
+                minimumAppVersion: admission.minimumAppVersion,
                 by: self
             )
             let sent = clock.uptime()

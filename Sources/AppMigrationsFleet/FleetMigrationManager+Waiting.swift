@@ -6,7 +6,7 @@ extension FleetMigrationManager {
     /// It is for hosts that leave the migrations to another one, and for a probe such as `/readyz`. Hand in the
     /// function that also declares the migrations where they run. `false` where there is no state yet, while a migration is
     /// under way, and where a newer release was started before everything had run that is declared here. `true` where the data
-    /// is ahead: whether this app may still use it then is for ``requiredVersion`` to say.
+    /// is ahead: whether this app may still use it then is for ``requiredAppVersion`` to say.
     ///
     /// - Throws: `MigrationError` with the code `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat` or `cancelled`,
     ///   `attemptLimitReached` where no host goes on, that of a declaration which no data could satisfy, `outOfOrder` for

@@ -13,8 +13,8 @@ extension FleetMigrationManager {
     /// - Parameters:
     ///   - toVersion: The version, or the sub-migration of one (`1.1-2`); strictly after the one declared before it, and
     ///     not after the app's. A sub-migration counts by its release.
-    ///   - oldestReader: The oldest app that can still use the data once this migration has begun. It is saved before the
-    ///     closure runs, and apps below it have a ``requiredVersion`` from then on. At most `toVersion`; `nil` says nothing about
+    ///   - minimumAppVersion: The oldest app that can still use the data once this migration has begun. It is saved before the
+    ///     closure runs, and apps below it have a ``requiredAppVersion`` from then on. At most `toVersion`; `nil` says nothing about
     ///     older apps. In a rolling deploy these go on running.
     ///   - run: What is to be done. It can be run again after a death, a throw or a lost lease, so make it repeatable.
     /// - Returns: Whether the closure ran here. `false` means that the version has run already, on whichever host, or belongs to
@@ -26,11 +26,11 @@ extension FleetMigrationManager {
     @discardableResult
     nonisolated(nonsending) public func whenMigrating(
         toVersion: String,
-        oldestReader: String? = nil,
+        minimumAppVersion: String? = nil,
         run: nonisolated(nonsending) () async throws -> Void
     ) async throws(MigrationError) -> Bool {
-        if passes(toVersion, oldestReader) { return false }
-        guard let admission = try await admit(toVersion, oldestReader) else { return false }
+        if passes(toVersion, minimumAppVersion) { return false }
+        guard let admission = try await admit(toVersion, minimumAppVersion) else { return false }
         return try await perform(admission) { attempt async throws(MigrationError) in
             try await attempt.finish(await attempt.call { _ in try await run() })
         }
@@ -38,16 +38,16 @@ extension FleetMigrationManager {
 
     /// Runs `run` with its context on one host of the fleet, once in the life of the data, when the app moves past `toVersion`.
     ///
-    /// The same as `whenMigrating(toVersion:oldestReader:run:)`, for a closure that wants to know its attempt or its
+    /// The same as `whenMigrating(toVersion:minimumAppVersion:run:)`, for a closure that wants to know its attempt or its
     /// ``FleetMigrationContext/fence``, to report progress or to save checkpoints.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating(
         toVersion: String,
-        oldestReader: String? = nil,
+        minimumAppVersion: String? = nil,
         run: nonisolated(nonsending) (FleetMigrationContext) async throws -> Void
     ) async throws(MigrationError) -> Bool {
-        if passes(toVersion, oldestReader) { return false }
-        guard let admission = try await admit(toVersion, oldestReader) else { return false }
+        if passes(toVersion, minimumAppVersion) { return false }
+        guard let admission = try await admit(toVersion, minimumAppVersion) else { return false }
         return try await perform(admission) { attempt async throws(MigrationError) in
             try await attempt.finish(await attempt.call(run))
         }
@@ -56,24 +56,24 @@ extension FleetMigrationManager {
     /// A declaration that has something to run, as far as is known.
     struct Admission {
         let version: AppVersion
-        let oldestReader: AppVersion
+        let minimumAppVersion: AppVersion
         let ticket: Declarations.Ticket
     }
 
     /// Passes a version over that has run already, without suspending the task; `false` where a closer look is needed.
-    func passes(_ text: String, _ oldestReader: String?) -> Bool {
-        oldestReader == nil && declarations.pass(text)
+    func passes(_ text: String, _ minimumAppVersion: String?) -> Bool {
+        minimumAppVersion == nil && declarations.pass(text)
     }
 
     /// Decides about a declaration by what is known; `nil` when there is nothing to run.
     nonisolated(nonsending) func admit(
         _ text: String,
-        _ oldestReader: String?
+        _ minimumAppVersion: String?
     ) async throws(MigrationError) -> Admission? {
         let enclosing = enclosing
         let declared: DeclaredVersion
         do throws(MigrationError) {
-            declared = try DeclaredVersion(text, oldestReader: oldestReader, location)
+            declared = try DeclaredVersion(text, minimumAppVersion: minimumAppVersion, location)
         } catch {
             throw declarations.withLock { declarations in
                 if planner == nil { return declarations.closing(error, location) }
@@ -94,14 +94,14 @@ extension FleetMigrationManager {
             try declarations.admit(
                 version,
                 current: currentVersion,
-                oldestReader: declared.oldestReader,
+                minimumAppVersion: declared.minimumAppVersion,
                 isAsynchronous: true,
                 location,
                 refusing: enclosing == nil ? declared.refusal : .nested(location, version)
             )
         }
         guard let ticket else { return nil }
-        let admission = Admission(version: version, oldestReader: declared.oldestReader, ticket: ticket)
+        let admission = Admission(version: version, minimumAppVersion: declared.minimumAppVersion, ticket: ticket)
         if !options.isReadOnly { return admission }
         try await look(at: admission)
         return nil

@@ -160,9 +160,9 @@ extension FleetMigrationManager {
     /// The oldest version of the app that may use the data, where that lies above this app; `nil` where this app may.
     ///
     /// It is what this manager has read. A server that goes on for days asks ``status`` for what the store says now: a newer
-    /// release may have raised it since, with `oldestReader:`.
-    public var requiredVersion: AppVersion? {
-        let floor = declarations.withLock { $0.marks.oldestReader }
+    /// release may have raised it since, with `minimumAppVersion:`.
+    public var requiredAppVersion: AppVersion? {
+        let floor = declarations.withLock { $0.marks.minimumAppVersion }
         return floor.exceeds(currentVersion) ? floor : nil
     }
 

@@ -7,7 +7,7 @@ extension MigrationGate {
 
         /// Whether ``MigrationGate/retry()`` asked for this start after an error, as the user does with "Try again".
         ///
-        /// Then `forgetDeaths()` lets a migration run again that `attemptLimit` had refused. A gate that tries again by itself
+        /// Then `resetAttempts()` lets a migration run again that `attemptLimit` had refused. A gate that tries again by itself
         /// asks for nothing of the kind.
         public let isRetry: Bool
 
@@ -33,7 +33,7 @@ extension MigrationGate {
         /// Where several managers migrate, plan each of them first, so that the bar begins with all that is to be done, and
         /// then call the declarations yourself.
         ///
-        /// - Throws: ``NeedsVersion`` where a newer app shut this one out, and nothing is run; what the declarations throw.
+        /// - Throws: ``RequiresAppVersion`` where a newer app shut this one out, and nothing is run; what the declarations throw.
         public func migrate(
             _ migrations: MigrationManager,
             _ declarations: (MigrationManager) throws -> Void
@@ -53,7 +53,7 @@ extension MigrationGate {
 
         /// Plans the declarations of one manager, and tells the gate how many are pending.
         ///
-        /// - Throws: ``NeedsVersion`` where a newer app shut this one out; what
+        /// - Throws: ``RequiresAppVersion`` where a newer app shut this one out; what
         ///   `MigrationManager.plan` throws.
         @discardableResult
         public func plan(
@@ -98,8 +98,8 @@ extension MigrationGate {
         }
 
         private func refuseOlderApp(_ migrations: MigrationManager) throws {
-            guard let version = migrations.requiredVersion else { return }
-            throw NeedsVersion(version: version, managerName: migrations.name)
+            guard let version = migrations.requiredAppVersion else { return }
+            throw RequiresAppVersion(version: version, managerName: migrations.name)
         }
     }
 }

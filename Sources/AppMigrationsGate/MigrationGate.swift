@@ -49,7 +49,7 @@ public final class MigrationGate: Sendable {
     ///
     /// The start itself must not ask its gate, since it would wait for itself.
     ///
-    /// - Throws: What the start threw, ``NeedsVersion`` where a newer app is needed, and `CancellationError` where the task that
+    /// - Throws: What the start threw, ``RequiresAppVersion`` where a newer app is needed, and `CancellationError` where the task that
     ///   waits is cancelled: the start goes on, and others wait as before.
     public func ready() async throws {
         let number = contents.withLock { $0.announce() }
@@ -103,8 +103,8 @@ public final class MigrationGate: Sendable {
                     await wait(&pause, for: reason)
                 case let reason as NeedsUnlock:
                     await wait(&pause, for: reason)
-                case let reason as NeedsVersion:
-                    return contents.withLock { $0.end(.needsVersion(reason.version), reason) }()
+                case let reason as RequiresAppVersion:
+                    return contents.withLock { $0.end(.requiresAppVersion(reason.version), reason) }()
                 default:
                     return contents.withLock { $0.end(.failed(error), error) }()
                 }

@@ -3,7 +3,7 @@ public import AppMigrations
 /// Runs an app's migrations from every version that its users come from, before its users do.
 ///
 /// It goes from each starting point to the current version: in one jump, release by release, with a process that dies
-/// between any two saves and at each checkpoint, and with each closure throwing once. Releases below an `oldestReader:` are
+/// between any two saves and at each checkpoint, and with each closure throwing once. Releases below an `minimumAppVersion:` are
 /// started on what they must not touch any more. Every run has its data in a fresh folder, and has to end with
 /// the same data. A rehearsal asserts nothing itself: its outcome is a ``RehearsalReport``, whose
 /// ``RehearsalReport/requireClean()`` fails a test.

@@ -57,7 +57,7 @@ public struct RehearsalFinding: Error, Sendable, CustomStringConvertible {
         /// A closure that was begun again at a checkpoint failed, or changed what the data becomes.
         public static var notContinued: Kind { Kind(.notContinued) }
 
-        /// A release below the `oldestReader:` of a migration changed the data after it.
+        /// A release below the `minimumAppVersion:` of a migration changed the data after it.
         public static var olderReleaseWrites: Kind { Kind(.olderReleaseWrites) }
 
         /// After a death outside a closure the next start failed or ended with other data.

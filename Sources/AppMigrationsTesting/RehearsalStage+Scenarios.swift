@@ -42,7 +42,7 @@ extension RehearsalStage {
             currentVersion: oldest.description,
             stateDirectory: folders.state
         )
-        guard let floor = manager.requiredVersion else { return [] }
+        guard let floor = manager.requiredAppVersion else { return [] }
         try FolderFiles.copy(folders.state, to: folders.endState(point))
         return releases.filter { $0 < floor }.map {
             Scenario(kind: .older($0), point: point, launches: [$0], ranBefore: jump.ran)

@@ -144,7 +144,7 @@ struct RunUnderWay {
                 " Answer the version that the data is at, or let its migrations find out what is done already."
         case .olderReleaseWrites:
             return
-                " Ask for requiredVersion at each start, before anything is read or written, and stop there."
+                " Ask for requiredAppVersion at each start, before anything is read or written, and stop there."
         default: return ""
         }
     }

@@ -13,7 +13,7 @@ extension NotesApp {
             ($0, try $0.manager(for: self, from: isNew ? { "1.0" } : nil, Self.options))
         }
         for (_, look) in looks {
-            guard let version = look.requiredVersion else { continue }
+            guard let version = look.requiredAppVersion else { continue }
             report.refusal(of: look.name, needing: version, release)
             return .refused
         }

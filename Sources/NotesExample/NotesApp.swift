@@ -31,7 +31,7 @@ struct NotesApp: Sendable {
         let gate = MigrationGate { progress in try migrate(progress) }
         do {
             try await ProgressBar(draw: bar).follow(gate)
-        } catch let refusal as MigrationGate.NeedsVersion {
+        } catch let refusal as MigrationGate.RequiresAppVersion {
             report.refusal(of: refusal.managerName, needing: refusal.version, release)
             try report.contents()
             return .refused
@@ -67,7 +67,7 @@ struct NotesApp: Sendable {
     func declare(_ steps: [Step], on manager: MigrationManager) throws {
         for step in steps {
             // No older release can read what a step leaves, so each of them shuts those before it out.
-            try manager.whenMigrating(toVersion: step.version, oldestReader: step.version) { context in
+            try manager.whenMigrating(toVersion: step.version, minimumAppVersion: step.version) { context in
                 try step.run(
                     StepContext(
                         folder: folder,

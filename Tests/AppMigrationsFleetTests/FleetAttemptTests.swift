@@ -59,7 +59,7 @@ import Testing
         try await die("a")
         #expect(try await takeOver { $0.attemptLimit = 1 } == .attemptLimitReached)
         let manager = try await fleet.host("b")
-        #expect(await driving("b") { try await manager.forgetDeaths() } == nil)
+        #expect(await driving("b") { try await manager.resetAttempts() } == nil)
         #expect(try await takeOver { $0.attemptLimit = 1 } == nil)
     }
 

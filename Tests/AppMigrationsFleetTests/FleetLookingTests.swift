@@ -32,10 +32,10 @@ import Testing
 
     @Test func `data that is ahead is migrated, and the floor says whether it may be used`() async throws {
         let pod = try await fleet.host("pod") { $0.isReadOnly = true }
-        try await fleet.host("job", at: "2.0").whenMigrating(toVersion: "2.0", oldestReader: "1.5") {}
+        try await fleet.host("job", at: "2.0").whenMigrating(toVersion: "2.0", minimumAppVersion: "1.5") {}
         #expect(try await pod.isMigrated(declare))
-        #expect(pod.requiredVersion == nil)
-        #expect(try await pod.status.requiredVersion == AppVersion("1.5"))
+        #expect(pod.requiredAppVersion == nil)
+        #expect(try await pod.status.requiredAppVersion == AppVersion("1.5"))
     }
 
     @Test func `a declaration that no data satisfies is an error, and not a wait without end`() async throws {

@@ -32,9 +32,9 @@ import Testing
 
     @Test func `the document is that of the state file, with a lease while a closure runs`() async throws {
         let migrations = try await fleet.host()
-        try await migrations.whenMigrating(toVersion: "1.1", oldestReader: "1.0") { context in
+        try await migrations.whenMigrating(toVersion: "1.1", minimumAppVersion: "1.0") { context in
             let text = try #require(try await fleet.store.text())
-            #expect(text.contains(#""oldestReader" : "1.0""#))
+            #expect(text.contains(#""minimumAppVersion" : "1.0""#))
             #expect(text.contains(#""fence" : 1"#))
             #expect(text.contains(#""owner" : "a, process "#))
             #expect(text.contains(#""beat" : 0, "fence" : 1, "lease" : 30 }"#))
@@ -42,7 +42,7 @@ import Testing
         }
         let text = try #require(try await fleet.store.text())
         #expect(text.contains(#""lastRunVersion" : "1.1""#))
-        #expect(!text.contains("owner") && !text.contains("interrupted"))
+        #expect(!text.contains("owner") && !text.contains("interruption"))
     }
 
     @Test func `the numbers of the fence rise over versions, failures and a state that was forgotten`()
@@ -115,7 +115,7 @@ import Testing
                 == .newerThanCurrentVersion
         )
         #expect(
-            await code { try await fleet.host().whenMigrating(toVersion: "1.1", oldestReader: "1.2") {} }
+            await code { try await fleet.host().whenMigrating(toVersion: "1.1", minimumAppVersion: "1.2") {} }
                 == .outOfOrder
         )
         let migrations = try await fleet.host()
@@ -142,11 +142,11 @@ import Testing
     @Test func `an older release that meets the data of a newer one runs nothing`() async throws {
         let old = try await fleet.host("old", at: "1.2")
         try await old.whenMigrating(toVersion: "1.1") {}
-        try await fleet.host("new", at: "2.0").whenMigrating(toVersion: "2.0", oldestReader: "1.5") {}
+        try await fleet.host("new", at: "2.0").whenMigrating(toVersion: "2.0", minimumAppVersion: "1.5") {}
         #expect(await code { try await old.whenMigrating(toVersion: "1.2") {} } == .overtaken)
         let late = try await fleet.host("late", at: "1.2")
         #expect(late.launch == .downgrade(from: try AppVersion(parsing: "2.0")))
-        #expect(late.requiredVersion == AppVersion("1.5"))
+        #expect(late.requiredAppVersion == AppVersion("1.5"))
         #expect(try await !late.whenMigrating(toVersion: "1.2") {})
     }
 

@@ -21,12 +21,12 @@ import Testing
     }
 
     /// Leaves a migration that threw.
-    private func fail(_ version: String, at current: String = "1.4", oldestReader: String? = nil) async throws
+    private func fail(_ version: String, at current: String = "1.4", minimumAppVersion: String? = nil) async throws
     {
         let host = try await fleet.host("job", at: current)
         #expect(
             await code {
-                try await host.whenMigrating(toVersion: version, oldestReader: oldestReader) {
+                try await host.whenMigrating(toVersion: version, minimumAppVersion: minimumAppVersion) {
                     throw TestStore.Failure()
                 }
             } == .migrationFailed
@@ -61,11 +61,11 @@ import Testing
         async throws
     {
         try await declare(fleet.host())
-        try await fail("2.0", at: "2.0", oldestReader: "2.0")
+        try await fail("2.0", at: "2.0", minimumAppVersion: "2.0")
         let pod = try await pod()
         #expect(try await pod.isMigrated(declare))
         try await pod.untilMigrated(timeout: .zero, declare)
-        #expect(pod.requiredVersion == AppVersion("2.0"))
+        #expect(pod.requiredAppVersion == AppVersion("2.0"))
     }
 
     @Test func `versions that a fresh install took into its baseline have not to run`() async throws {

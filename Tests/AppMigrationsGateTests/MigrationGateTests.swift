@@ -212,7 +212,7 @@ private struct Refused: Error {}
             firstRun: .everything,
             stateDirectory: folder
         )
-        try newer.whenMigrating(toVersion: "3.0", oldestReader: "2.5") {}
+        try newer.whenMigrating(toVersion: "3.0", minimumAppVersion: "2.5") {}
         let gate = MigrationGate { progress in
             let older = try MigrationManager(
                 currentVersion: "2.0",
@@ -221,8 +221,8 @@ private struct Refused: Error {}
             )
             try progress.migrate(older) { _ in throw Refused() }
         }
-        await #expect(throws: MigrationGate.NeedsVersion.self) { try await gate.ready() }
-        guard case .needsVersion(let version) = gate.state else { throw Refused() }
+        await #expect(throws: MigrationGate.RequiresAppVersion.self) { try await gate.ready() }
+        guard case .requiresAppVersion(let version) = gate.state else { throw Refused() }
         #expect(version.description == "2.5")
     }
 
@@ -230,12 +230,12 @@ private struct Refused: Error {}
         let starts = Pauses()
         let gate = MigrationGate(sleep: starts.sleep) { _ in
             guard let version = AppVersion("2.1") else { throw Refused() }
-            throw MigrationGate.NeedsVersion(version: version, managerName: "Notes")
+            throw MigrationGate.RequiresAppVersion(version: version, managerName: "Notes")
         }
         for _ in 0..<2 {
-            let error = await #expect(throws: MigrationGate.NeedsVersion.self) { try await gate.ready() }
+            let error = await #expect(throws: MigrationGate.RequiresAppVersion.self) { try await gate.ready() }
             #expect(error?.managerName == "Notes")
-            guard case .needsVersion(let version) = gate.state else { throw Refused() }
+            guard case .requiresAppVersion(let version) = gate.state else { throw Refused() }
             #expect(version.description == "2.1")
             gate.retry()
         }
@@ -256,7 +256,7 @@ private struct Refused: Error {}
             func look() throws -> MigrationManager.FirstRun {
                 guard let version = AppVersion("2.1"), start < 4 else { throw Refused() }
                 if start == 1 { throw MigrationGate.NeedsUnlock() }
-                throw MigrationGate.NeedsVersion(version: version, managerName: "Notes")
+                throw MigrationGate.RequiresAppVersion(version: version, managerName: "Notes")
             }
             _ = try MigrationManager(
                 currentVersion: "1.0",
@@ -267,9 +267,9 @@ private struct Refused: Error {}
         let asking = Task { try await gate.ready() }
         await pauses.wake(times: 0)
         gate.retry()
-        let error = await #expect(throws: MigrationGate.NeedsVersion.self) { try await asking.value }
+        let error = await #expect(throws: MigrationGate.RequiresAppVersion.self) { try await asking.value }
         #expect(error?.version.description == "2.1")
-        guard case .needsVersion = gate.state else { throw Refused() }
+        guard case .requiresAppVersion = gate.state else { throw Refused() }
         starts.withLock { $0 = 3 }
         gate.retry()
         let failure = await #expect(throws: MigrationError.self) { try await gate.ready() }

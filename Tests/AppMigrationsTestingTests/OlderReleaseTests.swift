@@ -15,7 +15,7 @@ struct OlderReleaseTests {
         return try rehearsal.run { migrations, folder in
             try start(migrations, folder)
             try declare(["1.1"], migrations, in: folder)
-            try migrations.whenMigrating(toVersion: "1.2", oldestReader: floor) {
+            try migrations.whenMigrating(toVersion: "1.2", minimumAppVersion: floor) {
                 try addLine("1.2", in: folder)
             }
             try declare(["1.3"], migrations, in: folder)
@@ -24,7 +24,7 @@ struct OlderReleaseTests {
 
     @Test func `a release below the oldest reader that stops is clean`() throws {
         let report = try rehearse(floor: "1.2") { migrations, folder in
-            if migrations.requiredVersion != nil { throw Outdated() }
+            if migrations.requiredAppVersion != nil { throw Outdated() }
             try write("opened", to: "opened", in: folder)
         }
         try report.requireClean()
@@ -48,7 +48,7 @@ struct OlderReleaseTests {
         #expect(
             found.first?.description
                 == "From 1.0 to 1.3, then 1.0 started on data that is not for it any more: compared "
-                + #"with one jump, line 1 of `opened` is "1.0" and not "1.3". Ask for requiredVersion at each start, before "#
+                + #"with one jump, line 1 of `opened` is "1.0" and not "1.3". Ask for requiredAppVersion at each start, before "#
                 + "anything is read or written, and stop there."
         )
         #expect(found.first?.path == "opened")

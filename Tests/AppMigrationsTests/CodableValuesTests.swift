@@ -36,8 +36,8 @@ import Testing
         )
         #expect(
             try text(row)
-                == #"{"appVersion":"1.4","attempts":2,"finishedAt":"2026-11-21T03:54:28Z","from":"1.1","#
-                + #""seconds":0.0123,"version":"1.2.5"}"#
+                == #"{"appVersion":"1.4","attempts":2,"finishedAt":"2026-11-21T03:54:28Z","previousVersion":"1.1","#
+                + #""duration":0.0123,"version":"1.2.5"}"#
         )
         #expect(try roundTrip(row) == row)
     }
@@ -51,13 +51,13 @@ import Testing
 
     @Test(arguments: [
         ("\"version\":\"x\"", "a version"), ("\"finishedAt\":\"yesterday\"", "a time"),
-        ("\"finishedAt\":1795233268", "a time that is a number"), ("\"seconds\":-1", "seconds"),
-        ("\"seconds\":1e13", "too many seconds"), ("\"attempts\":\"2\"", "a number"), ("\"x\":1", "a member"),
+        ("\"finishedAt\":1795233268", "a time that is a number"), ("\"duration\":-1", "duration"),
+        ("\"duration\":1e13", "too many seconds"), ("\"attempts\":\"2\"", "a number"), ("\"x\":1", "a member"),
     ])
     func `a row that can't be is refused`(member: String, what: String) throws {
         let whole = [
-            "\"version\":\"1.2\"", "\"from\":\"1.1\"", "\"appVersion\":\"1.4\"",
-            "\"finishedAt\":\"2026-11-21T03:54:28Z\"", "\"seconds\":1", "\"attempts\":1",
+            "\"version\":\"1.2\"", "\"previousVersion\":\"1.1\"", "\"appVersion\":\"1.4\"",
+            "\"finishedAt\":\"2026-11-21T03:54:28Z\"", "\"duration\":1", "\"attempts\":1",
         ]
         _ = try read("{\(whole.joined(separator: ","))}", as: AppliedMigration.self)
         let key = member.prefix { $0 != ":" }
@@ -122,8 +122,8 @@ import Testing
         )
         #expect(
             try text(event)
-                == #"{"attempt":2,"fraction":0.25,"from":"1.1-2","kind":"failed","name":"Library","#
-                + #""note":"\"1/4\"","seconds":1.5,"version":"1.4"}"#
+                == #"{"attempt":2,"fraction":0.25,"previousVersion":"1.1-2","kind":"failed","name":"Library","#
+                + #""note":"\"1/4\"","duration":1.5,"version":"1.4"}"#
         )
         let again = try roundTrip(event)
         #expect(again.version == version("1.4"))
@@ -159,14 +159,14 @@ import Testing
             try text(status)
                 == #"{"appVersion":"1.1","attempted":[{"appVersion":"1.4","attempts":2,"awaitsRestore":false,"#
                 + #""deaths":2,"isUnderWay":false,"version":"1.3"}],"baseline":"1.0","history":["#
-                + #"{"appVersion":"1.3","attempts":1,"finishedAt":"2026-11-20T03:54:28Z","from":"1.0","#
-                + #""seconds":0.0123,"version":"1.1"},{"appVersion":"1.3","attempts":4,"#
-                + #""finishedAt":"2026-11-20T03:54:29Z","from":"1.1","seconds":2,"version":"1.1-1"}],"#
-                + #""interrupted":{"appVersion":"1.4","attempts":3,"awaitsRestore":false,"#
+                + #"{"appVersion":"1.3","attempts":1,"finishedAt":"2026-11-20T03:54:28Z","previousVersion":"1.0","#
+                + #""duration":0.0123,"version":"1.1"},{"appVersion":"1.3","attempts":4,"#
+                + #""finishedAt":"2026-11-20T03:54:29Z","previousVersion":"1.1","duration":2,"version":"1.1-1"}],"#
+                + #""interruption":{"appVersion":"1.4","attempts":3,"awaitsRestore":false,"#
                 + #""checkpoint":"/Users/me/row 7","checkpointAppVersion":"1.3","deaths":1,"#
                 + #""failure":"The disk is full.","isUnderWay":false,"progress":0.45,"#
                 + #""startedAt":"2026-11-21T03:54:28Z","version":"1.2"},"lastRunVersion":"1.1-1","#
-                + #""launchedVersion":"1.4","name":"Library","oldestReader":"1.2","requiredVersion":"1.2","#
+                + #""launchedVersion":"1.4","name":"Library","minimumAppVersion":"1.2","requiredAppVersion":"1.2","#
                 + #""stateFile":"\#(folder.stateFile)"}"#
         )
         #expect(try roundTrip(status).description == status.description)

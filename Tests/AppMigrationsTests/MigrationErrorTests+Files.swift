@@ -111,7 +111,7 @@ extension MigrationErrorTests {
             "\(state) is not a regular file of at most 1 MiB. Nothing was run, and what stands there was left as it is. Put "
                 + "the state's file itself at this path: a link isn't followed, since a save would replace it. Where the "
                 + "state is lost, move away what stands there: the next manager is a first run then. A first run puts copies of "
-                + "protected files, /d/Library.migrations.snapshot, aside. In a repair keep \"interrupted\", or put that folder "
+                + "protected files, /d/Library.migrations.snapshot, aside. In a repair keep \"interruption\", or put that folder "
                 + "aside before: copies that no state lists are removed."
         ),
     ]

@@ -3,7 +3,7 @@
 /// The errors about places in protected trees.
 extension MigrationErrorTests {
     private static let wayOut =
-        "MigrationManager.abandonRestore(named:stateDirectory:) gives it up: the files stay as they are then, and the copy in "
+        "MigrationManager.abandonRestore(named:stateDirectory:lockTimeout:) gives it up: the files stay as they are then, and the copy in "
         + "a folder beside the state."
 
     static let places: [Row] = [
@@ -46,7 +46,7 @@ extension MigrationErrorTests {
             "The files that migration 1.2 protects could not be put back by manager \"Library\": the state lists a copy of "
                 + "/data, and files were removed from /d/Library.migrations.snapshot/0 or added to it since. Nothing was "
                 + "changed. Bring that copy back and start again. "
-                + "MigrationManager.abandonRestore(named:stateDirectory:) gives it up: the files stay as they are then."
+                + "MigrationManager.abandonRestore(named:stateDirectory:lockTimeout:) gives it up: the files stay as they are then."
         ),
         Row(
             .protectionFailed,

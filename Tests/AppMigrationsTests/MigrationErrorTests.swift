@@ -108,7 +108,7 @@ struct MigrationErrorTests {
             "Migration 1.4 was not run: version 1.5 of the app was started on the data of manager \"Library\", "
                 + "/d/Library.migrations.json, after this manager of version 1.4 was made. Nothing was changed by this "
                 + "call. Write nothing to the data before a new manager says whether this version may use it: where its "
-                + "requiredVersion is nil, it may; else start version 1.5 or a later one."
+                + "requiredAppVersion is nil, it may; else start version 1.5 or a later one."
         ),
         Row(
             .blocked,
@@ -178,7 +178,7 @@ struct MigrationErrorTests {
             .attemptLimitReached(version("1.2"), deaths: 3, location),
             "Migration 1.2 of manager \"Library\" was not run: 3 processes of this app version died in it, as many as "
                 + "attemptLimit allows. The state /d/Library.migrations.json is unchanged. Offer a way to recover; "
-                + "forgetDeaths() lets the next manager try again, and so does a new app version, reset(to:) or a higher "
+                + "resetAttempts() lets the next manager try again, and so does a new app version, reset(to:) or a higher "
                 + "limit."
         ),
         Row(

@@ -60,7 +60,7 @@ import Testing
         let manager = try folder.manager("1.4")
         try manager.declare("1.2")
         #expect(try manager.history.map(\.attempts) == [5])
-        #expect(try !folder.stateText().contains("interrupted"))
+        #expect(try !folder.stateText().contains("interruption"))
     }
 
     @Test func `attempts outlast another migration that comes in between`() throws {
@@ -74,7 +74,7 @@ import Testing
         #expect(try !folder.stateText().contains("attempted"))
         _ = try folder.manager("1.4").failure(of: "1.3-1")
         try folder.manager("1.4").declare("1.4")
-        #expect(try !folder.stateText().contains("interrupted"))
+        #expect(try !folder.stateText().contains("interruption"))
         #expect(try !folder.stateText().contains("attempted"))
     }
 

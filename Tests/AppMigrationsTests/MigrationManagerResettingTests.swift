@@ -21,7 +21,7 @@ import Testing
         let manager = try folder.manager("1.4", after: "1.1")
         _ = try manager.failure(of: "1.2")
         try manager.reset(to: "1.1")
-        #expect(try !folder.stateText().contains("interrupted"))
+        #expect(try !folder.stateText().contains("interruption"))
         try manager.whenMigrating(toVersion: "1.2") { context in #expect(context.attempt == 1) }
         #expect(manager.lastRunVersion == version("1.2"))
     }
@@ -102,7 +102,7 @@ import Testing
 
     private static func died(times: Int) -> String {
         """
-        "interrupted": { "version": "1.2", "attempts": \(times), "deaths": \(times - 1), "protected": [],
+        "interruption": { "version": "1.2", "attempts": \(times), "deaths": \(times - 1), "protected": [],
         "appVersion": "1.4", "startedAt": "2026-11-21T03:54:28Z", "failure": null },
         """
     }

@@ -27,7 +27,7 @@ import Testing
             lastRun: "1.1",
             launched: "1.4",
             more: """
-                "interrupted": { "version": "1.2", "attempts": 1, "deaths": 0, "protected": [],
+                "interruption": { "version": "1.2", "attempts": 1, "deaths": 0, "protected": [],
                   "appVersion": "1.4", "startedAt": "2026-11-21T03:54:28Z", "failure": null },
                 """
         )
@@ -48,7 +48,7 @@ import Testing
     @Test func `what ran before the first row that is left may have run, however few are left`() throws {
         func plan(_ rows: (String, String)...) throws -> [String] {
             let rows = rows.map {
-                #"{"version":"\#($1)","from":"\#($0)","appVersion":"2","finishedAt":"2026-11-21T00:00:00Z","seconds":0,"attempts":1}"#
+                #"{"version":"\#($1)","previousVersion":"\#($0)","appVersion":"2","finishedAt":"2026-11-21T00:00:00Z","duration":0,"attempts":1}"#
             }
             let history = "[" + rows.joined(separator: ",") + "]"
             try folder.write(
@@ -64,7 +64,7 @@ import Testing
 
     @Test func `what a full history no longer holds may have run`() throws {
         let rows = (1...1_000).map {
-            #"{"version":"1.\#($0 + 10)","from":"1.\#($0 + 9)","appVersion":"2","finishedAt":"2026-11-21T00:00:00Z","seconds":0,"attempts":1}"#
+            #"{"version":"1.\#($0 + 10)","previousVersion":"1.\#($0 + 9)","appVersion":"2","finishedAt":"2026-11-21T00:00:00Z","duration":0,"attempts":1}"#
         }
         let history = "[" + rows.joined(separator: ",") + "]"
         try folder.write(

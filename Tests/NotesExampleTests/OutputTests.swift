@@ -41,6 +41,6 @@ struct OutputTests {
         output
             .replacing(folder, with: "FOLDER")
             .replacing(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/, with: "TIME")
-            .replacing(/"seconds" : [0-9.e-]+/, with: "\"seconds\" : SECONDS")
+            .replacing(/"duration" : [0-9.e-]+/, with: "\"duration\" : SECONDS")
     }
 }

@@ -175,7 +175,7 @@ def check_state(folder, last, versions):
     document = folder.document()
     expect(document["lastRunVersion"] == last, f"the mark is {document['lastRunVersion']}, not {last}")
     expect(document["launchedVersion"] == last, f"launchedVersion is {document['launchedVersion']}, not {last}")
-    expect("interrupted" not in document, f"an intent is left: {document.get('interrupted')}")
+    expect("interruption" not in document, f"an intent is left: {document.get('interrupted')}")
     ran = [row["version"] for row in document["history"]]
     expect(ran == list(versions), f"the history has {ran}, not {versions}")
     attempts = dict(folder.rows())
@@ -194,14 +194,14 @@ def check_promises(folder, arguments):
     floors = (option(arguments, "--floors") or "").split(",")
     for version, _ in folder.rows():
         if version in floors:
-            floor = folder.document().get("oldestReader", "0")
+            floor = folder.document().get("minimumAppVersion", "0")
             expect(floor >= version, f"the closure of {version} has begun, and the floor is {floor}")
     check_checkpoints(folder)
 
 
 def check_checkpoints(folder):
     document = folder.document()
-    for entry in document.get("attempted", []) + ([document["interrupted"]] if "interrupted" in document else []):
+    for entry in document.get("attempted", []) + ([document["interruption"]] if "interruption" in document else []):
         for step in range(1, int(entry.get("checkpoint", 0)) + 1):
             path = os.path.join(folder.data, f"step-{entry['version']}-{step}")
             with open(path) as file:

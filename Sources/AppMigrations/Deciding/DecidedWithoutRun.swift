@@ -4,17 +4,17 @@ extension MigrationDecision {
     package func settling(
         _ state: MigrationState,
         _ version: AppVersion,
-        oldestReader: AppVersion,
+        minimumAppVersion: AppVersion,
         current: AppVersion
     ) -> MigrationState? {
         var next = state
         switch self {
         case .joinsBaseline:
             next.marks.baseline = version
-            next.marks.raiseFloor(to: oldestReader)
+            next.marks.raiseFloor(to: minimumAppVersion)
             next.marks.pass(version)
-        case .alreadyRun where state.marks.lacksFloor(oldestReader, current: current):
-            next.marks.raiseFloor(to: oldestReader)
+        case .alreadyRun where state.marks.lacksFloor(minimumAppVersion, current: current):
+            next.marks.raiseFloor(to: minimumAppVersion)
         default: return nil
         }
         return next

@@ -8,7 +8,7 @@ extension Declarations {
     package mutating func admit(
         _ version: AppVersion,
         current: AppVersion,
-        oldestReader: AppVersion,
+        minimumAppVersion: AppVersion,
         isAsynchronous: Bool,
         _ location: StateLocation,
         refusing refusal: MigrationError?
@@ -22,7 +22,7 @@ extension Declarations {
         }
         previous = version
         if decision == .heldByDowngrade { return nil }
-        if decision == .alreadyRun, !marks.lacksFloor(oldestReader, current: current) { return nil }
+        if decision == .alreadyRun, !marks.lacksFloor(minimumAppVersion, current: current) { return nil }
         let ticket = Ticket(number: nextTicket, isAsynchronous: isAsynchronous)
         nextTicket += 1
         queue.append(ticket)

@@ -2,14 +2,14 @@
 package struct DeclaredVersion {
     package let version: AppVersion
     /// Zero where every app may go on reading.
-    package let oldestReader: AppVersion
+    package let minimumAppVersion: AppVersion
     /// Why the declaration is refused, whatever the state says.
     package let refusal: MigrationError?
 
     /// - Throws: ``MigrationError`` with the code `invalidVersion`.
     package init(
         _ text: String,
-        oldestReader floorText: String?,
+        minimumAppVersion floorText: String?,
         _ location: StateLocation
     ) throws(MigrationError) {
         switch AppVersion.read(text) {
@@ -17,13 +17,13 @@ package struct DeclaredVersion {
         case .problem(let problem): throw .invalidVersion(text, problem, manager: location.name)
         }
         guard let floorText else {
-            (oldestReader, refusal) = (.zero, nil)
+            (minimumAppVersion, refusal) = (.zero, nil)
             return
         }
         switch AppVersion.read(floorText) {
-        case .version(let read): oldestReader = read
+        case .version(let read): minimumAppVersion = read
         case .problem(let problem): throw .invalidFloor(floorText, problem, of: version, location)
         }
-        refusal = oldestReader > version ? .floorAbove(oldestReader, of: version, location) : nil
+        refusal = minimumAppVersion > version ? .floorAbove(minimumAppVersion, of: version, location) : nil
     }
 }

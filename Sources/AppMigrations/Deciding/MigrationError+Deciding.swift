@@ -62,7 +62,7 @@ extension MigrationError {
             version: version,
             path: location.path,
             """
-            \(problem.description(of: text)) It is the oldestReader: of migration \(version) in manager \
+            \(problem.description(of: text)) It is the minimumAppVersion: of migration \(version) in manager \
             \(location.name.quoted), \(location.state). The migration was not run.
             """
         )
@@ -77,7 +77,7 @@ extension MigrationError {
             version: version,
             path: location.path,
             """
-            The oldestReader: \(floor) of migration \(version) in manager \(location.name.quoted), \(location.state), lies \
+            The minimumAppVersion: \(floor) of migration \(version) in manager \(location.name.quoted), \(location.state), lies \
             above the migration: an app of that very version could not use the data. Name at most \(version). It was not run.
             """
         )
@@ -98,7 +98,7 @@ extension MigrationError {
             Migration \(version) was not run: version \(newer) of the app was started on the data of manager \
             \(location.name.quoted), \(location.state), after this manager of version \(current) was made. Nothing was \
             changed by this call. Write nothing to the data before a new manager says whether this version may use it: where its \
-            requiredVersion is nil, it may; else start version \(newer) or a later one.
+            requiredAppVersion is nil, it may; else start version \(newer) or a later one.
             """
         )
     }
@@ -127,7 +127,7 @@ extension MigrationError {
             """
             Migration \(version) of manager \(location.name.quoted) was not run: \(deaths) processes of this app \
             version died in it, as many as attemptLimit allows. The state \(location.state) is unchanged. \
-            Offer a way to recover; forgetDeaths() lets the next manager try again, and so does a new app version, \
+            Offer a way to recover; resetAttempts() lets the next manager try again, and so does a new app version, \
             reset(to:) or a higher limit.
             """
         )

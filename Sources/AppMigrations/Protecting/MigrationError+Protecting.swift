@@ -21,7 +21,7 @@ extension MigrationError {
             )
         }
         let wayOut: Message =
-            "MigrationManager.abandonRestore(named:stateDirectory:) gives it up: the files stay as they are then"
+            "MigrationManager.abandonRestore(named:stateDirectory:lockTimeout:) gives it up: the files stay as they are then"
         let (subject, end): (Message, Message) =
             switch failure.stage {
             case .taking:

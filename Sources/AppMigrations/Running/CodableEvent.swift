@@ -7,11 +7,11 @@ extension MigrationEvent: Codable {
             try members.read("kind"),
             try members.read("name"),
             version: try members.readIfThere("version"),
-            previousVersion: try members.readIfThere("from"),
+            previousVersion: try members.readIfThere("previousVersion"),
             attempt: try members.readIfThere("attempt"),
             fraction: try members.readIfThere("fraction"),
             note: try members.readIfThere("note"),
-            duration: try members.seconds("seconds")
+            duration: try members.seconds("duration")
         )
     }
 
@@ -22,11 +22,11 @@ extension MigrationEvent: Codable {
         try members.write("kind", kind)
         try members.write("name", managerName)
         try members.write("version", version)
-        try members.write("from", previousVersion)
+        try members.write("previousVersion", previousVersion)
         try members.write("attempt", attempt)
         try members.write("fraction", fraction)
         try members.write("note", note)
-        try members.write("seconds", seconds: duration)
+        try members.write("duration", seconds: duration)
     }
 }
 

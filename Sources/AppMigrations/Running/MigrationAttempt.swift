@@ -27,7 +27,7 @@ final class MigrationAttempt {
         _ attempt: Int,
         deaths: Int,
         current: AppVersion,
-        oldestReader: AppVersion,
+        minimumAppVersion: AppVersion,
         protecting paths: [String],
         _ locked: LockedState
     ) throws(MigrationError) {
@@ -68,7 +68,7 @@ final class MigrationAttempt {
                 startedAt: Platform.now,
                 checkpoint: checkpoint
             ),
-            oldestReader: oldestReader
+            minimumAppVersion: minimumAppVersion
         )
     }
 

@@ -11,18 +11,21 @@ extension MigrationContext {
     /// }
     /// ```
     ///
-    /// A folder is synchronized with everything in it, a link as what it leads to, a file with what SQLite keeps beside it,
+    /// Name the folder, not each of its files. A folder is synchronized with everything in it, a link as what it leads to, a file with what SQLite keeps beside it,
     /// and the folders above too, so that new names and removed ones are durable as well. Where the closure
     /// removed something, name the folder that held it. What a database committed with `synchronous=FULL` needs no call.
     ///
     /// - Parameter paths: Paths of files and folders, absolute or relative to the working directory.
     /// - Throws: ``MigrationError`` with the code `stateNotSaved`, naming the path. Let the closure throw it: the migration
     ///   runs again then.
-    public func synchronize(_ paths: String...) throws(MigrationError) {
-        for path in paths { try synchronize(path) }
+    public func synchronize(_ paths: [String]) throws(MigrationError) {
+        for path in paths { try synchronize(one: path) }
     }
 
-    private func synchronize(_ path: String) throws(MigrationError) {
+    /// Syncs files and folders to disk; the same as ``synchronize(_:)-([String])``.
+    public func synchronize(_ paths: String...) throws(MigrationError) { try synchronize(paths) }
+
+    private func synchronize(one path: String) throws(MigrationError) {
         if path.isEmpty || path.utf8.contains(0) || path.hasPrefix("file:") {
             throw .unsynchronizable(path, "it is not the path of a file or folder", location, version)
         }

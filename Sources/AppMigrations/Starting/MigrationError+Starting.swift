@@ -12,7 +12,7 @@ extension MigrationError {
 
     static func unusableDirectory(_ directory: String, manager: String, _ reason: Message) -> MigrationError {
         MigrationError(
-            .stateUnreadable,
+            .unusableDirectory,
             manager: manager,
             path: directory,
             """

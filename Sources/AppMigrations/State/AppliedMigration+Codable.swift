@@ -5,10 +5,10 @@ extension AppliedMigration: Codable {
         let members = try MemberReader(decoder)
         self.init(
             version: try members.read("version"),
-            previousVersion: try members.read("from"),
+            previousVersion: try members.read("previousVersion"),
             appVersion: try members.read("appVersion"),
             finishedAt: try members.needed("finishedAt", members.date("finishedAt")),
-            duration: try members.needed("seconds", members.seconds("seconds")),
+            duration: try members.needed("duration", members.seconds("duration")),
             attempts: try members.read("attempts")
         )
     }
@@ -18,10 +18,10 @@ extension AppliedMigration: Codable {
     public func encode(to encoder: any Encoder) throws {
         var members = MemberWriter(encoder)
         try members.write("version", version)
-        try members.write("from", previousVersion)
+        try members.write("previousVersion", previousVersion)
         try members.write("appVersion", appVersion)
         try members.write("finishedAt", date: finishedAt)
-        try members.write("seconds", seconds: duration)
+        try members.write("duration", seconds: duration)
         try members.write("attempts", attempts)
     }
 }

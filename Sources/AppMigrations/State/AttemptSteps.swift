@@ -2,10 +2,10 @@
 extension MigrationState {
     /// The state with the intent of an attempt, which is saved before the closure changes anything.
     @inline(never)
-    package func beginning(_ attempt: Interruption, oldestReader: AppVersion) -> MigrationState {
+    package func beginning(_ attempt: Interruption, minimumAppVersion: AppVersion) -> MigrationState {
         var intent = self
         intent.marks.launched = max(intent.marks.launched, attempt.appVersion)
-        intent.marks.raiseFloor(to: oldestReader)
+        intent.marks.raiseFloor(to: minimumAppVersion)
         intent.marks.begin(attempt)
         return intent
     }

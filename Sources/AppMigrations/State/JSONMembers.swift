@@ -202,17 +202,17 @@ extension StateJSONReader {
             let members = try JSONMembers(
                 &reader,
                 [
-                    ("version", .version), ("from", .version), ("appVersion", .version),
-                    ("finishedAt", .date), ("seconds", .seconds), ("attempts", .count),
+                    ("version", .version), ("previousVersion", .version), ("appVersion", .version),
+                    ("finishedAt", .date), ("duration", .seconds), ("attempts", .count),
                 ]
             )
             list.append(
                 AppliedMigration(
                     version: try members.version("version"),
-                    previousVersion: try members.version("from"),
+                    previousVersion: try members.version("previousVersion"),
                     appVersion: try members.version("appVersion"),
                     finishedAt: try members.number("finishedAt"),
-                    duration: try members.duration("seconds"),
+                    duration: try members.duration("duration"),
                     attempts: try members.count("attempts")
                 )
             )

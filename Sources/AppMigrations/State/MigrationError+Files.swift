@@ -87,7 +87,7 @@ extension MigrationError {
         if location.path == nil { return "" }
         return """
              A first run puts copies of protected files, \(location.snapshot), aside. In a repair keep \
-            \("interrupted".quoted), or put that folder aside before: copies that no state lists are removed.
+            \("interruption".quoted), or put that folder aside before: copies that no state lists are removed.
             """
     }
 }

@@ -79,7 +79,7 @@ private struct StateDocument {
         static var interrupted: UInt16 { 32 }
         static var history: UInt16 { 64 }
         static var attempted: UInt16 { 128 }
-        static var oldestReader: UInt16 { 256 }
+        static var minimumAppVersion: UInt16 { 256 }
         static var fence: UInt16 { 512 }
         static var needed: UInt16 { format | name | lastRunVersion }
     }
@@ -136,10 +136,10 @@ private struct StateDocument {
             } else if key.equals("launchedVersion") {
                 try note(Bit.launchedVersion, key)
                 try reader.version(into: &launched)
-            } else if key.equals("oldestReader") {
-                try note(Bit.oldestReader, key)
+            } else if key.equals("minimumAppVersion") {
+                try note(Bit.minimumAppVersion, key)
                 try readFloor()
-            } else if key.equals("interrupted") {
+            } else if key.equals("interruption") {
                 try note(Bit.interrupted, key)
                 if try !reader.isNull() { interrupted = .during(try reader.interruption()) }
             } else if key.equals("attempted") {

@@ -32,7 +32,7 @@ package struct StateMarks: Equatable, Sendable {
         lastRun: AppVersion,
         baseline: AppVersion,
         launched: AppVersion,
-        oldestReader: AppVersion = .zero,
+        minimumAppVersion: AppVersion = .zero,
         interrupted: Interruption?
     ) {
         self.init(
@@ -43,7 +43,7 @@ package struct StateMarks: Equatable, Sendable {
             .no,
             .none
         )
-        self.oldestReader = oldestReader
+        self.minimumAppVersion = minimumAppVersion
         self.interrupted = interrupted
     }
 
@@ -64,7 +64,7 @@ package struct StateMarks: Equatable, Sendable {
     }
 
     /// The oldest app that may use the data; zero where every app may.
-    package internal(set) var oldestReader: AppVersion {
+    package internal(set) var minimumAppVersion: AppVersion {
         @inline(never)
         get { if case .version(let version) = floor { version } else { .zero } }
         set { floor = newValue == .zero ? .none : .version(newValue) }
@@ -72,7 +72,7 @@ package struct StateMarks: Equatable, Sendable {
 
     /// Whether a newer release shut `current` out.
     private func isBelowFloor(_ current: AppVersion) -> Bool {
-        if case .none = floor { false } else { oldestReader.exceeds(current) }
+        if case .none = floor { false } else { minimumAppVersion.exceeds(current) }
     }
 
     package var interrupted: Interruption? {
@@ -110,16 +110,16 @@ extension StateMarks {
 
     /// The newest version of what ran, was launched and is asked for here: the release, where that lies above `current`.
     package func newest(above current: AppVersion) -> AppVersion {
-        let release = max(lastRun.release, launched, oldestReader.release)
-        return release > current ? release : max(lastRun, oldestReader)
+        let release = max(lastRun.release, launched, minimumAppVersion.release)
+        return release > current ? release : max(lastRun, minimumAppVersion)
     }
 
     /// Whether the floor is to be raised by an app at `current`, which leaves what a newer release said.
     package func lacksFloor(_ version: AppVersion, current: AppVersion) -> Bool {
-        oldestReader < version && !isDowngrade(to: current)
+        minimumAppVersion < version && !isDowngrade(to: current)
     }
 
-    mutating func raiseFloor(to version: AppVersion) { oldestReader = max(oldestReader, version) }
+    mutating func raiseFloor(to version: AppVersion) { minimumAppVersion = max(minimumAppVersion, version) }
 
     /// The version up to which a declaration has nothing to do; what lies above is looked at closely.
     func idleLimit(of current: AppVersion) -> AppVersion { min(lastRun, current) }

@@ -27,11 +27,11 @@ extension MigrationState {
         text += "  \"lastRunVersion\" : \"\(marks.lastRun)\",\n"
         text += "  \"baseline\" : \"\(marks.baseline)\",\n"
         text += "  \"launchedVersion\" : \"\(marks.launched)\",\n"
-        if marks.oldestReader != .zero {
-            text += "  \"oldestReader\" : \"\(marks.oldestReader)\",\n"
+        if marks.minimumAppVersion != .zero {
+            text += "  \"minimumAppVersion\" : \"\(marks.minimumAppVersion)\",\n"
         }
         if let interrupted = marks.interrupted {
-            text += "  \"interrupted\" : \(Self.text(interrupted)),\n"
+            text += "  \"interruption\" : \(Self.text(interrupted)),\n"
         }
         if !marks.attempted.isEmpty {
             text += "  \"attempted\" : [ \(marks.attempted.map(Self.text).joined(separator: ", ")) ],\n"
@@ -76,9 +76,9 @@ extension MigrationState {
     }
 
     private static func text(_ row: AppliedMigration) -> String {
-        "{ \"version\" : \"\(row.version)\", \"from\" : \"\(row.previousVersion)\", "
+        "{ \"version\" : \"\(row.version)\", \"previousVersion\" : \"\(row.previousVersion)\", "
             + "\"appVersion\" : \"\(row.appVersion)\", "
-            + "\"finishedAt\" : \"\(Timestamp.text(row.finishedAt))\", \"seconds\" : \(seconds(row.duration)), "
+            + "\"finishedAt\" : \"\(Timestamp.text(row.finishedAt))\", \"duration\" : \(seconds(row.duration)), "
             + "\"attempts\" : \(count(row.attempts)) }"
     }
 

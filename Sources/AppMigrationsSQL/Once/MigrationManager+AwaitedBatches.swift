@@ -13,7 +13,7 @@ extension MigrationManager {
     ///
     /// - Parameters:
     ///   - toVersion: The version, as in `whenMigrating(toVersion:run:)`; `1.4` and `1.4.0` are one row.
-    ///   - oldestReader: The oldest app that can still use the data once this migration has begun.
+    ///   - minimumAppVersion: The oldest app that can still use the data once this migration has begun.
     ///   - db: A connection that is not in a transaction. The expression is evaluated only when there may be batches to run.
     ///   - ledger: The table that records what ran, for a database in which another program has one of that name.
     ///   - lockTimeout: How long each batch waits for another writer.
@@ -26,7 +26,7 @@ extension MigrationManager {
     @discardableResult
     public nonisolated(nonsending) func whenMigrating<Connection: AsyncSQLConnection>(
         toVersion: String,
-        oldestReader: String? = nil,
+        minimumAppVersion: String? = nil,
         in db: nonisolated(nonsending) @autoclosure () async throws -> Connection,
         ledger: String = "app_migrations",
         lockTimeout: Duration = .seconds(60),
@@ -35,7 +35,7 @@ extension MigrationManager {
             MigrationBatch.Outcome
     ) async throws(MigrationError) -> Bool {
         var ran = false
-        try await whenMigrating(toVersion: toVersion, oldestReader: oldestReader) { context in
+        try await whenMigrating(toVersion: toVersion, minimumAppVersion: minimumAppVersion) { context in
             let db = try await db()
             let table = table(ledger, Connection.dialect.session(nil))
             let run = BatchRun(table, context, lockTimeout: lockTimeout)

@@ -14,7 +14,7 @@ extension MigrationManager {
     ///
     /// - Parameters:
     ///   - toVersion: The version, as in `whenMigrating(toVersion:run:)`; `1.4` and `1.4.0` are one row.
-    ///   - oldestReader: The oldest app that can still use the data, as in `whenMigrating(toVersion:oldestReader:run:)`.
+    ///   - minimumAppVersion: The oldest app that can still use the data, as in `whenMigrating(toVersion:minimumAppVersion:run:)`.
     ///   - db: A connection that is not in a transaction. The expression is evaluated only when the closure may have to
     ///     run: a start that has nothing to do, and a plan, open no connection.
     ///   - ledger: The table that records what ran, for a database in which another program has one of that name.
@@ -26,7 +26,7 @@ extension MigrationManager {
     @discardableResult
     public nonisolated(nonsending) func whenMigrating<Connection: AsyncSQLConnection>(
         toVersion: String,
-        oldestReader: String? = nil,
+        minimumAppVersion: String? = nil,
         in db: nonisolated(nonsending) @autoclosure () async throws -> Connection,
         ledger: String = "app_migrations",
         lockTimeout: Duration = .seconds(60),
@@ -34,7 +34,7 @@ extension MigrationManager {
     ) async throws(MigrationError) -> Bool {
         try await whenMigrating(
             toVersion: toVersion,
-            oldestReader: oldestReader,
+            minimumAppVersion: minimumAppVersion,
             in: try await db(),
             ledger: ledger,
             lockTimeout: lockTimeout
@@ -48,14 +48,14 @@ extension MigrationManager {
     @discardableResult
     public nonisolated(nonsending) func whenMigrating<Connection: AsyncSQLConnection>(
         toVersion: String,
-        oldestReader: String? = nil,
+        minimumAppVersion: String? = nil,
         in db: nonisolated(nonsending) @autoclosure () async throws -> Connection,
         ledger: String = "app_migrations",
         lockTimeout: Duration = .seconds(60),
         run: nonisolated(nonsending) (Connection, MigrationContext) async throws -> Void
     ) async throws(MigrationError) -> Bool {
         var ran = false
-        try await whenMigrating(toVersion: toVersion, oldestReader: oldestReader) { context in
+        try await whenMigrating(toVersion: toVersion, minimumAppVersion: minimumAppVersion) { context in
             let db = try await db()
             let table = table(ledger, Connection.dialect.session(nil))
             ran = try await table.runOnce(context.version, lockTimeout: lockTimeout, awaiting: db) {

@@ -39,8 +39,8 @@ extension MigrationManager {
     ///
     /// - Parameters:
     ///   - toVersion: The version, as in `whenMigrating(toVersion:run:)`; `1.4` and `1.4.0` are one row.
-    ///   - oldestReader: The oldest app that can still use the data once this migration has begun, as in
-    ///     `whenMigrating(toVersion:oldestReader:protecting:run:)`.
+    ///   - minimumAppVersion: The oldest app that can still use the data once this migration has begun, as in
+    ///     `whenMigrating(toVersion:minimumAppVersion:protecting:run:)`.
     ///   - db: A connection that is not in a transaction. The expression is evaluated only when there may be batches to
     ///     run: a start that has nothing to do, and a plan, open no database.
     ///   - ledger: The table that records what ran, for a database in which another program has one of that name.
@@ -56,14 +56,14 @@ extension MigrationManager {
     @discardableResult
     public func whenMigrating<Connection: SQLConnection>(
         toVersion: String,
-        oldestReader: String? = nil,
+        minimumAppVersion: String? = nil,
         in db: @autoclosure () throws -> Connection,
         ledger: String = "app_migrations",
         lockTimeout: Duration = .seconds(60),
         batches: (Connection, MigrationBatch, MigrationContext) throws -> MigrationBatch.Outcome
     ) throws(MigrationError) -> Bool {
         var ran = false
-        try whenMigrating(toVersion: toVersion, oldestReader: oldestReader) { context in
+        try whenMigrating(toVersion: toVersion, minimumAppVersion: minimumAppVersion) { context in
             let db = try db()
             let table = table(ledger, Connection.dialect.session(db))
             let run = BatchRun(table, context, lockTimeout: lockTimeout)

@@ -28,7 +28,7 @@ extension MigrationManager {
     ///
     /// - Parameters:
     ///   - toVersion: The version, as in `whenMigrating(toVersion:run:)`; `1.4` and `1.4.0` are one row.
-    ///   - oldestReader: The oldest app that can still use the data, as in `whenMigrating(toVersion:oldestReader:run:)`.
+    ///   - minimumAppVersion: The oldest app that can still use the data, as in `whenMigrating(toVersion:minimumAppVersion:run:)`.
     ///   - db: A connection that is not in a transaction. The expression is evaluated only when the closure may have to
     ///     run: a start that has nothing to do, and a plan, open no database.
     ///   - ledger: The table that records what ran, for a database in which another program has one of that name.
@@ -43,7 +43,7 @@ extension MigrationManager {
     @discardableResult
     public func whenMigrating<Connection: SQLConnection>(
         toVersion: String,
-        oldestReader: String? = nil,
+        minimumAppVersion: String? = nil,
         in db: @autoclosure () throws -> Connection,
         ledger: String = "app_migrations",
         lockTimeout: Duration = .seconds(60),
@@ -51,7 +51,7 @@ extension MigrationManager {
     ) throws(MigrationError) -> Bool {
         try whenMigrating(
             toVersion: toVersion,
-            oldestReader: oldestReader,
+            minimumAppVersion: minimumAppVersion,
             in: try db(),
             ledger: ledger,
             lockTimeout: lockTimeout
@@ -66,14 +66,14 @@ extension MigrationManager {
     @discardableResult
     public func whenMigrating<Connection: SQLConnection>(
         toVersion: String,
-        oldestReader: String? = nil,
+        minimumAppVersion: String? = nil,
         in db: @autoclosure () throws -> Connection,
         ledger: String = "app_migrations",
         lockTimeout: Duration = .seconds(60),
         run: (Connection, MigrationContext) throws -> Void
     ) throws(MigrationError) -> Bool {
         var ran = false
-        try whenMigrating(toVersion: toVersion, oldestReader: oldestReader) { context in
+        try whenMigrating(toVersion: toVersion, minimumAppVersion: minimumAppVersion) { context in
             let db = try db()
             let table = table(ledger, Connection.dialect.session(db))
             ran = try table.runOnce(context.version, lockTimeout: lockTimeout, on: db) {

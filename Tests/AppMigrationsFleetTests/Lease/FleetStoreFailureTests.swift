@@ -56,7 +56,7 @@ import Testing
             } == .stateNotSaved
         )
         #expect(try await fleet.store.arrive() == 0)
-        #expect(try #require(try await fleet.store.text()).contains("interrupted") == false)
+        #expect(try #require(try await fleet.store.text()).contains("interruption") == false)
         try await fleet.host("b").whenMigrating(toVersion: "1.1") { context in
             #expect(context.attempt == 1)
             #expect(context.fence == 2)
@@ -118,7 +118,7 @@ import Testing
     {
         let first = try await fleet.host()
         try await first.whenMigrating(toVersion: "1.1") {}
-        try await fleet.store.edit("\"seconds\"", to: "\"hours\"")
+        try await fleet.store.edit("\"duration\"", to: "\"hours\"")
         let next = try await fleet.host("b")
         #expect(try await !next.whenMigrating(toVersion: "1.1") {})
         #expect(

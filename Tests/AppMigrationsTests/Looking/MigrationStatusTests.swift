@@ -21,8 +21,8 @@ import Testing
             #expect(status.lastRunVersion == version("1.1"))
             #expect(status.baseline == version("1.0"))
             #expect(status.launchedVersion == version("1.4"))
-            #expect(status.oldestReader == nil)
-            #expect(status.requiredVersion == nil)
+            #expect(status.minimumAppVersion == nil)
+            #expect(status.requiredAppVersion == nil)
             #expect(status.attempted.isEmpty)
             #expect(status.history == (try manager.history))
             let interruption = try #require(status.interruption)
@@ -130,18 +130,18 @@ import Testing
     }
 
     @Test func `a data's oldest reader is told, and whether this app may read`() throws {
-        try folder.writeState(lastRun: "2.0", more: #""oldestReader": "1.5", "#)
+        try folder.writeState(lastRun: "2.0", more: #""minimumAppVersion": "1.5", "#)
         let older = try folder.look("1.4").status
-        #expect(older.oldestReader == version("1.5"))
-        #expect(older.requiredVersion == version("1.5"))
+        #expect(older.minimumAppVersion == version("1.5"))
+        #expect(older.requiredAppVersion == version("1.5"))
         #expect(
             older.description.contains(
                 "\nOnly app version 1.5 or a later one may use the data. This one must not touch it.\n"
             )
         )
         let later = try folder.look("1.5").status
-        #expect(later.oldestReader == version("1.5"))
-        #expect(later.requiredVersion == nil)
+        #expect(later.minimumAppVersion == version("1.5"))
+        #expect(later.requiredAppVersion == nil)
         #expect(later.description.contains("use the data. This one may.\n"))
     }
 
@@ -200,22 +200,22 @@ import Testing
 
     static func died(protecting paths: String) -> String {
         """
-        "interrupted": { "version": "1.2", "attempts": 3, "deaths": 2, "protected": [\(paths)],
+        "interruption": { "version": "1.2", "attempts": 3, "deaths": 2, "protected": [\(paths)],
         "appVersion": "1.4", "startedAt": "2026-11-21T03:54:28Z", "failure": null },
         """
     }
 
     static let full = """
         { "format": 1, "name": "Library", "lastRunVersion": "1.1-1", "baseline": "1.0", "launchedVersion": "1.4",
-          "oldestReader": "1.2",
-          "interrupted": { "version": "1.2", "attempts": 3, "deaths": 1, "protected": [], "appVersion": "1.4",
+          "minimumAppVersion": "1.2",
+          "interruption": { "version": "1.2", "attempts": 3, "deaths": 1, "protected": [], "appVersion": "1.4",
             "startedAt": "2026-11-21T03:54:28Z", "failure": "The disk is full.", "checkpoint": "/Users/me/row 7",
             "checkpointAppVersion": "1.3", "progress": 0.45 },
           "attempted": [ { "version": "1.3", "attempts": 2, "deaths": 2, "appVersion": "1.4" } ],
           "history": [
-            { "version": "1.1", "from": "1.0", "appVersion": "1.3", "finishedAt": "2026-11-20T03:54:28Z",
-              "seconds": 0.0123, "attempts": 1 },
-            { "version": "1.1-1", "from": "1.1", "appVersion": "1.3", "finishedAt": "2026-11-20T03:54:29Z",
-              "seconds": 2, "attempts": 4 } ] }
+            { "version": "1.1", "previousVersion": "1.0", "appVersion": "1.3", "finishedAt": "2026-11-20T03:54:28Z",
+              "duration": 0.0123, "attempts": 1 },
+            { "version": "1.1-1", "previousVersion": "1.1", "appVersion": "1.3", "finishedAt": "2026-11-20T03:54:29Z",
+              "duration": 2, "attempts": 4 } ] }
         """
 }

@@ -252,7 +252,7 @@ import Testing
     }
 
     private static let died = """
-        "interrupted": { "version": "1.2", "attempts": 1, "deaths": 0, "protected": [],
+        "interruption": { "version": "1.2", "attempts": 1, "deaths": 0, "protected": [],
         "appVersion": "1.4", "startedAt": "2026-11-21T03:54:28Z", "failure": null },
         """
 }

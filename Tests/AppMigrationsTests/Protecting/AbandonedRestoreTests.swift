@@ -78,7 +78,7 @@ import Testing
             error?.description
                 == "The files that migration 1.1 protects could not be put back by manager \"Library\": the state lists "
                 + "a copy of \(scratch.file("data")), and \(item) is not there. Nothing was changed. Bring that copy "
-                + "back and start again. MigrationManager.abandonRestore(named:stateDirectory:) gives it up: the files "
+                + "back and start again. MigrationManager.abandonRestore(named:stateDirectory:lockTimeout:) gives it up: the files "
                 + "stay as they are then."
         )
         #expect(try scratch.read("data") == "old\nchanged\n")
@@ -163,7 +163,7 @@ import Testing
                 + "moved from \(scratch.state.path) to \(new) without them, \(scratch.file("data")) would be put back to "
                 + "\(scratch.file("new/data")); move the state back, or the files after it. Their copy in "
                 + "\(new)/Library.migrations.snapshot is kept, and the next start tries again. Don't write to those files "
-                + "before it succeeded. MigrationManager.abandonRestore(named:stateDirectory:) gives it up: the files stay "
+                + "before it succeeded. MigrationManager.abandonRestore(named:stateDirectory:lockTimeout:) gives it up: the files stay "
                 + "as they are then, and the copy in a folder beside the state."
         )
     }

@@ -98,7 +98,7 @@ import Testing
         )
         let manager = MigrationManager(rehearsing: try scratch.manager(upgradingTo: "1.1"), with: hook)
         try Self.expectRefused(manager, protecting: scratch.file("data"), "make that manager first")
-        #expect(try !scratch.read("state/Library.migrations.json").contains("interrupted"))
+        #expect(try !scratch.read("state/Library.migrations.json").contains("interruption"))
         #expect(!scratch.exists("state/Library.migrations.snapshot"))
         mayEnd.signal()
         ended.wait()

@@ -48,7 +48,7 @@ import Testing
         try scratch.write("mine", to: "state/other")
         let state = """
             { "format": 1, "name": "Library", "lastRunVersion": "1.0", "baseline": "1.0", "launchedVersion": "1.1",
-              "interrupted": { "version": "1.1", "attempts": 1, "deaths": 0, "protected": ["\(entry)"],
+              "interruption": { "version": "1.1", "attempts": 1, "deaths": 0, "protected": ["\(entry)"],
                 "appVersion": "1.1", "startedAt": "2026-11-21T03:54:28Z", "failure": null }, "history": [] }
             """
         try scratch.write(state, to: "state/Library.migrations.json")

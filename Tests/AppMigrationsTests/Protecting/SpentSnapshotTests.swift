@@ -33,7 +33,7 @@ import Testing
         #expect(try scratch.state.names() == ["Library.migrations.json", "Library.migrations.lock"])
         #expect(try scratch.read("data") == "old\nnew\n")
         let state = try scratch.read("state/Library.migrations.json")
-        #expect(!state.contains("interrupted"))
+        #expect(!state.contains("interruption"))
         _ = try scratch.manager(upgradingTo: version)
         #expect(try scratch.read("state/Library.migrations.json") == state)
     }

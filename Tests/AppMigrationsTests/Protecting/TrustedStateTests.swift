@@ -157,7 +157,7 @@ import Testing
             try scratch.makeFolder("app/state/Library.migrations.snapshot/0/entries-1")
             try scratch.write(
                 """
-                { "format": 1, "name": "Library", "lastRunVersion": "1.0", "launchedVersion": "1.1", "interrupted":
+                { "format": 1, "name": "Library", "lastRunVersion": "1.0", "launchedVersion": "1.1", "interruption":
                   { "version": "1.1", "attempts": 1, "deaths": 0, "protected": ["../folder/data"], "appVersion": "1.1",
                     "stateDirectory": "\(scratch.file("closed/app/state"))", "startedAt": "2026-11-21T03:54:28Z",
                     "failure": null } }

@@ -30,7 +30,7 @@ import Testing
             #expect(
                 error.description.hasSuffix(
                     "A first run puts copies of protected files, \(scratch.state.snapshot), aside. In a repair keep "
-                        + "\"interrupted\", or put that folder aside before: copies that no state lists are removed."
+                        + "\"interruption\", or put that folder aside before: copies that no state lists are removed."
                 )
             )
             try FileManager.default.moveItem(atPath: scratch.state.stateFile, toPath: scratch.file("bad"))

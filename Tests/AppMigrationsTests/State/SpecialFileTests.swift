@@ -89,7 +89,7 @@ import Testing
             { "version" : "1.1", "attempts" : 1, "deaths" : 0, "protected" : ["../data"], "appVersion" : "1.1", \
             "startedAt" : "2026-11-21T03:54:28Z", "failure" : null }
             """
-        let text = Self.document(["\"interrupted\" : \(intent)"])
+        let text = Self.document(["\"interruption\" : \(intent)"])
         try scratch.write(text, to: "state/Library.migrations.json")
         let error = #expect(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }
         #expect(error?.code == .protectionFailed)

@@ -60,7 +60,7 @@ import Testing
                     oracle["baseline"] as? String ?? oracle["lastRunVersion"] as? String
                         == state.marks.baseline.description
                 )
-                let interrupted = oracle["interrupted"] as? [String: Any]
+                let interrupted = oracle["interruption"] as? [String: Any]
                 #expect(interrupted?["protected"] as? [String] == state.marks.interrupted?.protected)
                 #expect(interrupted?["failure"] as? String == state.marks.interrupted?.failure)
                 read += 1

@@ -138,7 +138,7 @@ struct StateCodecTests {
     @Test func `a start that passes over the history doesn't pass over what stands behind it`() {
         let start = #"{"format":1,"name":"x","lastRunVersion":"1""#
         let row =
-            #"{"version":"1","from":"0","appVersion":"1","finishedAt":"2026-11-21T00:00:00Z","seconds":0.5,"attempts":1}"#
+            #"{"version":"1","previousVersion":"0","appVersion":"1","finishedAt":"2026-11-21T00:00:00Z","duration":0.5,"attempts":1}"#
         for text in [
             #"\#(start),"history":[\#(row)],"launchedVersion":"3"}"#,
             #"\#(start),"history":[],"launchedVersion":"3"}"#,

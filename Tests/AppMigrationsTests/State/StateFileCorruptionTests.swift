@@ -19,7 +19,7 @@ import Testing
         (#"{"lastRunVersion":"1."}"#, "expected a version at byte 19"),
         (#"{"lastRunVersion":null}"#, "expected a string at byte 18"),
         (#"{"baseline":"1","baseline":"1"}"#, "expected a key that wasn't there before at byte 17"),
-        (#"{"interrupted":{}}"#, "expected an object with all its keys at byte 15"),
+        (#"{"interruption":{}}"#, "expected an object with all its keys at byte 15"),
         (#"{"x":1,}"#, "expected a key at byte 7"), (#"{"x" 1}"#, "expected a colon at byte 5"),
         (#"{"x":1 "y":2}"#, "expected a comma or the end of the list at byte 7"),
         (#"{"x":01}"#, "expected a number at byte 5"), (#"{"x":tru}"#, "expected a value at byte 5"),
@@ -40,7 +40,7 @@ import Testing
                 + "\(reason). Nothing was run, and every byte of it was left as it is. Repair the file, restore it "
                 + "from a backup, or move it away: the next manager is a first run then."
                 + " A first run puts copies of protected files, \(folder.path)/Library.migrations.snapshot, aside. In a repair keep "
-                + "\"interrupted\", or put that folder aside before: copies that no state lists are removed."
+                + "\"interruption\", or put that folder aside before: copies that no state lists are removed."
         )
         #expect(try folder.stateText() == text)
         #expect(try folder.names() == ["Library.migrations.json"])

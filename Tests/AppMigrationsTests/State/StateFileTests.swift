@@ -63,7 +63,7 @@ import Testing
                   "lastRunVersion" : "1.1",
                   "baseline" : "1.1",
                   "launchedVersion" : "1.4",
-                  "interrupted" : { "version" : "1.2", "attempts" : 1, "deaths" : 0, "protected" : [], \
+                  "interruption" : { "version" : "1.2", "attempts" : 1, "deaths" : 0, "protected" : [], \
                 "appVersion" : "1.4", "startedAt" : "DATE", "failure" : "The disk is full." },
                   "history" : []
                 }

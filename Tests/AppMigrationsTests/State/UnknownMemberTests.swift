@@ -62,7 +62,7 @@ import Testing
 
     @Test func `a floor and a checkpoint stand where they were written, and before the history`() throws {
         var state = StateBitFlipTests.state
-        state.marks.oldestReader = version("1.3")
+        state.marks.minimumAppVersion = version("1.3")
         state.marks.interrupted?.checkpoint = Checkpoint(
             text: "row 12",
             appVersion: version("1.5"),
@@ -71,7 +71,7 @@ import Testing
         let text = String(decoding: state.document, as: UTF8.self)
         #expect(
             text.contains(
-                "  \"launchedVersion\" : \"\(state.marks.launched)\",\n  \"oldestReader\" : \"1.3\",\n"
+                "  \"launchedVersion\" : \"\(state.marks.launched)\",\n  \"minimumAppVersion\" : \"1.3\",\n"
             )
         )
         #expect(
@@ -82,8 +82,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (#""oldestReader":"1","oldestReader":"1""#, "a key that wasn't there before at byte 21"),
-        (#""oldestReader":null"#, "a string at byte 16"),
+        (#""minimumAppVersion":"1","minimumAppVersion":"1""#, "a key that wasn't there before at byte 21"),
+        (#""minimumAppVersion":null"#, "a string at byte 16"),
         (#""attempted":[{"progress":1.5}]"#, "a number from 0 to 1 at byte 26"),
         (#""attempted":[{"progress":-0.1}]"#, "a number from 0 to 1 at byte 26"),
         (#""attempted":[{"checkpoint":7}]"#, "a string at byte 28"),

@@ -28,7 +28,7 @@ struct RandomState {
             lastRun: version(),
             baseline: version(),
             launched: version(),
-            oldestReader: generator.hits(oneIn: 2) ? version() : .zero,
+            minimumAppVersion: generator.hits(oneIn: 2) ? version() : .zero,
             interrupted: generator.hits(oneIn: 2) ? interruption() : nil
         )
         if generator.hits(oneIn: 2) {

@@ -45,7 +45,7 @@ struct StateOracle: Codable {
     var lastRunVersion: String
     var baseline: String?
     var launchedVersion: String?
-    var oldestReader: String?
+    var minimumAppVersion: String?
     var interrupted: Attempt?
     var attempted: [Attempted]?
     var fence: Int?
@@ -57,7 +57,7 @@ struct StateOracle: Codable {
         lastRunVersion = state.marks.lastRun.description
         baseline = state.marks.baseline.description
         launchedVersion = state.marks.launched.description
-        oldestReader = state.marks.oldestReader.description
+        minimumAppVersion = state.marks.minimumAppVersion.description
         interrupted = state.marks.interrupted.map {
             Attempt(
                 version: $0.version.description,
@@ -108,8 +108,8 @@ struct StateOracle: Codable {
         if !same(lastRunVersion, ours.lastRunVersion) { return "lastRunVersion" }
         if !same(baseline ?? lastRunVersion, ours.baseline) { return "baseline" }
         if !same(launchedVersion ?? lastRunVersion, ours.launchedVersion) { return "launchedVersion" }
-        if !same(oldestReader ?? "0", ours.oldestReader) { return "oldestReader" }
-        if (interrupted == nil) != (ours.interrupted == nil) { return "interrupted" }
+        if !same(minimumAppVersion ?? "0", ours.minimumAppVersion) { return "minimumAppVersion" }
+        if (interrupted == nil) != (ours.interrupted == nil) { return "interruption" }
         if let theirs = interrupted, let ours = ours.interrupted {
             let isSame =
                 same(theirs.version, ours.version) && theirs.attempts == ours.attempts
@@ -121,7 +121,7 @@ struct StateOracle: Codable {
                     (theirs.checkpoint, theirs.checkpointAppVersion, theirs.progress),
                     (ours.checkpoint, ours.checkpointAppVersion, ours.progress)
                 )
-            if !isSame { return "interrupted" }
+            if !isSame { return "interruption" }
             // Without an owner the rest says nothing.
             if theirs.owner.map({ Array($0.utf8) }) != ours.owner.map({ Array($0.utf8) }) { return "owner" }
             if theirs.owner != nil {

@@ -53,7 +53,7 @@ final class Server {
         case ("forget", 2): try manager(words[1]).forgetState()
         case ("last", 2):
             let manager = try manager(words[1])
-            let required = manager.requiredVersion.map { "\($0)" } ?? "-"
+            let required = manager.requiredAppVersion.map { "\($0)" } ?? "-"
             System.say("last \(manager.lastRunVersion) \(required)")
         case ("history", 2):
             for row in try manager(words[1]).history {
@@ -103,7 +103,7 @@ final class Server {
 
 extension Server {
     private func declare(_ manager: MigrationManager, _ words: [String]) throws -> Bool {
-        try manager.whenMigrating(toVersion: words[3], oldestReader: Self.given(words[5])) { context in
+        try manager.whenMigrating(toVersion: words[3], minimumAppVersion: Self.given(words[5])) { context in
             try act(context, words)
         }
     }
@@ -114,7 +114,7 @@ extension Server {
         _ manager: MigrationManager,
         _ words: [String]
     ) async throws -> Bool {
-        try await manager.whenMigrating(toVersion: words[3], oldestReader: Self.given(words[5])) { context in
+        try await manager.whenMigrating(toVersion: words[3], minimumAppVersion: Self.given(words[5])) { context in
             await Task.yield()
             try act(context, words)
         }

@@ -72,13 +72,13 @@ struct StandInApp {
             let paths = arguments.protecting.contains(version) ? protectedPaths(version) : []
             let didRun = try migrations.whenMigrating(
                 toVersion: version,
-                oldestReader: arguments.floors.contains(version) ? version : nil,
+                minimumAppVersion: arguments.floors.contains(version) ? version : nil,
                 protecting: paths
             ) { context in try migrate(version, context) }
             if didRun { ran.append(version) }
         }
         return "\(migrations.launch) ran \(ran.joined(separator: " ")), last run \(migrations.lastRunVersion)"
-            + (migrations.requiredVersion.map { ", required \($0)" } ?? "")
+            + (migrations.requiredAppVersion.map { ", required \($0)" } ?? "")
     }
 
     private func look(_ migrations: MigrationManager) throws -> String {

@@ -10,13 +10,13 @@ struct Mutator {
     private static let seeds: [String] = [
         """
         { "format" : 1, "name" : "Library", "lastRunVersion" : "1.4", "baseline" : "1.1", "launchedVersion" : "1.4",
-          "interrupted" : { "version" : "1.5", "attempts" : 1, "deaths" : 0, "protected" : ["a", "\\u00e9"],
+          "interruption" : { "version" : "1.5", "attempts" : 1, "deaths" : 0, "protected" : ["a", "\\u00e9"],
             "appVersion" : "1.5", "startedAt" : "2026-11-21T03:54:28Z", "failure" : null,
             "checkpoint" : "row 12 \\u00e9", "checkpointAppVersion" : "1.5", "progress" : 0.25 },
           "attempted" : [ { "version" : "1.6", "attempts" : 1, "deaths" : 0, "appVersion" : "1.5", "checkpoint" : "",
-            "checkpointAppVersion" : "1.4", "progress" : 1 } ], "oldestReader" : "1.3", "newer" : { "a" : [ "]}" ] },
-          "history" : [ { "version" : "1.2.5", "from" : "1.1", "appVersion" : "1.4",
-            "finishedAt" : "2026-11-21T03:54:28Z", "seconds" : 0.0123, "attempts" : 1 } ] }
+            "checkpointAppVersion" : "1.4", "progress" : 1 } ], "minimumAppVersion" : "1.3", "newer" : { "a" : [ "]}" ] },
+          "history" : [ { "version" : "1.2.5", "previousVersion" : "1.1", "appVersion" : "1.4",
+            "finishedAt" : "2026-11-21T03:54:28Z", "duration" : 0.0123, "attempts" : 1 } ] }
         """,
         #"{"format":1,"name":"Library","lastRunVersion":"1.4","x":[1,-2.5e3,true,null,{"a":"\ud83d\ude00"}],"history":[]}"#,
         "1.4.0-2 1.4-3", "2024.01 2024.1.0", "18446744073709551615.0-240 239.241-0", "1.1-1 1.1.1",

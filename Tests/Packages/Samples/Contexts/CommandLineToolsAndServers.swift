@@ -49,7 +49,7 @@ import Testing
                 )
             }
             let newer = code {
-                try manager("2.0").whenMigrating(toVersion: "2.0", oldestReader: "1.9") {}
+                try manager("2.0").whenMigrating(toVersion: "2.0", minimumAppVersion: "1.9") {}
             }
             #expect(newer == 0 && said == [])
             #expect(code { try startServer(dataDirectory: folder, version: "1.3") { _ in } } == 70)

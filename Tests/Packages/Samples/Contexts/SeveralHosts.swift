@@ -84,7 +84,7 @@ import Testing
         #expect(try await mustDrain(old))
         #expect(try await readyz(old).text == "This needs release 1.1.")
         let newer = try await FleetMigrationManager(named: "Data", currentVersion: "2.0", store: store)
-        try await newer.whenMigrating(toVersion: "2.0", oldestReader: "2.0") {}
+        try await newer.whenMigrating(toVersion: "2.0", minimumAppVersion: "2.0") {}
         let error = await #expect(throws: TooOld.self) { try await pod(store) }
         #expect(error?.required == AppVersion("2.0"))
     }
@@ -130,7 +130,7 @@ import Testing
             #expect(try await migrator.status(db).applied == [1, 2])
             let old = try await FleetMigrationManager(named: "Data", currentVersion: "1.0", store: store)
             #expect(try await old.status.history.map(\.version.description) == ["1.2", "1.3"])
-            #expect(try await old.status.requiredVersion == AppVersion("1.1"))
+            #expect(try await old.status.requiredAppVersion == AppVersion("1.1"))
         }
     }
 

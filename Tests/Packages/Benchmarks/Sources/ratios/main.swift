@@ -16,8 +16,8 @@ func state(_ count: Int, history: Int = 0) throws -> String {
     let folder = scratch.appending(path: "\(count)-\(history)").path(percentEncoded: false)
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let rows = (0..<history).map { row in
-        "    { \"version\" : \"0.\(row)\", \"from\" : \"0.\(row)\", \"appVersion\" : \"1.0\", "
-            + "\"finishedAt\" : \"2026-11-21T03:54:28Z\", \"seconds\" : 0.0123, \"attempts\" : 1 }"
+        "    { \"version\" : \"0.\(row)\", \"previousVersion\" : \"0.\(row)\", \"appVersion\" : \"1.0\", "
+            + "\"finishedAt\" : \"2026-11-21T03:54:28Z\", \"duration\" : 0.0123, \"attempts\" : 1 }"
     }
     let list = rows.isEmpty ? "[]" : "[\n\(rows.joined(separator: ",\n"))\n  ]"
     let text = """

@@ -15,7 +15,7 @@ struct Data: Service {
     }
 
     private var isShutOut: Bool {
-        get async throws { try await manager.status.requiredVersion != nil }
+        get async throws { try await manager.status.requiredAppVersion != nil }
     }
 
     func run() async throws {
@@ -33,7 +33,7 @@ struct Data: Service {
     private func declare(_ manager: FleetMigrationManager) async throws {
         try await manager.whenMigrating(toVersion: "1.0") {}
         if manager.currentVersion != AppVersion("1.0") {
-            try await manager.whenMigrating(toVersion: "2.0", oldestReader: "2.0") {}
+            try await manager.whenMigrating(toVersion: "2.0", minimumAppVersion: "2.0") {}
         }
     }
 }

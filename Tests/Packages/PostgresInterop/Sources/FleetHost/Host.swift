@@ -22,7 +22,7 @@ struct Host {
                 onEvent: { if $0.kind == .waiting { say("waiting \($0.note ?? "")") } }
             )
         )
-        if let required = manager.requiredVersion { return say("required \(required)") }
+        if let required = manager.requiredAppVersion { return say("required \(required)") }
         for version in ["1.1", "1.2", "1.3", "1.4"] {
             if version == "1.1" || version == "1.3" {
                 try await manager.whenMigrating(toVersion: version) { try await work($0) }
@@ -34,7 +34,7 @@ struct Host {
             }
         }
         if release == "2.0" {
-            try await manager.whenMigrating(toVersion: "2.0", oldestReader: "2.0") { try await work($0) }
+            try await manager.whenMigrating(toVersion: "2.0", minimumAppVersion: "2.0") { try await work($0) }
         }
         say("done")
     }

@@ -18,7 +18,7 @@ final class FleetGhost: @unchecked Sendable {
                 let state = try? JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any]
             else { return }
             lastRun = (state["lastRunVersion"] as? String).flatMap { AppVersion($0) }
-            let interrupted = state["interrupted"] as? [String: Any]
+            let interrupted = state["interruption"] as? [String: Any]
             owner = interrupted?["owner"] as? String
             fence = interrupted?["fence"] as? Int ?? 0
             newestFence = max(fence, state["fence"] as? Int ?? 0)

@@ -30,12 +30,12 @@ struct StateFacts {
         else { return nil }
         self.lastRun = lastRun
         baseline = (document["baseline"] as? String).flatMap { AppVersion($0) }
-        let interrupted = document["interrupted"] as? [String: Any]
+        let interrupted = document["interruption"] as? [String: Any]
         self.interrupted = interrupted?["version"] as? String
         attempts = interrupted?["attempts"] as? Int ?? 0
         protected = interrupted?["protected"] as? [String] ?? []
         history = (document["history"] as? [[String: Any]] ?? []).compactMap { $0["version"] as? String }
-        floor = document["oldestReader"] as? String
+        floor = document["minimumAppVersion"] as? String
         hasCheckpoint = interrupted?["checkpoint"] is String
     }
 }

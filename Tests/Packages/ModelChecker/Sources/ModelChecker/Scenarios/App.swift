@@ -4,7 +4,7 @@ import SimulatedSystem
 /// One declaration of a simulated app.
 struct Declaration: Sendable {
     let version: String
-    var oldestReader: String?
+    var minimumAppVersion: String?
     var protecting: [String] = []
     /// What the closure does; by itself nothing but to begin and to return.
     var work: @Sendable (Ghost, MigrationContext) throws -> Void = { _, _ in }
@@ -40,7 +40,7 @@ func app(
             for declaration in declarations {
                 let hasRun = try migrations.whenMigrating(
                     toVersion: declaration.version,
-                    oldestReader: declaration.oldestReader,
+                    minimumAppVersion: declaration.minimumAppVersion,
                     protecting: declaration.protecting
                 ) { context in
                     if !mark("the closure of \(declaration.version) begins") { throw Died() }

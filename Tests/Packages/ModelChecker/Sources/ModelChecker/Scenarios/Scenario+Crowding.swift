@@ -27,7 +27,7 @@ extension Scenario {
             Declaration(version: "1.2", protecting: [Files.notes]) { _, _ in
                 try Files.rewrite(Files.notes, "NEW NOTES")
             },
-            Declaration(version: "1.2-1", oldestReader: "1.2"),
+            Declaration(version: "1.2-1", minimumAppVersion: "1.2"),
             Declaration(version: "1.3"),
         ]
         return Array(all.prefix(count))

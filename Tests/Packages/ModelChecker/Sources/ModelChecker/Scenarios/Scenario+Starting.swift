@@ -51,7 +51,7 @@ extension Scenario {
         versions: ["2.0"],
         setUp: started("1.0"),
         programs: [
-            app("2.0", [Declaration(version: "2.0", oldestReader: "2.0")]),
+            app("2.0", [Declaration(version: "2.0", minimumAppVersion: "2.0")]),
             Program(name: "app 1.0, which reads the data") { ghost in
                 let hasBegun =
                     ghost.knowledge.begins["2.0"] != nil || ghost.knowledge.returned.contains("2.0")
@@ -60,7 +60,7 @@ extension Scenario {
                     [],
                     finally: { ghost, migrations in
                         if !Machine.isAlive { return }
-                        if hasBegun, migrations.requiredVersion != AppVersion("2.0") {
+                        if hasBegun, migrations.requiredAppVersion != AppVersion("2.0") {
                             ghost.fail(
                                 "An older app is told that it may not use the data, from before the data changes."
                             )
@@ -70,8 +70,8 @@ extension Scenario {
                 return asking.run(ghost)
             },
         ],
-        restart: app("2.0", [Declaration(version: "2.0", oldestReader: "2.0")]),
-        last: app("2.0", [Declaration(version: "2.0", oldestReader: "2.0")]),
+        restart: app("2.0", [Declaration(version: "2.0", minimumAppVersion: "2.0")]),
+        last: app("2.0", [Declaration(version: "2.0", minimumAppVersion: "2.0")]),
         atEnd: { ghost in
             recorded(["2.0"])(ghost)
             if ghost.facts?.floor != "2.0" { ghost.fail("The floor is only ever raised.") }

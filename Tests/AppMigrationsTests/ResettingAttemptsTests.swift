@@ -3,15 +3,15 @@ import Testing
 
 @testable import AppMigrations
 
-@Suite(.temporaryDirectory) struct ForgettingDeathsTests {
+@Suite(.temporaryDirectory) struct ResettingAttemptsTests {
     let folder = TemporaryDirectory.current
 
     private let limited = MigrationManager.Options(attemptLimit: 3)
 
     /// Three processes died in 1.2 and three in 1.3; 1.2 had come to a checkpoint.
     private static let died = """
-        "oldestReader": "1.1",
-        "interrupted": { "version": "1.2", "attempts": 5, "deaths": 2, "protected": [], "appVersion": "1.4",
+        "minimumAppVersion": "1.1",
+        "interruption": { "version": "1.2", "attempts": 5, "deaths": 2, "protected": [], "appVersion": "1.4",
         "startedAt": "2026-11-21T03:54:28Z", "failure": null, "checkpoint": "row 7", "checkpointAppVersion": "1.4",
         "progress": 0.5 },
         "attempted": [ { "version": "1.3", "attempts": 4, "deaths": 3, "appVersion": "1.4" } ],
@@ -23,19 +23,19 @@ import Testing
         try folder.writeState(lastRun: "1.1", baseline: "1.0", launched: "1.4", more: Self.died)
         let manager = try folder.manager("1.4", options: limited)
         #expect(try manager.refusal(of: "1.2").code == .attemptLimitReached)
-        try manager.forgetDeaths()
+        try manager.resetAttempts()
         // The manager that was closed stays so.
         #expect(try manager.refusal(of: "1.2").code == .blocked)
         let status = try manager.status
         #expect(status.lastRunVersion == version("1.1"))
         #expect(status.baseline == version("1.0"))
         #expect(status.launchedVersion == version("1.4"))
-        #expect(status.oldestReader == version("1.1"))
+        #expect(status.minimumAppVersion == version("1.1"))
         #expect(status.interruption?.deaths == 0)
         #expect(status.interruption?.attempts == 5)
         #expect(status.interruption?.checkpoint == "row 7")
         #expect(status.interruption?.progress == 0.5)
-        #expect(status.interruption?.failure == "Its process died; forgetDeaths() was called since.")
+        #expect(status.interruption?.failure == "Its process died; resetAttempts() was called since.")
         #expect(status.attempted.map(\.deaths) == [0])
         #expect(status.attempted.map(\.attempts) == [4])
         let next = try folder.manager("1.4", options: limited)
@@ -46,7 +46,7 @@ import Testing
 
     @Test func `the next three deaths reach the limit again`() throws {
         try folder.writeState(lastRun: "1.1", launched: "1.4", more: Self.died)
-        try folder.manager("1.4", options: limited).forgetDeaths()
+        try folder.manager("1.4", options: limited).resetAttempts()
         var state = try #require(
             try StateFile(location: StateLocation(name: "Library", directory: folder.path)).readState()
         )
@@ -67,14 +67,14 @@ import Testing
         let manager = try folder.manager("1.4", after: "1.1")
         _ = try manager.failure(of: "1.2")
         let before = try folder.stateText()
-        try manager.forgetDeaths()
+        try manager.resetAttempts()
         #expect(try folder.stateText() == before)
     }
 
     @Test func `without a death nothing is saved`() throws {
         let manager = try folder.manager("1.4")
         try folder.makeFolder(folder.obstacle)
-        try manager.forgetDeaths()
+        try manager.resetAttempts()
         #expect(try manager.declare("1.4") == [])
     }
 
@@ -82,7 +82,7 @@ import Testing
         try folder.writeState(lastRun: "1.1", launched: "1.4", more: Self.died)
         let manager = try folder.manager("1.4", options: limited)
         try folder.makeFolder(folder.obstacle)
-        let error = try #require(throws: MigrationError.self) { try manager.forgetDeaths() }
+        let error = try #require(throws: MigrationError.self) { try manager.resetAttempts() }
         #expect(error.code == .stateNotSaved)
         #expect(error.description.contains("No death was forgotten."))
         try folder.remove(folder.obstacle)
@@ -93,14 +93,14 @@ import Testing
         try folder.writeState(lastRun: "1.1", launched: "1.4", more: Self.died)
         let before = try folder.everything()
         let look = try folder.look("1.4")
-        #expect(try #require(throws: MigrationError.self) { try look.forgetDeaths() }.code == .readOnly)
+        #expect(try #require(throws: MigrationError.self) { try look.resetAttempts() }.code == .readOnly)
         let manager = try folder.manager("1.4")
         #expect(try folder.everything() == before)
         let text = try folder.stateText()
-        #expect(throws: MigrationError.self) { try manager.plan { try $0.forgetDeaths() } }
+        #expect(throws: MigrationError.self) { try manager.plan { try $0.resetAttempts() } }
         #expect(try folder.stateText() == text)
         try manager.whenMigrating(toVersion: "1.2") {
-            let error = #expect(throws: MigrationError.self) { try manager.forgetDeaths() }
+            let error = #expect(throws: MigrationError.self) { try manager.resetAttempts() }
             #expect(error?.code == .nested)
         }
     }
@@ -109,7 +109,7 @@ import Testing
         try folder.write("old\n", to: "data")
         let manager = try folder.manager(upgradingTo: "1.1")
         await ProtectedPathTests.die(in: folder)
-        try manager.forgetDeaths()
+        try manager.resetAttempts()
         #expect(try folder.read("data") == "old\n")
         #expect(try manager.status.interruption?.awaitsRestore == false)
     }

@@ -3,25 +3,25 @@ import Testing
 
 @testable import AppMigrations
 
-/// `oldestReader:`, the floor below which no app may use the data.
-@Suite(.temporaryDirectory) struct OldestReaderTests {
+/// `minimumAppVersion:`, the floor below which no app may use the data.
+@Suite(.temporaryDirectory) struct MinimumAppVersionTests {
     let folder = TemporaryDirectory.current
 
     private static func floor(_ folder: TemporaryDirectory) throws -> AppVersion? {
         let location = StateLocation(name: "Library", directory: folder.path)
-        return try StateFile(location: location).readState()?.marks.oldestReader
+        return try StateFile(location: location).readState()?.marks.minimumAppVersion
     }
 
     @Test func `the floor is in the state before the closure runs, and stays when it threw`() throws {
         let manager = try folder.manager("1.4", after: "1.1")
         #expect(throws: MigrationError.self) {
-            try manager.whenMigrating(toVersion: "1.4", oldestReader: "1.3") { () throws in
+            try manager.whenMigrating(toVersion: "1.4", minimumAppVersion: "1.3") { () throws in
                 #expect(try Self.floor(folder) == version("1.3"))
                 throw Failure()
             }
         }
         #expect(try Self.floor(folder) == version("1.3"))
-        #expect(manager.requiredVersion == nil)
+        #expect(manager.requiredAppVersion == nil)
     }
 
     @Test func `the floor stays when protected files are put back`() throws {
@@ -30,26 +30,26 @@ import Testing
         #expect(throws: MigrationError.self) {
             try manager.whenMigrating(
                 toVersion: "1.4",
-                oldestReader: "1.3",
+                minimumAppVersion: "1.3",
                 protecting: [folder.file("data")]
             ) { throw Failure() }
         }
-        #expect(try folder.manager(upgradingTo: "1.2").requiredVersion == version("1.3"))
+        #expect(try folder.manager(upgradingTo: "1.2").requiredAppVersion == version("1.3"))
     }
 
     @Test func `an app below the floor is told which one may use the data, whatever else could not be saved`()
         throws
     {
         // The newer app died in its closure, and its launch was never saved.
-        try folder.writeState(lastRun: "1.1", launched: "1.2", more: #""oldestReader" : "1.4","#)
+        try folder.writeState(lastRun: "1.1", launched: "1.2", more: #""minimumAppVersion" : "1.4","#)
         let manager = try folder.manager("1.3")
-        #expect(manager.requiredVersion == version("1.4"))
+        #expect(manager.requiredAppVersion == version("1.4"))
         #expect(manager.launch == .downgrade(from: version("1.4")))
         #expect(try manager.declare("1.2", "1.3") == [])
         #expect(try manager.plan { try $0.declare("1.3") }.map(\.kind) == [.heldByDowngrade])
         #expect(try Self.floor(folder) == version("1.4"))
         let fitting = try folder.manager("1.4")
-        #expect(fitting.requiredVersion == nil)
+        #expect(fitting.requiredAppVersion == nil)
         #expect(fitting.launch == .upgrade(from: version("1.3")))
         #expect(try fitting.declare("1.2", "1.4") == ["1.2", "1.4"])
     }
@@ -63,9 +63,9 @@ import Testing
     func `an app of the floor's release may use the data`(floor: String, app: String, newer: String?)
         throws
     {
-        try folder.writeState(lastRun: "0", launched: "0", more: "\"oldestReader\" : \"\(floor)\",")
+        try folder.writeState(lastRun: "0", launched: "0", more: "\"minimumAppVersion\" : \"\(floor)\",")
         let manager = try folder.manager(app)
-        #expect(manager.requiredVersion == (newer == nil ? nil : version(floor)))
+        #expect(manager.requiredAppVersion == (newer == nil ? nil : version(floor)))
         let launch = newer.map { MigrationManager.Launch.downgrade(from: version($0)) }
         #expect(manager.launch == launch ?? .upgrade(from: .zero))
     }
@@ -74,7 +74,7 @@ import Testing
         let manager = try folder.manager("1.3", after: "1.1", launched: "1.3")
         let launched = try folder.stateText()
         try folder.write(
-            launched.replacing("\"baseline\"", with: "\"oldestReader\" : \"1.4\", \"baseline\"")
+            launched.replacing("\"baseline\"", with: "\"minimumAppVersion\" : \"1.4\", \"baseline\"")
         )
         let error = try manager.refusal(of: "1.2")
         #expect(error.code == .overtaken)
@@ -83,46 +83,46 @@ import Testing
 
     @Test func `the floor is only ever raised`() throws {
         let manager = try folder.manager("1.4", after: "1.1")
-        try manager.whenMigrating(toVersion: "1.2", oldestReader: "1.2") {}
-        try manager.whenMigrating(toVersion: "1.3", oldestReader: "1.1") {}
+        try manager.whenMigrating(toVersion: "1.2", minimumAppVersion: "1.2") {}
+        try manager.whenMigrating(toVersion: "1.3", minimumAppVersion: "1.1") {}
         #expect(try Self.floor(folder) == version("1.2"))
         try manager.whenMigrating(toVersion: "1.4") {}
         #expect(try Self.floor(folder) == version("1.2"))
         try manager.reset(to: "1.1")
         #expect(try Self.floor(folder) == version("1.2"))
         try manager.forgetState()
-        #expect(try folder.manager("1.1").requiredVersion == nil)
+        #expect(try folder.manager("1.1").requiredAppVersion == nil)
     }
 
     @Test func `what a fresh install begins with has the floors of what it doesn't run`() throws {
         let manager = try folder.manager("1.4")
-        let ran = try manager.whenMigrating(toVersion: "1.2", oldestReader: "1.2") {
+        let ran = try manager.whenMigrating(toVersion: "1.2", minimumAppVersion: "1.2") {
             Issue.record("The closure ran.")
         }
         #expect(!ran)
         #expect(try Self.floor(folder) == version("1.2"))
-        try manager.whenMigrating(toVersion: "1.4-1", oldestReader: "1.4") {
+        try manager.whenMigrating(toVersion: "1.4-1", minimumAppVersion: "1.4") {
             Issue.record("The closure ran.")
         }
         #expect(try Self.floor(folder) == version("1.4"))
         #expect(manager.lastRunVersion == version("1.4-1"))
-        #expect(try folder.manager("1.3").requiredVersion == version("1.4"))
+        #expect(try folder.manager("1.3").requiredAppVersion == version("1.4"))
     }
 
     @Test func `a floor given later to what has run is saved once, and then costs no system call`() throws {
         try folder.writeState(lastRun: "1.4")
-        try folder.manager("1.4").whenMigrating(toVersion: "1.2", oldestReader: "1.2") {}
+        try folder.manager("1.4").whenMigrating(toVersion: "1.2", minimumAppVersion: "1.2") {}
         #expect(try Self.floor(folder) == version("1.2"))
         let manager = try folder.manager("1.4")
         try folder.remove(folder.stateFile)
-        #expect(try manager.whenMigrating(toVersion: "1.1", oldestReader: "1.1") {} == false)
-        #expect(try manager.whenMigrating(toVersion: "1.2", oldestReader: "1.2") {} == false)
+        #expect(try manager.whenMigrating(toVersion: "1.1", minimumAppVersion: "1.1") {} == false)
+        #expect(try manager.whenMigrating(toVersion: "1.2", minimumAppVersion: "1.2") {} == false)
     }
 
     @Test func `an app that is held back raises no floor`() throws {
         let manager = try folder.manager("1.4", after: "1.2", launched: "1.5")
-        #expect(try manager.whenMigrating(toVersion: "1.2", oldestReader: "1.2") {} == false)
-        #expect(try manager.whenMigrating(toVersion: "1.4", oldestReader: "1.4") {} == false)
+        #expect(try manager.whenMigrating(toVersion: "1.2", minimumAppVersion: "1.2") {} == false)
+        #expect(try manager.whenMigrating(toVersion: "1.4", minimumAppVersion: "1.4") {} == false)
         #expect(try Self.floor(folder) == .zero)
     }
 
@@ -130,13 +130,13 @@ import Testing
         let manager = try folder.manager("1.4", after: "1.1", launched: "1.4")
         try folder.makeFolder(folder.obstacle)
         let error = try #require(throws: MigrationError.self) {
-            try manager.whenMigrating(toVersion: "1.4", oldestReader: "1.4") { Issue.record("It ran.") }
+            try manager.whenMigrating(toVersion: "1.4", minimumAppVersion: "1.4") { Issue.record("It ran.") }
         }
         #expect(error.code == .stateNotSaved)
         #expect(try Self.floor(folder) == .zero)
         let other = try folder.manager("1.4")
         let second = try #require(throws: MigrationError.self) {
-            try other.whenMigrating(toVersion: "1.1", oldestReader: "1.1") { Issue.record("It ran.") }
+            try other.whenMigrating(toVersion: "1.1", minimumAppVersion: "1.1") { Issue.record("It ran.") }
         }
         #expect(
             second.description.hasSuffix(
@@ -151,7 +151,7 @@ import Testing
     {
         try folder.writeState(lastRun: "1.1", launched: "1.4")
         let above = """
-            The oldestReader: 1.4-1 of migration 1.4 in manager "Library", \(folder.stateFile), lies above the migration: \
+            The minimumAppVersion: 1.4-1 of migration 1.4 in manager "Library", \(folder.stateFile), lies above the migration: \
             an app of that very version could not use the data. Name at most 1.4. It was not run.
             """
         for (toVersion, floor, code, text) in [
@@ -159,14 +159,14 @@ import Testing
             ("1.1", "1.1.1", .outOfOrder, "Name at most 1.1. It was not run."),
             (
                 "1.4", "1.x", .invalidVersion,
-                "It is the oldestReader: of migration 1.4 in manager \"Library\""
+                "It is the minimumAppVersion: of migration 1.4 in manager \"Library\""
             ),
             ("1.1", "", .invalidVersion, "The migration was not run."),
             ("1.0", "1.1", .outOfOrder, "Name at most 1.0. It was not run."),
         ] {
             let manager = try folder.manager("1.4")
             let error = try #require(throws: MigrationError.self) {
-                try manager.whenMigrating(toVersion: toVersion, oldestReader: floor) {
+                try manager.whenMigrating(toVersion: toVersion, minimumAppVersion: floor) {
                     Issue.record("It ran.")
                 }
             }
@@ -176,7 +176,7 @@ import Testing
             #expect(try Self.floor(folder) == .zero)
             guard code == .outOfOrder else { continue }
             let rows = try folder.manager("1.4").plan {
-                try $0.whenMigrating(toVersion: toVersion, oldestReader: floor) {}
+                try $0.whenMigrating(toVersion: toVersion, minimumAppVersion: floor) {}
             }
             #expect(rows.map(\.kind) == [.refused])
             #expect(rows.first?.error?.code == code)
@@ -184,10 +184,10 @@ import Testing
     }
 
     @Test func `a floor above its migration is refused also where the state has it already`() throws {
-        try folder.writeState(lastRun: "1.4", more: #""oldestReader" : "1.4","#)
+        try folder.writeState(lastRun: "1.4", more: #""minimumAppVersion" : "1.4","#)
         let manager = try folder.manager("1.4")
         let error = try #require(throws: MigrationError.self) {
-            try manager.whenMigrating(toVersion: "1.1", oldestReader: "1.2") {}
+            try manager.whenMigrating(toVersion: "1.1", minimumAppVersion: "1.2") {}
         }
         #expect(error.code == .outOfOrder)
     }
@@ -195,15 +195,15 @@ import Testing
     @Test func `a plan raises no floor`() throws {
         try folder.writeState(lastRun: "1.1", launched: "1.4")
         let rows = try folder.manager("1.4").plan {
-            try $0.whenMigrating(toVersion: "1.1", oldestReader: "1.1") {}
-            try $0.whenMigrating(toVersion: "1.2", oldestReader: "1.2") {}
+            try $0.whenMigrating(toVersion: "1.1", minimumAppVersion: "1.1") {}
+            try $0.whenMigrating(toVersion: "1.2", minimumAppVersion: "1.2") {}
         }
         #expect(rows.map(\.kind) == [.baseline, .willRun])
         #expect(try Self.floor(folder) == .zero)
     }
 
     @Test func `an app below the floor can't set the mark`() throws {
-        try folder.writeState(lastRun: "1.1", launched: "1.2", more: #""oldestReader" : "1.4","#)
+        try folder.writeState(lastRun: "1.1", launched: "1.2", more: #""minimumAppVersion" : "1.4","#)
         let manager = try folder.manager("1.3")
         let before = try folder.stateText()
         let error = try #require(throws: MigrationError.self) { try manager.reset(to: "1.1") }
@@ -220,8 +220,8 @@ import Testing
 
     @Test func `asynchronous migrations raise the floor too`() async throws {
         let manager = try folder.manager("1.4", after: "1.1")
-        try await manager.whenMigrating(toVersion: "1.2", oldestReader: "1.2") { await Task.yield() }
-        try await manager.whenMigrating(toVersion: "1.3", oldestReader: "1.3") { _ in await Task.yield() }
-        #expect(try folder.manager("1.2").requiredVersion == version("1.3"))
+        try await manager.whenMigrating(toVersion: "1.2", minimumAppVersion: "1.2") { await Task.yield() }
+        try await manager.whenMigrating(toVersion: "1.3", minimumAppVersion: "1.3") { _ in await Task.yield() }
+        #expect(try folder.manager("1.2").requiredAppVersion == version("1.3"))
     }
 }

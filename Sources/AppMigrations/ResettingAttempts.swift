@@ -7,19 +7,19 @@ extension MigrationManager {
     ///
     /// - Throws: ``MigrationError`` with the code `readOnly`, `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
     ///   `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed` or `stateNotSaved`. Nothing was forgotten then.
-    public func forgetDeaths() throws(MigrationError) {
+    public func resetAttempts() throws(MigrationError) {
         try requireWritable()
         let locked = try lock()
         let before = try locked.existing()
         var state = before
-        state.marks.forgetDeaths()
+        state.marks.resetAttempts()
         // A later declaration reads the counts under the lock, so this manager has nothing to learn from it.
         if state != before { try locked.save(state, nil, else: "No death was forgotten.") }
     }
 }
 
 extension StateMarks {
-    package mutating func forgetDeaths() {
+    package mutating func resetAttempts() {
         attempted = attempted.map {
             var known = $0
             known.deaths = 0
@@ -28,7 +28,7 @@ extension StateMarks {
         guard var interrupted else { return }
         interrupted.deaths = 0
         // Without a failure the last process counts as dead.
-        interrupted.failure = interrupted.failure ?? "Its process died; forgetDeaths() was called since."
+        interrupted.failure = interrupted.failure ?? "Its process died; resetAttempts() was called since."
         self.interrupted = interrupted
     }
 }

@@ -58,7 +58,7 @@ extension MigrationStatus.Attempt {
         checkpointAppVersion = known.checkpoint?.appVersion
         progress = known.checkpoint?.progress
         self.isUnderWay = isUnderWay
-        awaitsRestore = isUnderWay != true && interruption?.protected.isEmpty == false
+        awaitsRestore = isUnderWay != true && interruption?.isProtecting == true
     }
 }
 

@@ -35,15 +35,14 @@ extension MigrationManager {
         guard var state = locked.state, state.marks.hasLeftover, let interrupted = state.marks.interrupted
         else { return nil }
         let kept: String?
-        do throws(ProtectionFailure) {
-            kept = try FileSnapshot(file.location, locked.lock).keep(interrupted)
+        let version = interrupted.version
+        do throws(SystemCallError) {
+            kept = try SavedFiles(file.location, for: version).keep(from: interrupted.startedAt)
         } catch {
-            throw .protection(error, file.location, interrupted.version)
+            throw file.location.protection(.abandoning, version, error)
         }
-        state.marks.interrupted?.release()
-        if let failure = locked.note(state) {
-            throw locked.protection(failure, .abandoning, for: interrupted.version)
-        }
+        state.marks.interrupted?.isProtecting = false
+        if let failure = locked.note(state) { throw file.location.protection(.abandoning, version, failure.cause) }
         return kept
     }
 }

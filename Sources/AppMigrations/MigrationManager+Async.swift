@@ -60,6 +60,16 @@ extension MigrationManager {
                 isWanted: { () throws(MigrationError) in try requireOpen(admission) }
             )
             guard let attempt = try begin(admission, protecting: paths, locked) else { return false }
+            let listed = Platform.awake
+            while let pause = try attempt.pauseForOthers(
+                since: listed,
+                timeout: options.lockTimeout,
+                isAsynchronous: true
+            ) {
+                // Cancelled: the next look throws.
+                do { try await Task.sleep(nanoseconds: Platform.nanoseconds(pause)) } catch {}
+            }
+            try attempt.begin()
             begun = (attempt.context, locked.identity, nil)
             let failure = await attempt.call(body)
             begun?.duration = attempt.duration

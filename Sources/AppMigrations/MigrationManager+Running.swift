@@ -28,6 +28,13 @@ extension MigrationManager {
                 isWanted: { () throws(MigrationError) in try requireOpen(admission) }
             )
             guard let attempt = try begin(admission, protecting: paths, locked) else { return false }
+            let listed = Platform.awake
+            while let pause = try attempt.pauseForOthers(
+                since: listed,
+                timeout: options.lockTimeout,
+                isAsynchronous: false
+            ) { Platform.pause(pause) }
+            try attempt.begin()
             begun = (attempt.context, locked.identity, nil)
             let failure = attempt.call(body)
             begun?.duration = attempt.duration
@@ -79,7 +86,7 @@ extension MigrationManager {
         switch decision {
         case .run(let attempt, let deaths):
             if Task.isCancelled { throw .cancelledBefore(version, file.location) }
-            let run = try MigrationAttempt(
+            return try MigrationAttempt(
                 version,
                 attempt,
                 deaths: deaths,
@@ -88,8 +95,6 @@ extension MigrationManager {
                 protecting: paths,
                 locked
             )
-            try run.begin()
-            return run
         default:
             let settled = decision.settling(
                 state,

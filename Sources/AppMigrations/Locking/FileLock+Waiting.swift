@@ -63,7 +63,7 @@ extension FileLock {
     /// other. A claimant waits a while for a lock that is held too, since other processes take the lock for a moment to look
     /// at the claim, or at the lock itself.
     static func ifFree(_ location: StateLocation, isClaimant: Bool = false) throws(LockFailure) -> FileLock? {
-        for _ in 1...SnapshotClaim.patience {
+        for _ in 1...200 {
             let lock = try FileLock.open(location)
             let attempt: Attempt
             do throws(LockFailure) {

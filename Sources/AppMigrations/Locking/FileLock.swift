@@ -66,7 +66,7 @@ final class FileLock: Sendable {
             throw .unavailable(error)
         }
         do throws(SystemCallError) {
-            let isClaimed = isClaimant ? false : try SnapshotClaim.stands(location)
+            let isClaimed = isClaimant ? false : try ListLock.isTaken(in: location.snapshotInUse())
             if isClaimed {
                 Platform.release(file.number)
                 return .claimed

@@ -96,21 +96,6 @@ extension Platform {
         return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
     }
 
-    /// What folder a path leads to; `nil` where nothing is.
-    static func identity(ofFolder path: String) throws(SystemCallError) -> FileIdentity? {
-        var status = stat()
-        do throws(SystemCallError) {
-            _ = try retrying("stat") { stat(path, &status) }
-        } catch {
-            if error.errorNumber == ENOENT || error.errorNumber == ENOTDIR { return nil }
-            throw error
-        }
-        return FileIdentity(
-            device: UInt64(truncatingIfNeeded: status.st_dev),
-            file: UInt64(status.st_ino)
-        )
-    }
-
     typealias Mutex = pthread_mutex_t
 
     // Elsewhere than on Apple's systems `PTHREAD_MUTEX_INITIALIZER` is zero bytes and nothing has to be given back; to

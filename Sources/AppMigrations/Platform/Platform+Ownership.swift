@@ -19,7 +19,7 @@ extension Platform {
     /// would lock the others out to whom the file was opened. Where the system doesn't let this process, the file stays as it
     /// is: to have it matters more than whose it is.
     static func keepRights(_ new: Int32, of path: String) throws(SystemCallError) {
-        guard let old = try status(of: path), old.kind == .file else { return }
+        guard let old = try status(path), old.kind == .file else { return }
         let rights = old.permissions & 0o060
         if geteuid() != 0, rights == 0 { return }
         var made = try FileStatus(new)
@@ -51,7 +51,7 @@ extension Platform {
             do throws(SystemCallError) {
                 let made = try openLock(path, making: O_CREAT | O_EXCL)
                 do throws(SystemCallError) {
-                    var model = try status(of: state)
+                    var model = try status(state)
                     if model?.kind != .file { model = try FileStatus(following: folder) }
                     if let model, model.owner != 0 { try give(made, to: model) }
                     return made
@@ -69,15 +69,6 @@ extension Platform {
     private static func give(_ file: Int32, to model: FileStatus) throws(SystemCallError) {
         try setting { () throws(SystemCallError) in
             _ = try retrying("fchown") { fchown(file, model.owner, model.group) }
-        }
-    }
-
-    private static func status(of path: String) throws(SystemCallError) -> FileStatus? {
-        do throws(SystemCallError) {
-            return try FileStatus(ofEntry: path)
-        } catch {
-            if error.errorNumber == ENOENT { return nil }
-            throw error
         }
     }
 
@@ -122,20 +113,28 @@ extension Platform {
         }
     }
 
-    /// Why somebody else may change what stands at `path`, as the end of a sentence; `nil` where nobody else may, or where
-    /// nothing stands.
-    ///
-    /// The group of a user's own, which has the user's number, is that user alone (pam_umask(8), `usergroups`). In a sticky
-    /// folder each user changes only files of their own (chmod(2)).
-    static func foreignWriter(of path: String) throws(SystemCallError) -> String? {
-        guard let found = try status(of: path) else { return nil }
-        if found.owner != geteuid(), found.owner != 0 { return "belongs to user \(found.owner)" }
-        // A link's mode says nothing.
-        let isSticky = found.kind == .directory && found.permissions & 0o1000 != 0
-        if found.kind == .link || isSticky { return nil }
-        if found.permissions & 0o002 != 0 { return "can be written to by every user" }
-        let isOwnGroup = found.group == found.owner
-        if found.permissions & 0o020 != 0, !isOwnGroup { return "can be written to by group \(found.group)" }
-        return nil
+    /// Whether it belongs to this user.
+    static func isOwn(_ status: FileStatus) -> Bool { status.owner == geteuid() }
+
+    /// The user whose a folder is, where this process is root's and the folder isn't; `nil` where nothing stands.
+    static func owner(unlikeRoot folder: String) throws(SystemCallError) -> UInt32? {
+        guard geteuid() == 0, let found = try status(folder) else { return nil }
+        return found.owner == 0 ? nil : found.owner
+    }
+
+    /// Makes a call whose refusal by the file system, or for want of rights, is no error.
+    private static func setting(_ body: () throws(SystemCallError) -> Void) throws(SystemCallError) {
+        do throws(SystemCallError) {
+            try body()
+        } catch {
+            if ![EPERM, ENOSYS, ENOTSUP, EOPNOTSUPP, EINVAL].contains(error.errorNumber) { throw error }
+        }
+    }
+
+    static func isOtherFileSystem(_ error: SystemCallError) -> Bool { error.errorNumber == EXDEV }
+
+    /// Whether a folder can't be moved, though what is in it may be (rename(2)).
+    static func keepsFolder(_ error: SystemCallError) -> Bool {
+        [EXDEV, EBUSY, EPERM, EACCES].contains(error.errorNumber)
     }
 }

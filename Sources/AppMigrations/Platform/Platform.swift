@@ -44,27 +44,28 @@ package enum Platform {
 
     static func text(ofError number: Int32) -> String { String(cString: strerror(number)) }
 
-    package static func failure(_ call: StaticString) -> SystemCallError {
+    package static func failure(_ call: StaticString, _ path: String? = nil) -> SystemCallError {
         let number = errno
-        return SystemCallError(call: call.description, errorNumber: number)
+        return SystemCallError(call: call.description, errorNumber: number, path: path)
     }
 
     /// After a call that returned -1: throws, unless a signal interrupted it.
     @inline(never)
-    static func refuse(_ call: StaticString) throws(SystemCallError) {
-        if errno != EINTR { throw failure(call) }
+    static func refuse(_ call: StaticString, _ path: String?) throws(SystemCallError) {
+        if errno != EINTR { throw failure(call, path) }
     }
 
     /// Repeats a call that a signal interrupted, and throws what else made it return -1.
     @inline(__always)
     package static func retrying<Value: SignedInteger>(
         _ call: StaticString,
+        _ path: String? = nil,
         _ body: () -> Value
     ) throws(SystemCallError) -> Value {
         while true {
             let value = body()
             if value != -1 { return value }
-            try refuse(call)
+            try refuse(call, path)
         }
     }
 
@@ -76,12 +77,12 @@ package enum Platform {
         _ call: StaticString = "open",
         _ body: () -> Int32
     ) throws(SystemCallError) -> Int32 {
-        let descriptor = try retrying(call, body)
+        let descriptor = try retrying(call, nil, body)
         return descriptor > STDERR_FILENO ? descriptor : try raised(descriptor)
     }
 
     @inline(never)
-    private static func raised(_ descriptor: Int32) throws(SystemCallError) -> Int32 {
+    static func raised(_ descriptor: Int32) throws(SystemCallError) -> Int32 {
         defer { closeAfterReading(descriptor) }
         return try retrying("fcntl") { fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) }
     }

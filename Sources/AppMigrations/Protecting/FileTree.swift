@@ -1,183 +1,110 @@
-/// Files and folders as wholes: copied, put back, made durable, removed.
+/// What stands at a path, with everything in it: listed once, then copied, synced or removed.
 ///
-/// Names are bytes, links in a tree are never followed, and no tree is too deep for a path or a thread's stack. The path to a
-/// tree's top is taken as it is, with the links of the folders that it leads through.
-enum FileTree {
-    /// A call of the system that failed, and on which file.
-    struct Failure: Error {
-        let cause: SystemCallError
+/// Links in a tree are never followed. The path to a tree's top is taken as it is, with the links of the folders that it leads through.
+struct FileTree {
+    struct Entry {
+        /// The path from the top on: empty for the top itself, and else with a slash first.
         let path: String
+        let status: FileStatus
     }
 
-    /// Something that stands in the way of a copy, or of putting one back, with its path.
-    enum Obstacle: Error {
-        /// Something that is neither file, folder nor link.
-        case special(String)
-        /// A folder in a tree at which a file system is mounted, whose files don't belong to the tree.
-        case mountPoint(String)
-        /// A place whose file system isn't mounted: files put there would be hidden once it is.
-        case unmounted(String)
-        /// The place of something over which a file system was mounted since: what is on the new file system is not this app's.
-        case mounted(String)
-        /// A link above something to be put back, which wasn't there when the copy was made.
-        case link(String)
-    }
+    let top: String
 
-    /// What stands at `path`; `nil` when nothing does.
-    @inline(never)
-    static func status(_ path: String) throws -> FileStatus? {
-        try FolderTrail(path).find(FileName(path.utf8CString))
-    }
+    /// Each folder comes before what is in it; none where nothing stands at the top.
+    private(set) var entries: [Entry] = []
 
-    /// The device of the file system that a path leads to, also where nothing stands at the path.
-    static func device(_ path: String) throws -> UInt64 {
-        var path = path
-        while path != "/" {
-            do {
-                if let found = try status(path), found.kind == .directory { return found.identity.device }
-            } catch let failure as Failure where failure.cause.isForbidden {
-                // The folder is closed to this user, so the folder above has to tell. It is opened only to put files back.
-            }
-            path = FilePaths.parent(path)
-        }
-        return try FolderTrail(path).at { _ throws(SystemCallError) in
-            try FileStatus(FileName(path.utf8CString), in: Platform.anyFolder)
-        }.identity.device
-    }
-
-    /// Whether a file system is mounted on the way from the folder that a path shares with `folder` to that path, or at it.
-    static func isElsewhere(_ path: String, from folder: String) throws -> Bool {
-        if try device(path) != device(folder) { return true }
-        var path = path
-        while !FilePaths.contains(path, folder) {
-            if Platform.isMountPoint(path) { return true }
-            path = FilePaths.parent(path)
-        }
-        return false
-    }
-
-    /// The identities of a folder and of those above it, by which they are known under other paths: a bind mount gives a
-    /// folder a second path without a link.
-    static func identities(from folder: String) throws -> Set<FileIdentity> {
-        var identities: Set<FileIdentity> = []
-        var path = folder
-        while true {
-            do {
-                if let found = try status(path) { identities.insert(found.identity) }
-            } catch let failure as Failure where failure.cause.isForbidden {
-                // A folder that this process may not look at is none that it could empty.
-            }
-            if path == "/" { return identities }
-            path = FilePaths.parent(path)
+    /// Lists what can be copied and put back.
+    init(toCopy top: String) throws(SystemCallError) {
+        try self.init(top) { path, status, above throws(SystemCallError) in
+            if status.kind == .other { throw Platform.unsupported(path) }
+            let isTopFolder = path == top && status.kind == .directory
+            if !isTopFolder, Platform.isMountPoint(path, status, above: above) { throw Platform.mounted(path) }
         }
     }
 
-    /// Visits what stands at `path` and in it, as far as it can be copied and put back; nothing where nothing stands.
-    ///
-    /// `visit` gets the path of each thing as far as it is text.
-    static func survey(_ path: String, _ visit: (FileStatus, _ path: () -> String) throws -> Void) throws {
-        let walk = FileWalk(path)
-        while let step = try walk.next() {
-            guard case .entry(let name, let status) = step else { continue }
-            let place = walk.trail.place(name)
-            if status.kind == .other { throw FileTree.Obstacle.special(place.path) }
-            try visit(status) { place.path }
-            if status.kind == .directory {
-                try walk.enter(name)
-                if walk.isAtMountPoint { throw FileTree.Obstacle.mountPoint(place.path) }
+    /// Lists what stands there.
+    init(_ top: String) throws(SystemCallError) {
+        try self.init(top) { _, _, _ in }
+    }
+
+    /// `visit` gets each entry before it is looked into, with the device of its folder.
+    private init(
+        _ top: String,
+        _ visit: (_ path: String, FileStatus, _ above: UInt64) throws(SystemCallError) -> Void
+    ) throws(SystemCallError) {
+        self.top = top
+        guard let status = try Platform.status(top) else { return }
+        let folder = try Platform.identity(ofFolder: FilePaths.parent(top))
+        try visit(top, status, folder?.device ?? status.identity.device)
+        entries.append(Entry(path: "", status: status))
+        var index = 0
+        while index < entries.count {
+            let entry = entries[index]
+            index += 1
+            if entry.status.kind != .directory { continue }
+            for name in try Platform.names(in: top + entry.path, strictly: true) {
+                let path = entry.path + "/" + name
+                // Another process may have removed it meanwhile, as a connection to a database removes files.
+                guard let status = try Platform.status(top + path) else { continue }
+                try visit(top + path, status, entry.status.identity.device)
+                entries.append(Entry(path: path, status: status))
             }
         }
     }
 
-    /// Removes what stands at `path`, if anything does.
-    static func remove(_ path: String) throws {
-        let mounted = try remove(FileName(path.utf8CString), in: Platform.anyFolder, path)
-        if let first = mounted.first { throw FileTree.Obstacle.mountPoint(first) }
-    }
-
-    /// Removes a name from an open folder, if it is there, with everything in it; gives the paths of the file systems that are
-    /// mounted in it, which stay.
-    static func remove(
-        _ name: FileName,
-        in folder: Int32,
-        _ path: String,
-        above: FileIdentity? = nil
-    ) throws -> [String] {
-        // Another process may put something into a folder that has just been emptied.
-        for _ in 0..<FileTree.patience {
-            do {
-                return try remove(FileWalk(path, name, in: folder, above: above))
-            } catch let failure as Failure where failure.cause.isNotEmpty {
-                continue
+    /// Removes what stands at a path, if anything does; nothing where something is mounted in it.
+    static func remove(_ top: String) throws(SystemCallError) {
+        let tree = try FileTree(top) { path, status, above throws(SystemCallError) in
+            if Platform.isMountPoint(path, status, above: above) { throw Platform.mounted(path) }
+            // A folder can't be listed or emptied by its owner without the rights to it.
+            if status.kind == .directory, status.permissions & 0o700 != 0o700 {
+                try Platform.setPermissions(path, status.permissions | 0o700)
             }
         }
-        return try remove(FileWalk(path, name, in: folder, above: above))
-    }
-
-    /// How often to try again where another process got in between by chance.
-    static var patience: Int { 100 }
-
-    private static func remove(_ walk: FileWalk) throws -> [String] {
-        var mounted: [String] = []
-        while let step = try walk.next() {
-            switch step {
-            case .entry(let name, let status) where status.kind == .directory:
-                if try !walk.enterToChange(name, status) { mounted.append(walk.trail.path(name)) }
-            case .entry(let name, _):
-                try removing(walk.trail, name) { folder throws(SystemCallError) in
-                    try Platform.removeFile(name, in: folder)
+        for entry in tree.entries.reversed() {
+            do throws(SystemCallError) {
+                if entry.status.kind == .directory {
+                    try Platform.removeFolder(top + entry.path)
+                } else {
+                    try Platform.removeFile(top + entry.path)
                 }
-            case .left(let name):
-                if !mounted.isEmpty {
-                    let path = walk.trail.path(name)
-                    if mounted.contains(where: { FilePaths.contains(path, $0) }) { continue }
-                }
-                try removing(walk.trail, name) { folder throws(SystemCallError) in
-                    try Platform.removeFolder(name, in: folder)
-                }
-            case .end: continue
+            } catch {
+                if !error.isAbsent { throw error }
             }
         }
-        return mounted
     }
 
-    /// Another process may have removed it meanwhile, as a connection to a database does with the files beside it.
-    private static func removing(
-        _ trail: FolderTrail,
-        _ name: FileName,
-        _ body: (Int32) throws(SystemCallError) -> Void
-    ) throws {
-        do {
-            try trail.at(name, body)
-        } catch {
-            if !error.cause.isAbsent { throw error }
+    /// The path of a manager's state in the tree, if there is one.
+    var state: String? {
+        let suffix = StateLocation.suffix.description.utf8.reversed()
+        let found = entries.first { $0.status.kind == .file && $0.path.utf8.reversed().starts(with: suffix) }
+        return found.map { top + $0.path }
+    }
+}
+
+extension FileTree {
+    /// Copies the tree to a place where nothing stands, with owners, rights, extended attributes and times.
+    func copy(to target: String, _ progress: inout CopyProgress) throws {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
+        defer { buffer.deallocate() }
+        var isCloning = true
+        for entry in entries {
+            let (path, copy) = (top + entry.path, target + entry.path)
+            try progress.reach(path)
+            progress.add(CopyProgress.costOfEntry)
+            switch entry.status.kind {
+            case .directory: try Platform.makeDirectory(copy)
+            case .link: try Platform.copyLink(path, to: copy, entry.status)
+            case .file, .other:
+                try Platform.copyFile(path, to: copy, buffer, isCloning: &isCloning) { count in
+                    progress.add(UInt64(count))
+                    try progress.reach(path)
+                }
+            }
         }
-    }
-
-    /// Makes a call with a path, which its failure names.
-    static func at<Value>(
-        _ path: String,
-        call: (String) throws(SystemCallError) -> Value
-    ) throws(Failure) -> Value {
-        try at(path) { () throws(SystemCallError) in try call(path) }
-    }
-
-    /// Calls what can fail by a call or by a cancelled task.
-    static func at(_ place: FolderTrail.Place, _ body: () throws -> Void) throws {
-        do {
-            try body()
-        } catch let error as SystemCallError {
-            throw Failure(cause: error, path: place.path)
-        }
-    }
-
-    static func at<Value>(_ path: String, _ body: () throws(SystemCallError) -> Value) throws(Failure)
-        -> Value
-    {
-        do throws(SystemCallError) {
-            return try body()
-        } catch {
-            throw Failure(cause: error, path: path)
+        // Last, since each new file changes its folder's time, and a folder may take no file with the rights that it gets.
+        for entry in entries.reversed() where entry.status.kind == .directory {
+            try Platform.copyAttributes(ofFolder: top + entry.path, to: target + entry.path)
         }
     }
 }

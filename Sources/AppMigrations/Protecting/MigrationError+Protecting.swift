@@ -1,130 +1,127 @@
-extension MigrationError {
-    /// The error for files that could not be copied or put back, with their manager and migration.
-    @inline(never)
-    static func protection(
-        _ failure: ProtectionFailure,
-        _ location: StateLocation,
-        _ version: AppVersion?
-    ) -> MigrationError {
-        let migration: Message = version.map { "migration \($0)" } ?? "a migration"
-        if failure.cause is CancellationError {
-            return MigrationError(
-                .cancelled,
-                manager: location.name,
-                version: version,
-                path: location.path,
-                underlying: failure.cause,
-                """
-                The task was cancelled while manager \(location.name.quoted) copied the files that \(migration) protects. \
-                Nothing was run and nothing changed in \(location.state). Make a new manager to try again.
-                """
-            )
-        }
+/// What was being done with protected files when it failed.
+enum ProtectionStage {
+    case taking, restoring, missing, noting, withdrawing, abandoning, clearing
+
+    /// What failed, and what follows from it.
+    func text(_ migration: Message, _ location: StateLocation) -> (subject: Message, end: Message) {
         let wayOut: Message =
             "MigrationManager.abandonRestore(named:stateDirectory:lockTimeout:) gives it up: the files stay as they are then"
-        let (subject, end): (Message, Message) =
-            switch failure.stage {
-            case .taking:
-                (
-                    "The files that \(migration) protects could not be copied",
-                    "Nothing was run and nothing changed. Mend that and make a new manager."
-                )
-            case .restoring:
-                (
-                    "The files that \(migration) protects could not be put back",
-                    """
-                    Their copy in \(location.snapshot) is kept, and the next start tries again. \
-                    Don't write to those files before it succeeded. \(wayOut), and the copy in a folder beside the \
-                    state.
-                    """
-                )
-            case .missing:
-                (
-                    "The files that \(migration) protects could not be put back",
-                    "Nothing was changed. Bring that copy back and start again. \(wayOut)."
-                )
-            case .abandoning:
-                (
-                    "To put back the files that \(migration) protects could not be given up",
-                    """
-                    Their copy is kept, in \(location.snapshot) or beside it, and the files are as they were. Mend that and \
-                    call it again.
-                    """
-                )
-            case .keeping:
-                (
-                    "Copies of files that \(migration) protected, which no state lists, could not be put aside",
-                    """
-                    They are kept, in \(location.snapshot) or beside it. Nothing was run and nothing changed. Mend that and make a \
-                    new manager.
-                    """
-                )
-            case .noting:
-                (
-                    "The files that \(migration) protects were put back, but that could not be noted",
-                    """
-                    Their copy in \(location.snapshot) is kept, and the next start puts it back again. \
-                    Don't write to those files before it succeeded.
-                    """
-                )
-            case .withdrawing:
-                (
-                    "The note that \(migration) begins could not be taken back, though it was not run",
-                    """
-                    A copy of the files it protects is in \(location.snapshot), is kept, and the next start puts it \
-                    back. Don't write to those files before it succeeded.
-                    """
-                )
-            case .clearing:
-                (
-                    "The copy \(location.snapshot), which nothing needs any more, could not be removed",
-                    "No data is concerned; the next start that takes the lock tries again."
-                )
-            }
+        return switch self {
+        case .taking:
+            (
+                "The files that \(migration) protects could not be copied",
+                "Nothing was run and nothing changed. Mend that and make a new manager."
+            )
+        case .restoring:
+            (
+                "The files that \(migration) protects could not be put back",
+                """
+                Their copy in \(location.snapshot) is kept, and the next start tries again. Don't write to those files before it \
+                succeeded. \(wayOut), and the copy in a folder beside the state.
+                """
+            )
+        case .missing:
+            (
+                "The files that \(migration) protects could not be put back",
+                "Nothing was changed. Bring that copy back and start again. \(wayOut)."
+            )
+        case .abandoning:
+            (
+                "The restore of \(migration) could not be abandoned",
+                """
+                The copies are kept, in \(location.snapshot) or beside it, and the files are as they were. Mend that and call it again.
+                """
+            )
+        case .noting:
+            (
+                "The files that \(migration) protects were put back, but that could not be noted",
+                """
+                The next start looks for what is left to put back. Don't write to those files before it succeeded.
+                """
+            )
+        case .withdrawing:
+            (
+                "The note that \(migration) begins could not be taken back, though it was not run",
+                """
+                A copy of the files it protects is in \(location.snapshot), is kept, and the next start puts it back. Don't write to \
+                those files before it succeeded.
+                """
+            )
+        case .clearing:
+            (
+                "The copy \(location.snapshot), which nothing needs any more, could not be removed",
+                "No data is concerned; the next start that takes the lock tries again."
+            )
+        }
+    }
+}
+
+extension StateLocation {
+    /// The error for protected files at a path, with the reason in words.
+    func protection(
+        _ stage: ProtectionStage,
+        _ version: AppVersion?,
+        at path: String,
+        _ reason: Message,
+        because cause: (any Error)? = nil
+    ) -> MigrationError {
+        let migration: Message = version.map { "migration \($0)" } ?? "a migration"
+        let (subject, end) = stage.text(migration, self)
         return MigrationError(
             .protectionFailed,
-            manager: location.name,
+            manager: name,
             version: version,
-            path: failure.path,
-            underlying: failure.cause,
-            "\(subject) by manager \(location.name.quoted): \(failure.reason). \(end)"
+            path: path,
+            underlying: cause,
+            "\(subject) by manager \(name.quoted): \(reason). \(end)"
         )
     }
 
-    /// What an event tells of copies whose state was lost.
-    static func unlisted(_ kept: String, _ location: StateLocation) -> MigrationError {
+    /// The error for what was thrown while protected files were taken or put back.
+    func protection(_ stage: ProtectionStage, _ version: AppVersion?, _ error: any Error) -> MigrationError {
+        switch error {
+        case let error as MigrationError where error.managerName == name: return error
+        case let error as SystemCallError:
+            let isUnnameable = error.errorNumber == Platform.notText
+            let reason: Message =
+                isUnnameable
+                ? "\(error.path ?? snapshot) leads to a name that is no UTF-8, so no path can name it" : "\(error)"
+            return protection(stage, version, at: error.path ?? snapshot, reason, because: error)
+        case is CancellationError:
+            let migration: Message = version.map { "migration \($0)" } ?? "a migration"
+            return MigrationError(
+                .cancelled,
+                manager: name,
+                version: version,
+                path: path,
+                underlying: error,
+                """
+                The task was cancelled while manager \(name.quoted) copied the files that \(migration) protects. \
+                Nothing was run and nothing changed in \(state). Make a new manager to try again.
+                """
+            )
+        default: return protection(stage, version, at: snapshot, "\(error)", because: error)
+        }
+    }
+}
+
+extension MigrationError {
+    /// What an event tells of copies that were moved aside.
+    static func kept(_ folder: String, _ reason: Message, _ location: StateLocation) -> MigrationError {
         MigrationError(
             .protectionFailed,
             manager: location.name,
-            path: kept,
+            path: folder,
             """
             Copies of files that a migration of manager \(location.name.quoted) protected were in \(location.snapshot) \
-            without a state. They are kept in \(kept), and this library puts nothing of them back and removes nothing. Compare \
+            \(reason). They are kept in \(folder), and this library puts nothing of them back and removes nothing. Compare \
             them with the data, then remove the folder.
             """
         )
     }
 
     /// The work of a closure that returned, or what a closure named, is not on the disk.
-    static func notSynchronized(
-        _ failure: FileFailure,
-        _ location: StateLocation,
-        _ version: AppVersion
-    ) -> MigrationError {
-        let reason: Message = "\(failure.path): \(failure.cause)"
-        return unsynchronized(failure.path, underlying: failure.cause, reason, location, version)
-    }
-
-    static func unsynchronizable(
-        _ path: String,
-        _ reason: Message,
-        _ location: StateLocation,
-        _ version: AppVersion
-    ) -> MigrationError {
-        unsynchronized(path, "\(path.quoted): \(reason)", location, version)
-    }
-
-    private static func unsynchronized(
+    static func unsynchronized(
         _ path: String,
         underlying: (any Error)? = nil,
         _ reason: Message,
@@ -138,7 +135,7 @@ extension MigrationError {
             path: path,
             underlying: underlying,
             """
-            What migration \(version) of manager \(location.name.quoted) wrote could not be brought to the medium: \
+            What migration \(version) of manager \(location.name.quoted) wrote could not be synced to disk: \
             \(reason). It is not recorded in \(location.state), and will run again with the next manager.
             """
         )

@@ -1,69 +1,49 @@
 /// Protected files under the lock: put back, and their copies removed.
 extension LockedState {
     /// Puts back what the intent of a dead process protected, before anyone can write newer data over it, and clears away a
-    /// snapshot that no intent lists.
+    /// snapshot that no intent asks for.
     func recover() throws(MigrationError) {
         guard let state else { return }
-        if let interrupted = state.marks.interrupted, !interrupted.protected.isEmpty {
-            try restore(interrupted)
+        let version = state.marks.interrupted?.version
+        if state.marks.hasLeftover, let version {
+            try restore(version)
             try finishRestore(state)
-        } else if discardSnapshot(state.marks.interrupted?.version, synchronizing: true) {
-            if state.marks.hasSpentSnapshot { forgetSnapshot() }
+        } else if discardSnapshot(version), state.marks.hasSpentSnapshot {
+            forgetSnapshot()
         }
     }
 
-    /// Moves copies aside that stand there before the first state, which was lost with the list of them.
+    /// Moves copies aside that stand there before the first state, which was lost.
     ///
-    /// They may be the only good ones, and beside a state that doesn't list them they would be removed.
-    func keepUnlisted() throws(MigrationError) {
-        let kept: String?
-        do throws(ProtectionFailure) {
-            kept = try FileSnapshot(location, lock).keepUnlisted()
+    /// They may be the only good ones, and beside a state that doesn't ask for them they would be removed. Where they can't be moved or
+    /// marked, they stay, and the first save tells of the folder's trouble.
+    func keepUnlisted() {
+        do throws(SystemCallError) {
+            guard let kept = try SavedFiles(location, for: nil).keep(from: Platform.now) else { return }
+            send(MigrationEvent(.leftoverNotRemoved, location.name, error: .kept(kept, "without a state", location)))
         } catch {
-            throw .protection(error, location, nil)
+            send(MigrationEvent(.leftoverNotRemoved, location.name, error: location.protection(.clearing, nil, error)))
         }
-        guard let kept else { return }
-        send(MigrationEvent(.leftoverNotRemoved, location.name, error: .unlisted(kept, location)))
     }
 
     /// Puts files back, if the lock is the one at its path.
-    func restore(_ interrupted: Interruption) throws(MigrationError) {
-        try confirm(or: .restoring, for: interrupted.version)
-        do throws(ProtectionFailure) {
-            try FileSnapshot(location, lock).restore(interrupted) { fraction, note in
-                self.sendProgress(fraction, note, interrupted.version, attempt: interrupted.attempts)
-            }
+    func restore(_ version: AppVersion) throws(MigrationError) {
+        do {
+            try confirm()
+            try SavedFiles(location, for: version).putBack()
         } catch {
-            throw .protection(error, location, interrupted.version)
+            throw location.protection(.restoring, version, error)
         }
-    }
-
-    /// Tells of files that are being copied or put back.
-    func sendProgress(_ fraction: Double, _ note: String, _ version: AppVersion, attempt: Int) {
-        send(
-            MigrationEvent(
-                .progressed,
-                location.name,
-                version: version,
-                previousVersion: state?.marks.lastRun,
-                attempt: attempt,
-                fraction: fraction,
-                note: note,
-                isOfFiles: true
-            )
-        )
     }
 
     /// Saves that files were put back, and only then removes their copies.
     ///
-    /// While the state lists the files, the next start puts them back again, over whatever is written to them meanwhile.
+    /// While the state asks for them, the next start looks again for what is left to be put back.
     func finishRestore(_ restored: MigrationState) throws(MigrationError) {
         var next = restored
         let version = next.marks.interrupted?.version
-        next.marks.interrupted?.release()
-        if let failure = note(next) {
-            throw protection(failure, .noting, for: version)
-        }
+        next.marks.interrupted?.isProtecting = false
+        if let failure = note(next) { throw location.protection(.noting, version, failure.cause) }
         // The event comes after the save: until then a start waits for this thread, and the handler may wait for that start.
         send(MigrationEvent(.restored, location.name, version: version))
         discardSnapshot(version)
@@ -79,46 +59,23 @@ extension LockedState {
         }
     }
 
-    /// The error for a save on which protected files depend.
-    func protection(
-        _ failure: SaveFailure,
-        _ stage: ProtectionFailure.Stage,
-        for version: AppVersion?
-    ) -> MigrationError {
-        .protection(.failed(failure.cause, location.state, stage), location, version)
-    }
-
-    private func confirm(
-        or stage: ProtectionFailure.Stage,
-        for version: AppVersion?
-    ) throws(MigrationError) {
-        do throws(LockLoss) {
-            try confirm()
-        } catch {
-            throw .protection(.failed(error, location.lock, stage), location, version)
-        }
-    }
-
-    /// Removes a snapshot that no state refers to; `synchronizing` when that state may stand in memory only.
+    /// Removes a snapshot that no state asks for.
     ///
     /// Gives whether none is there any more.
     @discardableResult
-    func discardSnapshot(_ version: AppVersion?, synchronizing: Bool = false) -> Bool {
-        let failure: MigrationError
-        do throws(LockLoss) {
+    func discardSnapshot(_ version: AppVersion?) -> Bool {
+        do {
+            let files = try SavedFiles(location, for: version)
             try confirm()
-            do throws(ProtectionFailure) {
-                try FileSnapshot(location, lock).remove(synchronizing: synchronizing)
-                return true
-            } catch {
-                failure = .protection(error, location, nil)
-            }
+            guard let kept = try files.discard() else { return true }
+            let error = MigrationError.kept(kept, "with what can't be removed: the state of a manager, or a name that no path can give", location)
+            send(MigrationEvent(.leftoverNotRemoved, location.name, version: version, error: error))
+            return true
         } catch {
-            let consequence: Message = "\(location.snapshot) was not removed."
-            failure = .lockLost(error, version, location, consequence: consequence)
+            let error = location.protection(.clearing, version, error)
+            send(MigrationEvent(.leftoverNotRemoved, location.name, version: version, error: error))
+            return false
         }
-        send(MigrationEvent(.leftoverNotRemoved, location.name, version: version, error: failure))
-        return false
     }
 
     /// Saves that the snapshot of a recorded migration is gone.

@@ -5,27 +5,17 @@ extension MigrationAttempt {
     /// The intent may stand all the same. Then it is taken back: nothing was run, the app goes on with its files, and the next
     /// start would put the copies over what the app wrote.
     func withdraw(_ failure: SaveFailure) -> MigrationError {
-        files?.claim?.end()
+        files?.endClaim()
         var failure = failure
         if failure.isRenamed {
             if let second = locked.note(before) {
-                if files != nil { return locked.protection(second, .withdrawing, for: version) }
+                if files != nil { return location.protection(.withdrawing, version, second.cause) }
             } else {
                 failure = SaveFailure(cause: failure.cause, isRenamed: false)
             }
         }
         if files != nil { locked.discardSnapshot(version) }
         return .notSaved(failure, version, location, consequence: "Migration \(version) was not run.")
-    }
-
-    /// The error for an intent that stands and must not: `reason`, once the intent is taken back.
-    func withdraw(_ reason: MigrationError) -> MigrationError {
-        files?.claim?.end()
-        if let failure = locked.note(before) {
-            return locked.protection(failure, .withdrawing, for: version).following(reason)
-        }
-        locked.discardSnapshot(version)
-        return reason
     }
 
     /// The error of a closure that ended without its lock: nothing of it is recorded or put back.

@@ -9,7 +9,7 @@ final class MigrationAttempt {
     private let token: RunToken
 
     /// What is put back unless the record is saved; `nil` where the closure protects nothing.
-    let files: FileProtection?
+    let files: Snapshot?
 
     /// The state without the intent, and with it.
     let before: MigrationState
@@ -21,7 +21,7 @@ final class MigrationAttempt {
     var version: AppVersion { context.version }
     var location: StateLocation { locked.location }
 
-    /// Copies what is protected; ``begin()`` comes next.
+    /// Lists what is protected; ``begin()`` comes next.
     init(
         _ version: AppVersion,
         _ attempt: Int,
@@ -34,12 +34,10 @@ final class MigrationAttempt {
         self.locked = locked
         self.current = current
         before = try locked.existing()
-        do throws(ProtectionFailure) {
-            files = try FileSnapshot(locked.location, locked.lock).take(paths) { fraction, note in
-                locked.sendProgress(fraction, note, version, attempt: attempt)
-            }
+        do {
+            files = try Snapshot(of: paths, version, locked.location, locked.lock)
         } catch {
-            throw .protection(error, locked.location, version)
+            throw locked.location.protection(.taking, version, error)
         }
         let checkpoint = before.marks.attempts(at: version)?.checkpoint
         context = MigrationContext(
@@ -62,8 +60,7 @@ final class MigrationAttempt {
                 version: version,
                 attempts: attempt,
                 deaths: deaths,
-                protected: files?.paths.map(\.relative) ?? [],
-                stateDirectory: files?.stateFolder,
+                isProtecting: files != nil,
                 appVersion: current,
                 startedAt: Platform.now,
                 checkpoint: checkpoint
@@ -72,20 +69,33 @@ final class MigrationAttempt {
         )
     }
 
-    /// Saves the intent.
+    /// How long to wait for another manager that protects the same files, before ``begin()``; `nil` where nobody does.
+    func pauseForOthers(
+        since began: Duration,
+        timeout: Duration?,
+        isAsynchronous: Bool
+    ) throws(MigrationError) -> Duration? {
+        guard let files else { return nil }
+        do {
+            let waited = Platform.awake - began
+            return try files.pauseForOthers(waited: waited, timeout: timeout, isAsynchronous: isAsynchronous)
+        } catch {
+            throw location.protection(.taking, version, error)
+        }
+    }
+
+    /// Copies what is protected, and saves the intent.
     func begin() throws(MigrationError) {
+        do {
+            try files?.fill { fraction, note in self.send(copying: note, fraction) }
+        } catch {
+            throw location.protection(.taking, version, error)
+        }
         reach(.beforeIntent)
         do throws(SaveFailure) {
             try locked.save(intent)
         } catch {
             throw withdraw(error)
-        }
-        // A second time: another manager may have copied the same files while this one did. Each has saved its intent by
-        // now, so at least one of the two sees the other's.
-        do throws(ProtectionFailure) {
-            try files?.refuseUnfinished()
-        } catch {
-            throw withdraw(.protection(error, location, version))
         }
         reach(.beforeClosure)
         locked.send(event(.started))
@@ -135,8 +145,8 @@ final class MigrationAttempt {
     @inline(never)
     func finish(_ failure: (any Error)?) throws(MigrationError) {
         do throws(LockLoss) {
-            // The claim keeps other processes away until the lock is certain.
-            defer { files?.claim?.end() }
+            // The list's lock keeps other processes away until the state's is certain.
+            defer { files?.endClaim() }
             try locked.takeAgain()
         } catch {
             throw lost(error, failure)
@@ -148,10 +158,16 @@ final class MigrationAttempt {
 
     /// Syncs the closure's work to disk: the record may not be more durable than the work.
     private func synchronize() throws(MigrationError) {
-        do throws(FileFailure) {
-            try files?.synchronize()
+        do throws(SystemCallError) {
+            try files?.synchronizeWork()
         } catch {
-            let failure = MigrationError.notSynchronized(error, location, version)
+            let failure = MigrationError.unsynchronized(
+                error.path ?? location.directory,
+                underlying: error,
+                "\(error)",
+                location,
+                version
+            )
             let restored: Message
             do throws(MigrationError) {
                 restored = try putBack(failure: failure.description)
@@ -176,7 +192,7 @@ final class MigrationAttempt {
         if files != nil {
             // The migration stays the interrupted one until its snapshot is gone, so that every start looks for it.
             recorded.marks.interrupted = intent.marks.interrupted
-            recorded.marks.interrupted?.release()
+            recorded.marks.interrupted?.isProtecting = false
         }
         reach(.beforeRecord)
         do throws(SaveFailure) {
@@ -207,18 +223,34 @@ final class MigrationAttempt {
     @inline(never)
     private func putBack(failure: String) throws(MigrationError) -> Message {
         let ended = intent.failing(failure)
-        guard files != nil, let interrupted = intent.marks.interrupted else {
+        guard files != nil else {
             let isNoted = locked.note(ended) == nil
             return isNoted ? "" : " The attempt could not be noted either and counts as a death."
         }
         do throws(MigrationError) {
-            try locked.restore(interrupted)
+            try locked.restore(version)
         } catch {
             _ = locked.note(ended)
             throw error
         }
         try locked.finishRestore(ended)
         return " The protected files are what they were before it."
+    }
+
+    /// Tells of files that are being copied.
+    private func send(copying note: String, _ fraction: Double) {
+        locked.send(
+            MigrationEvent(
+                .progressed,
+                location.name,
+                version: version,
+                previousVersion: context.previousVersion,
+                attempt: context.attempt,
+                fraction: fraction,
+                note: note,
+                isOfFiles: true
+            )
+        )
     }
 
     func event(_ kind: MigrationEvent.Kind, _ error: MigrationError? = nil) -> MigrationEvent {

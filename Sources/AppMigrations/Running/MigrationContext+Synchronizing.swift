@@ -27,27 +27,21 @@ extension MigrationContext {
 
     private func synchronize(one path: String) throws(MigrationError) {
         if path.isEmpty || path.utf8.contains(0) || path.hasPrefix("file:") {
-            throw .unsynchronizable(path, "it is not the path of a file or folder", location, version)
+            let reason: Message = "\(path.quoted): it is not the path of a file or folder"
+            throw .unsynchronized(path, reason, location, version)
         }
-        do throws(FileFailure) {
-            try FileFailure.at(path) {
-                let stateFolder = try resolved(location.directory)
-                // realpath(3) makes a path absolute, and fails where nothing stands.
-                try FileTree.synchronizeWork([try resolved(path)], upTo: stateFolder, by: lock)
-                // A link's own name stands in another folder than the file that the link leads to.
-                let folder = path.utf8.contains(0x2F) ? FilePaths.parent(path) : "."
-                try FileTree.synchronizeFolders(from: try resolved(folder, of: path), upTo: stateFolder)
-            }
+        do throws(SystemCallError) {
+            let stateFolder = try Platform.resolved(location.directory)
+            // realpath(3) makes a path absolute, and fails where nothing stands.
+            try FileTree.synchronizeWork([try Platform.resolved(path)], upTo: stateFolder, by: lock)
+            // A link's own name stands in another folder than the file that the link leads to.
+            let folder = path.utf8.contains(0x2F) ? FilePaths.parent(path) : "."
+            try FileTree.synchronizeFolders(from: try Platform.resolved(folder), upTo: stateFolder)
         } catch {
-            if let cause = error.cause as? SystemCallError, cause.errorNumber == Platform.noEntry {
-                let reason: Message = "nothing is there; after a removal name the folder that held it"
-                throw .unsynchronizable(path, reason, location, version)
-            }
-            throw .notSynchronized(error, location, version)
+            let reason: Message =
+                error.errorNumber == Platform.noEntry
+                ? "\(path.quoted): nothing is there; after a removal name the folder that held it" : "\(error)"
+            throw .unsynchronized(error.path ?? path, underlying: error, reason, location, version)
         }
-    }
-
-    private func resolved(_ path: String, of named: String? = nil) throws -> String {
-        try FileTree.at(named ?? path) { () throws(SystemCallError) in try Platform.resolved(path) }
     }
 }

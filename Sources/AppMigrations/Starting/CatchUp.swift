@@ -26,8 +26,8 @@ extension StateMarks {
             // them.
             if hasLeftover, error.code == .stateNotSaved || error.code == .stateUnreadable {
                 let cause = error.underlyingError ?? error
-                let failure = ProtectionFailure.failed(cause, error.path ?? location.state, .restoring)
-                throw .protection(failure, location, version)
+                let path = error.path ?? location.state
+                throw location.protection(.restoring, version, at: path, "\(cause)", because: cause)
             }
             if hasLeftover, error.code == .lockTimeout || error.code == .cancelled {
                 throw error.beforeRestore(of: version)
@@ -73,10 +73,9 @@ extension StateMarks {
         guard hasLeftover else { return false }
         let location = file.location
         do throws(SystemCallError) {
-            if try SnapshotClaim.stands(location) { return false }
+            if try ListLock.isTaken(in: location.snapshotInUse()) { return false }
         } catch {
-            let failure = ProtectionFailure.failed(error, location.snapshot, .restoring)
-            throw .protection(failure, location, interrupted?.version)
+            throw location.protection(.restoring, interrupted?.version, error)
         }
         if case .marks(let marks) = try file.readMarks() { self = marks }
         return hasLeftover

@@ -65,7 +65,7 @@ extension StartOutcome {
             throw .lockLost(error, nil, locked.location, consequence: "Nothing was run.")
         }
         let outcome = try made(of: answer, current, earliest: earliest, file.location)
-        try locked.keepUnlisted()
+        locked.keepUnlisted()
         let state = MigrationState(name: file.location.name, marks: outcome.marks)
         try locked.save(state, nil, else: "Nothing was run.")
         return outcome

@@ -5,10 +5,8 @@ package struct Interruption: Equatable, Sendable {
     package internal(set) var attempts: Int
     /// How many processes of `appVersion` died in it before this one.
     package internal(set) var deaths: Int
-    /// The paths that a snapshot holds, and which are to be put back.
-    var protected: [String]
-    /// Where the state was then, without links: `protected` counts its paths from there.
-    var stateDirectory: String?
+    /// Whether a snapshot holds files that are to be put back; its own list says which.
+    var isProtecting: Bool
     package internal(set) var appVersion: AppVersion
     var startedAt: Int64
     /// The error that ended the attempt; `nil` while the closure runs, or when its process died.
@@ -22,8 +20,7 @@ package struct Interruption: Equatable, Sendable {
         version: AppVersion,
         attempts: Int,
         deaths: Int,
-        protected: [String] = [],
-        stateDirectory: String? = nil,
+        isProtecting: Bool = false,
         appVersion: AppVersion,
         startedAt: Int64,
         failure: String? = nil,
@@ -33,19 +30,12 @@ package struct Interruption: Equatable, Sendable {
         self.version = version
         self.attempts = attempts
         self.deaths = deaths
-        self.protected = protected
-        self.stateDirectory = stateDirectory
+        self.isProtecting = isProtecting
         self.appVersion = appVersion
         self.startedAt = startedAt
         self.failure = failure
         self.checkpoint = checkpoint
         self.lease = lease
-    }
-
-    /// Lets go of the snapshot, whose files are put back or stay as they are.
-    mutating func release() {
-        protected = []
-        stateDirectory = nil
     }
 }
 

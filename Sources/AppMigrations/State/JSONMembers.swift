@@ -3,7 +3,7 @@
 /// Members with other keys are passed over and checked, since a newer release may have written them.
 struct JSONMembers {
     /// How the value of a member is read.
-    enum Kind { case version, count, date, seconds, fraction, text, textOrNull, texts }
+    enum Kind { case version, count, date, seconds, fraction, text, textOrNull, flag }
 
     private enum Value {
         case version(AppVersion)
@@ -11,7 +11,7 @@ struct JSONMembers {
         case duration(Duration)
         case fraction(Double)
         case text(String?)
-        case texts([String])
+        case flag(Bool)
     }
 
     private var values: [(key: String, value: Value)] = []
@@ -58,9 +58,9 @@ struct JSONMembers {
         return duration
     }
 
-    func texts(_ key: String) throws(StateJSONReader.Problem) -> [String] {
-        guard case .texts(let texts) = self[key] else { throw absence }
-        return texts
+    func flag(_ key: String) throws(StateJSONReader.Problem) -> Bool {
+        guard case .flag(let flag) = self[key] else { throw absence }
+        return flag
     }
 
     /// The text of a member that may be `null`, but has to be there.
@@ -126,11 +126,7 @@ struct JSONMembers {
             return .fraction(fraction)
         case .text: return .text(try reader.string().decoded)
         case .textOrNull: return .text(try reader.isNull() ? nil : try reader.string().decoded)
-        case .texts:
-            let texts = try reader.list { (list: inout [String], reader) throws(StateJSONReader.Problem) in
-                list.append(try reader.string().decoded)
-            }
-            return .texts(texts)
+        case .flag: return .flag(try reader.isTrue())
         }
     }
 }
@@ -152,8 +148,8 @@ extension StateJSONReader {
         let members = try JSONMembers(
             &self,
             [
-                ("version", .version), ("attempts", .count), ("deaths", .count), ("protected", .texts),
-                ("stateDirectory", .text), ("appVersion", .version), ("startedAt", .date),
+                ("version", .version), ("attempts", .count), ("deaths", .count), ("isProtecting", .flag),
+                ("appVersion", .version), ("startedAt", .date),
                 ("failure", .textOrNull), ("checkpoint", .text), ("checkpointAppVersion", .version),
                 ("progress", .fraction), ("owner", .text), ("beat", .count), ("fence", .count),
                 ("lease", .seconds),
@@ -163,8 +159,7 @@ extension StateJSONReader {
             version: try members.version("version"),
             attempts: try members.count("attempts"),
             deaths: try members.count("deaths"),
-            protected: try members.texts("protected"),
-            stateDirectory: members.textIfThere("stateDirectory"),
+            isProtecting: try members.flag("isProtecting"),
             appVersion: try members.version("appVersion"),
             startedAt: try members.number("startedAt"),
             failure: try members.textOrNull("failure"),

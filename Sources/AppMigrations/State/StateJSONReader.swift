@@ -117,6 +117,12 @@ struct StateJSONReader {
         return true
     }
 
+    mutating func isTrue() throws(Problem) -> Bool {
+        let isTrue = next == 0x74
+        try literal(isTrue ? "true" : "false")
+        return isTrue
+    }
+
     private mutating func literal(_ word: StaticString) throws(Problem) {
         let start = index
         for offset in 0..<word.utf8CodeUnitCount {

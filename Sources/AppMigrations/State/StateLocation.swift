@@ -25,6 +25,18 @@ package final class StateLocation: Sendable {
     var lock: String { file(".migrations.lock") }
     var snapshot: String { file(Self.snapshotSuffix) }
 
+    /// The snapshot that is in use, or the next one: not one that holds copies which were given up and could not be moved aside.
+    func snapshotInUse() throws(SystemCallError) -> String {
+        var (folder, number) = (snapshot, 2)
+        while try Platform.status(folder + "/" + Self.keptMark) != nil {
+            folder = "\(snapshot)-\(number)"
+            number += 1
+        }
+        return folder
+    }
+
+    static var keptMark: String { "kept" }
+
     /// Where copies stay that are not put back, by a user's choice or since the state was lost; numbered where one second has several.
     func kept(_ time: Int64, _ number: Int) -> String {
         let time = Timestamp.text(time).filter { $0 != "-" && $0 != ":" }

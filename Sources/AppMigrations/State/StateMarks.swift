@@ -87,7 +87,7 @@ package struct StateMarks: Equatable, Sendable {
     }
 
     /// Whether files wait to be put back, or may have to be.
-    var hasLeftover: Bool { interrupted.map { !$0.protected.isEmpty } ?? false }
+    var hasLeftover: Bool { interrupted?.isProtecting == true }
 
     /// Whether the snapshot of a migration that has been recorded may still be there.
     ///

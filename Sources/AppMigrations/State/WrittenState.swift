@@ -52,12 +52,10 @@ extension MigrationState {
     private static func count(_ number: Int) -> Int { min(max(number, 0), 999_999_999_999_999_999) }
 
     private static func text(_ interrupted: Interruption) -> String {
-        let protected = interrupted.protected.map(\.quoted).joined(separator: ", ")
-        let directory = interrupted.stateDirectory.map { "\"stateDirectory\" : \($0.quoted), " } ?? ""
         let failure = interrupted.failure.map(\.quoted) ?? "null"
         return "{ \"version\" : \"\(interrupted.version)\", \"attempts\" : \(count(interrupted.attempts)), "
-            + "\"deaths\" : \(count(interrupted.deaths)), \"protected\" : [\(protected)], "
-            + directory + "\"appVersion\" : \"\(interrupted.appVersion)\", "
+            + "\"deaths\" : \(count(interrupted.deaths)), \"isProtecting\" : \(interrupted.isProtecting), "
+            + "\"appVersion\" : \"\(interrupted.appVersion)\", "
             + "\"startedAt\" : \"\(Timestamp.text(interrupted.startedAt))\", \"failure\" : \(failure)"
             + text(interrupted.checkpoint) + text(interrupted.lease) + " }"
     }

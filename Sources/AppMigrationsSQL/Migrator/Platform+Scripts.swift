@@ -14,14 +14,8 @@ internal import Android
 extension Platform {
     /// The names of everything in a folder, in no order.
     package static func names(inFolder path: String) throws(SystemCallError) -> [String] {
-        let folder = try openDirectory(path)
-        defer { closeAfterReading(folder) }
-        var names = [String]()
         // A name that is no text is refused like any other that is misspelt.
-        for name in try Self.names(inOpen: folder) {
-            names.append(String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self))
-        }
-        return names
+        try names(in: path, strictly: true)
     }
 
     /// The bytes of a regular file, also where a link leads to it; `nil` for anything else.

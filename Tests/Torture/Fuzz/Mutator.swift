@@ -10,7 +10,7 @@ struct Mutator {
     private static let seeds: [String] = [
         """
         { "format" : 1, "name" : "Library", "lastRunVersion" : "1.4", "baseline" : "1.1", "launchedVersion" : "1.4",
-          "interruption" : { "version" : "1.5", "attempts" : 1, "deaths" : 0, "protected" : ["a", "\\u00e9"],
+          "interruption" : { "version" : "1.5", "attempts" : 1, "deaths" : 0, "isProtecting" : true,
             "appVersion" : "1.5", "startedAt" : "2026-11-21T03:54:28Z", "failure" : null,
             "checkpoint" : "row 12 \\u00e9", "checkpointAppVersion" : "1.5", "progress" : 0.25 },
           "attempted" : [ { "version" : "1.6", "attempts" : 1, "deaths" : 0, "appVersion" : "1.5", "checkpoint" : "",

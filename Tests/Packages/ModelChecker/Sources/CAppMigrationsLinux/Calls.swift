@@ -6,5 +6,3 @@ public func app_migrations_open(_ path: UnsafePointer<CChar>, _ flags: Int32) ->
 
 /// That of ext4.
 public func app_migrations_file_system(_ file: Int32) -> Int64 { 0xEF53 }
-
-public func app_migrations_begin_writing(_ file: Int32) {}

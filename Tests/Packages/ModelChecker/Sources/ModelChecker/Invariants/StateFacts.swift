@@ -8,7 +8,7 @@ struct StateFacts {
     let baseline: AppVersion?
     let interrupted: String?
     let attempts: Int
-    let protected: [String]
+    let isProtecting: Bool
     let history: [String]
     let floor: String?
     let hasCheckpoint: Bool
@@ -33,7 +33,7 @@ struct StateFacts {
         let interrupted = document["interruption"] as? [String: Any]
         self.interrupted = interrupted?["version"] as? String
         attempts = interrupted?["attempts"] as? Int ?? 0
-        protected = interrupted?["protected"] as? [String] ?? []
+        isProtecting = interrupted?["isProtecting"] as? Bool ?? false
         history = (document["history"] as? [[String: Any]] ?? []).compactMap { $0["version"] as? String }
         floor = document["minimumAppVersion"] as? String
         hasCheckpoint = interrupted?["checkpoint"] is String

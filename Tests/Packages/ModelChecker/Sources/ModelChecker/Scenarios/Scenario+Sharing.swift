@@ -63,7 +63,7 @@ extension Scenario {
     private static func requireOwnWork(_ ghost: Ghost) {
         if !Machine.isAlive || ghost.isAnyAtWork { return }
         let facts = ghost.managers.compactMap { ghost.facts(of: $0) }
-        if facts.contains(where: { !$0.protected.isEmpty }) { return }
+        if facts.contains(where: { $0.isProtecting }) { return }
         for (manager, name) in zip(ghost.managers, ["photo", "index"]) {
             guard let mark = ghost.facts(of: manager)?.lastRun, let version = AppVersion("1.1") else {
                 continue

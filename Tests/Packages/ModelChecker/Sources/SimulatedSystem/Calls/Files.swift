@@ -63,14 +63,6 @@ public func open(_ path: UnsafePointer<CChar>, _ flags: Int32, _ mode: mode_t) -
     Machine.open(AT_FDCWD, text(path), flags, mode)
 }
 
-public func openat(_ folder: Int32, _ path: UnsafePointer<CChar>, _ flags: Int32) -> Int32 {
-    Machine.open(folder, text(path), flags, 0)
-}
-
-public func openat(_ folder: Int32, _ path: UnsafePointer<CChar>, _ flags: Int32, _ mode: mode_t) -> Int32 {
-    Machine.open(folder, text(path), flags, mode)
-}
-
 public func read(_ file: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
     Machine.call(.read, node: Machine.system.nodeNumber(file), "read \(Machine.path(file))") {
         () throws(Refusal) in
@@ -78,13 +70,6 @@ public func read(_ file: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int
         let read = try Machine.bytes(of: open, buffer, count, at: open.offset)
         Machine.system.files[try Machine.system.index(file)]?.offset += read
         return read
-    }
-}
-
-public func pread(_ file: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int, _ offset: off_t) -> Int {
-    Machine.call(.read, node: Machine.system.nodeNumber(file), "read \(Machine.path(file))") {
-        () throws(Refusal) in
-        try Machine.bytes(of: try Machine.system.file(file), buffer, count, at: offset)
     }
 }
 

@@ -58,12 +58,8 @@ public func mkdirat(_ folder: Int32, _ path: UnsafePointer<CChar>, _ mode: mode_
     Machine.make(.folder, .makeFolder, folder, text(path), mode)
 }
 
-public func symlinkat(
-    _ target: UnsafePointer<CChar>,
-    _ folder: Int32,
-    _ path: UnsafePointer<CChar>
-) -> Int32 {
-    Machine.make(.link, .makeLink, folder, text(path), 0o777, Content(Array(text(target).utf8)))
+public func symlink(_ target: UnsafePointer<CChar>, _ path: UnsafePointer<CChar>) -> Int32 {
+    Machine.make(.link, .makeLink, AT_FDCWD, text(path), 0o777, Content(Array(text(target).utf8)))
 }
 
 extension Machine {
@@ -86,16 +82,15 @@ extension Machine {
     }
 }
 
-public func readlinkat(
-    _ folder: Int32,
+public func readlink(
     _ path: UnsafePointer<CChar>,
     _ buffer: UnsafeMutablePointer<CChar>,
     _ size: Int
 ) -> Int {
     let path = text(path)
-    return Machine.call(.readLink, path: path, "read the link \(Machine.name(folder, path))") {
+    return Machine.call(.readLink, path: path, "read the link \(Machine.name(AT_FDCWD, path))") {
         () throws(Refusal) in
-        let place = try Machine.system.disk.place(path, from: try Machine.folder(folder), following: false)
+        let place = try Machine.system.disk.place(path, from: try Machine.folder(AT_FDCWD), following: false)
         guard let number = place.node else { throw Refusal(ENOENT) }
         let node = try Machine.system.disk.node(number)
         if node.kind != .link { throw Refusal(EINVAL) }
@@ -135,39 +130,44 @@ func copied(_ text: String) -> UnsafeMutablePointer<CChar> {
 /// An open folder that is being listed.
 public final class FolderStream {
     let file: Int32
-    var names: [Name]
+    /// `nil` until the first is asked for.
+    var names: [Name]?
     /// Why it couldn't be listed, which only readdir(3) can tell.
     var refusal: Int32 = 0
     let entry = UnsafeMutablePointer<dirent>.allocate(capacity: 1)
 
-    init(_ file: Int32, _ names: [Name]) {
-        self.file = file
-        self.names = names
-    }
+    init(_ file: Int32) { self.file = file }
 
     deinit { entry.deallocate() }
 }
 
-public func fdopendir(_ file: Int32) -> FolderStream? { FolderStream(file, []) }
+public func fdopendir(_ file: Int32) -> FolderStream? { FolderStream(file) }
 
 /// Lists the folder: all its names at once, as a folder that fits one block is.
-public func rewinddir(_ stream: FolderStream) {
+private func list(_ stream: FolderStream) -> [Name] {
     let file = stream.file
-    stream.names = []
+    var names: [Name] = []
     let call = Machine.call(.list, node: Machine.system.nodeNumber(file), "list \(Machine.path(file))") {
         () throws(Refusal) in
         let number = try Machine.system.file(file).node
         let node = try Machine.system.disk.node(number)
         Machine.touch(.bytes(number), node.hash)
-        stream.names = node.entries.map(\.name)
-        for name in stream.names { Machine.observe(UInt64(name) | 1 << 45) }
-        return stream.names.count
+        names = node.entries.map(\.name)
+        for name in names { Machine.observe(UInt64(name) | 1 << 45) }
+        return names.count
     }
     stream.refusal = call < 0 ? errno : 0
+    return names
 }
 
 public func readdir(_ stream: FolderStream) -> UnsafeMutablePointer<dirent>? {
-    guard let name = stream.names.popLast() else {
+    if stream.names == nil {
+        let before = errno
+        stream.names = list(stream)
+        // POSIX: only an error sets errno. Here all processes have one, and another one may have run meanwhile.
+        if stream.refusal == 0 { errno = before }
+    }
+    guard let name = stream.names?.popLast() else {
         if stream.refusal != 0 { errno = stream.refusal }
         return nil
     }

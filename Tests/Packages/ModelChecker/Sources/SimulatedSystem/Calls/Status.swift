@@ -59,15 +59,6 @@ public func lstat(_ path: UnsafePointer<CChar>, _ status: UnsafeMutablePointer<s
     Machine.lookUp(AT_FDCWD, text(path), status, following: false)
 }
 
-public func fstatat(
-    _ folder: Int32,
-    _ path: UnsafePointer<CChar>,
-    _ status: UnsafeMutablePointer<stat>,
-    _ flags: Int32
-) -> Int32 {
-    Machine.lookUp(folder, text(path), status, following: flags & AT_SYMLINK_NOFOLLOW == 0)
-}
-
 public func fstat(_ file: Int32, _ status: UnsafeMutablePointer<stat>) -> Int32 {
     let call = Machine.call(
         .status,
@@ -113,14 +104,6 @@ public func uname(_ system: UnsafeMutablePointer<utsname>) -> Int32 {
     return 0
 }
 
-public func statvfs(_ path: UnsafePointer<CChar>, _ status: UnsafeMutablePointer<statvfs>) -> Int32 {
-    status.pointee = statvfs()
-    status.pointee.f_frsize = 4_096
-    status.pointee.f_blocks = 1 << 20
-    status.pointee.f_bavail = 1 << 20
-    return 0
-}
-
 public func access(_ path: UnsafePointer<CChar>, _ mode: Int32) -> Int32 {
     var found = stat()
     return stat(path, &found)
@@ -137,11 +120,11 @@ public func fchmod(_ file: Int32, _ mode: mode_t) -> Int32 {
     return Int32(call)
 }
 
-public func fchmodat(_ folder: Int32, _ path: UnsafePointer<CChar>, _ mode: mode_t, _ flags: Int32) -> Int32 {
+public func chmod(_ path: UnsafePointer<CChar>, _ mode: mode_t) -> Int32 {
     let path = text(path)
-    let call = Machine.call(.setAttributes, "set the permissions of \(Machine.name(folder, path))") {
+    let call = Machine.call(.setAttributes, "set the permissions of \(Machine.name(AT_FDCWD, path))") {
         () throws(Refusal) in
-        let place = try Machine.system.disk.place(path, from: try Machine.folder(folder), following: false)
+        let place = try Machine.system.disk.place(path, from: try Machine.folder(AT_FDCWD), following: true)
         guard let number = place.node else { throw Refusal(ENOENT) }
         return Machine.change(number) { $0.mode = mode & 0o7777 }
     }
@@ -152,13 +135,7 @@ public func fchmodat(_ folder: Int32, _ path: UnsafePointer<CChar>, _ mode: mode
 
 public func fchown(_ file: Int32, _ owner: uid_t, _ group: gid_t) -> Int32 { 0 }
 
-public func fchownat(
-    _ folder: Int32,
-    _ path: UnsafePointer<CChar>,
-    _ owner: uid_t,
-    _ group: gid_t,
-    _ flags: Int32
-) -> Int32 { 0 }
+public func lchown(_ path: UnsafePointer<CChar>, _ owner: uid_t, _ group: gid_t) -> Int32 { 0 }
 
 public func futimens(_ file: Int32, _ times: UnsafePointer<timespec>) -> Int32 { 0 }
 
@@ -168,6 +145,8 @@ public func utimensat(
     _ times: UnsafePointer<timespec>,
     _ flags: Int32
 ) -> Int32 { 0 }
+
+public func flistxattr(_ file: Int32, _ names: UnsafeMutablePointer<CChar>, _ size: UInt) -> Int { 0 }
 
 public func fgetxattr(
     _ file: Int32,
@@ -187,6 +166,9 @@ public func fsetxattr(
     _ flags: Int32
 ) -> Int32 { 0 }
 
-public func fremovexattr(_ file: Int32, _ name: UnsafePointer<CChar>) -> Int32 { 0 }
+public func fremovexattr(_ file: Int32, _ name: UnsafePointer<CChar>) -> Int32 {
+    errno = ENODATA
+    return -1
+}
 
 public func geteuid() -> uid_t { user }

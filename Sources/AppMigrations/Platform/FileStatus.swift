@@ -1,0 +1,119 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import CAppMigrationsLinux
+import Glibc
+#elseif canImport(Musl)
+import CAppMigrationsLinux
+import Musl
+#elseif canImport(Android)
+import Android
+import CAppMigrationsLinux
+#endif
+
+/// What the file system says of a file.
+package struct FileStatus {
+    package enum Kind { case file, directory, link, other }
+
+    package let kind: Kind
+    package let size: Int
+    /// The bytes that the file takes; fewer than its size where it has holes, or is compressed.
+    let allocated: Int
+    let links: Int
+    package let permissions: UInt32
+    package let owner: UInt32
+    package let group: UInt32
+    package let identity: FileIdentity
+    let accessed: timespec
+    let modified: timespec
+
+    @inline(never)
+    package init(_ descriptor: Int32, _ path: String? = nil) throws(SystemCallError) {
+        var status = stat()
+        _ = try Platform.retrying("fstat", path) { fstat(descriptor, &status) }
+        self.init(status)
+    }
+
+    /// Asks about a name itself, not about what a link leads to.
+    package init(ofEntry path: String) throws(SystemCallError) {
+        var status = stat()
+        _ = try Platform.retrying("lstat", path) { lstat(path, &status) }
+        self.init(status)
+    }
+
+    /// Asks about what a path leads to.
+    package init(following path: String) throws(SystemCallError) {
+        var status = stat()
+        _ = try Platform.retrying("stat", path) { stat(path, &status) }
+        self.init(status)
+    }
+
+    private init(_ status: stat) {
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: kind = .file
+        case S_IFDIR: kind = .directory
+        case S_IFLNK: kind = .link
+        default: kind = .other
+        }
+        size = Int(status.st_size)
+        // stat(2): in units of 512 bytes, whatever st_blksize is.
+        allocated = max(0, Int(truncatingIfNeeded: status.st_blocks) &* 512)
+        links = Int(status.st_nlink)
+        permissions = UInt32(status.st_mode & 0o7777)
+        (owner, group) = (status.st_uid, status.st_gid)
+        identity = FileIdentity(
+            device: UInt64(truncatingIfNeeded: status.st_dev),
+            file: UInt64(status.st_ino)
+        )
+        #if canImport(Darwin)
+        (accessed, modified) = (status.st_atimespec, status.st_mtimespec)
+        #else
+        (accessed, modified) = (status.st_atim, status.st_mtim)
+        #endif
+    }
+}
+
+/// Tells a file from every other, by whatever path it was reached.
+package struct FileIdentity: Hashable, Sendable {
+    let device: UInt64
+    let file: UInt64
+}
+
+extension Platform {
+    /// What stands at a path; `nil` where nothing does.
+    static func status(_ path: String) throws(SystemCallError) -> FileStatus? {
+        do throws(SystemCallError) {
+            return try FileStatus(ofEntry: path)
+        } catch {
+            if error.isAbsent { return nil }
+            throw error
+        }
+    }
+
+    /// What folder a path leads to; `nil` where nothing is.
+    static func identity(ofFolder path: String) throws(SystemCallError) -> FileIdentity? {
+        do throws(SystemCallError) {
+            return try FileStatus(following: path).identity
+        } catch {
+            if error.isAbsent { return nil }
+            throw error
+        }
+    }
+
+    /// Whether something is mounted at a path, whose folder is on the device `above`.
+    ///
+    /// The device's number says too much of a subvolume, and nothing of a folder that is mounted in its own file system.
+    static func isMountPoint(_ path: String, _ status: FileStatus, above: UInt64) -> Bool {
+        #if os(Linux)
+        // statx(2): bit 13 of the attributes says it, if bit 13 of their mask does.
+        let isRoot = withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 32) { buffer -> Bool? in
+            guard let start = buffer.baseAddress else { return nil }
+            let result = statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, 0, start)
+            let (attributes, mask) = (start[1], start[7])
+            return result == 0 && mask & 0x2000 != 0 ? attributes & 0x2000 != 0 : nil
+        }
+        if let isRoot { return isRoot }
+        #endif
+        return status.identity.device != above
+    }
+}

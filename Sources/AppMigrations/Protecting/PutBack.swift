@@ -1,0 +1,140 @@
+/// One protected path that is put back from its folder in the snapshot.
+///
+/// ```text
+/// item, absent      what stood there, or that nothing did; the same with `-wal`, `-shm` and `-journal` beside a file
+/// replaced          what stood there at the restore
+/// item.entries      a folder that can't be moved as a whole: what is in it is put back one by one
+/// ….spent           what is done, where no rename to its place says so
+/// ```
+struct PutBack {
+    private let place: String
+    private let copies: String
+    /// Whether a folder is put back.
+    private let isFolder: Bool
+
+    init(_ place: String, from copies: String) throws(SystemCallError) {
+        (self.place, self.copies) = (place, copies)
+        isFolder = try Platform.status(copies + "/item")?.kind == .directory
+    }
+
+    func run() throws {
+        if try stands(copies + "/item.entries") { return try putBackEntries() }
+        var unspent: [String] = []
+        for companion in Snapshot.companions {
+            if try stands(copies + "/item" + companion) || stands(copies + "/absent" + companion) {
+                unspent.append(companion)
+            }
+        }
+        if unspent.isEmpty { return }
+        try Platform.makeDirectories(FilePaths.parent(place))
+        do {
+            // The database goes first of all, and comes back last, so that nobody can open an old database with a new `-wal`.
+            for companion in unspent { try setAside(place + companion, as: copies + "/replaced" + companion) }
+            try synchronize(FilePaths.parent(place))
+            for companion in unspent.reversed() {
+                let (item, mark) = (copies + "/item" + companion, copies + "/absent" + companion)
+                if try stands(item) {
+                    try move(item, to: place + companion, orSpend: item + ".spent")
+                } else {
+                    try Platform.replace(mark + ".spent", with: mark)
+                }
+                try synchronize(FilePaths.parent(place))
+            }
+        } catch is KeptFolder {
+            try setEntriesAside()
+            try putBackEntries()
+        }
+    }
+
+    /// A protected folder that can't be moved as a whole: a mount point, a sandbox's folder, one on another file system, or one in a
+    /// folder that this user may not change.
+    private struct KeptFolder: Error {}
+
+    /// Moves what is in the folder into the snapshot, and then lets what was in it be put back.
+    private func setEntriesAside() throws {
+        if try Platform.status(place)?.kind != .directory {
+            try setAside(place, as: copies + "/replaced")
+            try Platform.makeDirectory(place)
+        }
+        let replaced = copies + "/replaced.entries"
+        if try !stands(replaced) { try Platform.makeDirectory(replaced) }
+        for name in try Platform.names(in: place, strictly: true) {
+            try setAside(place + "/" + name, as: replaced + "/" + name)
+        }
+        try Platform.synchronizeDirectory(replaced)
+        try synchronize(place)
+        // From here on what is in the folder may have been put back, and only what has the name of something unspent goes.
+        try Platform.replace(copies + "/item.entries", with: copies + "/item")
+        try Platform.synchronizeDirectory(copies)
+    }
+
+    private func putBackEntries() throws {
+        let items = copies + "/item.entries"
+        let spent = copies + "/spent"
+        if try !stands(spent) { try Platform.makeDirectory(spent) }
+        for name in try Platform.names(in: items, strictly: true) {
+            try setAside(place + "/" + name, as: copies + "/replaced.entries/" + name)
+            try move(items + "/" + name, to: place + "/" + name, orSpend: spent + "/" + name)
+            try synchronize(place)
+            try Platform.synchronizeDirectory(items)
+        }
+        try Platform.copyAttributes(ofFolder: items, to: place)
+        try Platform.replace(copies + "/item.spent", with: items)
+        try synchronize(place)
+    }
+
+    /// Moves what stands at a path into the snapshot.
+    ///
+    /// On another file system there is no place for it, and it is removed: what is put back there is still in the snapshot.
+    private func setAside(_ path: String, as name: String) throws {
+        guard let status = try Platform.status(path) else { return }
+        try open(path, status)
+        var (free, number) = (name, 2)
+        while try stands(free) {
+            free = "\(name).\(number)"
+            number += 1
+        }
+        do throws(SystemCallError) {
+            try Platform.replace(free, with: path)
+        } catch {
+            if isFolder, status.kind == .directory, path == place, Platform.keepsFolder(error) { throw KeptFolder() }
+            guard Platform.isOtherFileSystem(error), try FileTree(path).state == nil else { throw error.at(path) }
+            try FileTree.remove(path)
+        }
+    }
+
+    /// Moves an item to its place, where nothing stands; on another file system it is copied there and then spent.
+    private func move(_ item: String, to path: String, orSpend spent: String) throws {
+        guard let status = try Platform.status(item) else { return }
+        let isOpened = try open(item, status)
+        do throws(SystemCallError) {
+            try Platform.replace(path, with: item)
+            if isOpened { try Platform.setPermissions(path, status.permissions) }
+        } catch {
+            if isOpened { try Platform.setPermissions(item, status.permissions) }
+            if isFolder, path == place, Platform.keepsFolder(error) { throw KeptFolder() }
+            if !Platform.isOtherFileSystem(error) { throw error.at(path) }
+            let tree = try FileTree(item)
+            var progress = CopyProgress()
+            try tree.copy(to: path, &progress)
+            try FileTree(path).synchronize()
+            try Platform.replace(spent, with: item)
+        }
+    }
+
+    /// Lets the owner change a folder: without the right to write to it, it can't get another folder above it (rename(2)).
+    @discardableResult
+    private func open(_ path: String, _ status: FileStatus) throws(SystemCallError) -> Bool {
+        if status.kind != .directory || status.permissions & 0o700 == 0o700 { return false }
+        try Platform.setPermissions(path, status.permissions | 0o700)
+        return true
+    }
+
+    private func stands(_ path: String) throws(SystemCallError) -> Bool { try Platform.status(path) != nil }
+
+    /// Makes a rename between the snapshot and a folder durable.
+    private func synchronize(_ folder: String) throws(SystemCallError) {
+        try Platform.synchronizeDirectory(folder)
+        try Platform.synchronizeDirectory(copies)
+    }
+}

@@ -1,0 +1,168 @@
+/// The copies of a snapshot, once no closure needs them: put back, given up or removed, under the state's lock.
+///
+/// An item, or a mark of something absent, that isn't spent is one that isn't restored yet: that is the whole bookkeeping. A restore
+/// that is repeated touches nothing that is spent, since the app may have written there meanwhile.
+struct SavedFiles {
+    let location: StateLocation
+    let version: AppVersion?
+    private let folder: String
+
+    init(_ location: StateLocation, for version: AppVersion?) throws(SystemCallError) {
+        (self.location, self.version) = (location, version)
+        folder = try location.snapshotInUse()
+    }
+
+    /// Puts everything back to what it was, durably.
+    ///
+    /// - Throws: ``MigrationError``, or a ``SystemCallError`` with its path.
+    func putBack() throws {
+        let base = try Platform.resolved(location.directory)
+        guard try Platform.status(folder) != nil else { throw lost("\(folder) is not there") }
+        try refuseForeign(folder, location, .restoring, version)
+        guard let list = try SnapshotList.read(in: folder) else { throw lost("\(folder)/list is not there") }
+        if !list.manager.utf8.elementsEqual(location.name.utf8) {
+            throw lost("\(folder)/list is that of manager \(list.manager.quoted)")
+        }
+        let places = list.places(from: base)
+        try refuseMoved(list, places, base)
+        // Everything is looked at before anything is changed. Once a restore has begun, an item that is gone has been put back.
+        let begun = folder + "/restoring"
+        let isBegun = try Platform.status(begun) != nil
+        for (index, place) in places.enumerated() {
+            try refuseOtherPlace(place, isElsewhere: list.paths[index].isElsewhere, base)
+            if !isBegun { try refuseEmptied("\(folder)/\(index)", place) }
+        }
+        // The process that saved the intent may have died before it was durable: after a power cut the state would not ask for what is
+        // half put back.
+        try Platform.synchronizeDirectory(location.directory)
+        if !isBegun {
+            try Platform.makeDirectory(begun)
+            try Platform.synchronizeDirectory(folder)
+        }
+        for (index, place) in places.enumerated() {
+            try PutBack(place, from: "\(folder)/\(index)").run()
+            try FileTree.synchronizeFolders(from: FilePaths.parent(place), upTo: base)
+        }
+    }
+
+    /// Removes the copies, if there are any.
+    ///
+    /// What was set aside may hold the state of a manager, or what no path can name. Then all of it is moved aside, and the folder given.
+    func discard() throws(SystemCallError) -> String? {
+        guard let status = try Platform.status(folder) else { return nil }
+        // What is no folder, this library didn't make.
+        if status.kind != .directory { throw Platform.unsupported(folder) }
+        // The state that asks for them no more may stand in memory only.
+        try Platform.synchronizeDirectory(location.directory)
+        do throws(SystemCallError) {
+            if try FileTree(folder).state != nil { return try keep(from: Platform.now) }
+            try FileTree.remove(folder)
+        } catch {
+            guard error.errorNumber == Platform.notText || error.errorNumber == Platform.nameTooLong else { throw error }
+            return try keep(from: Platform.now)
+        }
+        return nil
+    }
+
+    /// Moves the copies to a folder of their own, durably; gives that folder, or `nil` where there are no copies.
+    ///
+    /// The folder has its name from the interruption. So where a call was killed before the state was saved, the next call
+    /// finds that folder and continues with it. Where it can't be moved, a mark in it says that nothing of it is to be removed, and the next
+    /// snapshot gets another name.
+    func keep(from time: Int64) throws(SystemCallError) -> String? {
+        var kept: String?
+        var number = 1
+        var next = location.kept(time, number)
+        while try Platform.status(next) != nil {
+            kept = next
+            number += 1
+            next = location.kept(time, number)
+        }
+        guard try Platform.status(folder)?.kind == .directory else { return kept }
+        do throws(SystemCallError) {
+            try Platform.replace(next, with: folder)
+        } catch {
+            try Platform.makeDirectory(folder + "/" + StateLocation.keptMark)
+            try Platform.synchronizeDirectory(folder)
+            return folder
+        }
+        // The new place has to be durable before a state says nothing of the copies: at their old place they would be removed then.
+        try Platform.synchronizeDirectory(location.directory)
+        return next
+    }
+
+    /// Refuses a copy that has lost files: programs that clear away old files may have removed them.
+    private func refuseEmptied(_ copies: String, _ place: String) throws {
+        let isThere = try Platform.status(copies + "/item") != nil || Platform.status(copies + "/absent") != nil
+        if !isThere { throw lost("the copy of \(place) is not in \(copies)") }
+        var count = 0
+        for companion in Snapshot.companions { count += try FileTree(copies + "/item" + companion).entries.count }
+        if try Platform.status("\(copies)/entries-\(count)") == nil {
+            throw lost("files of the copy of \(place) were removed from \(copies), or added to it")
+        }
+    }
+
+    /// Refuses to put files back beside a state that was moved away from them.
+    ///
+    /// An app's folders can move as a whole, so the list gives the files' paths from the state. Where the state was moved alone,
+    /// those paths lead to places where the files never were.
+    private func refuseMoved(_ list: SnapshotList, _ places: [String], _ base: String) throws {
+        let former = list.stateFolder
+        if former.utf8.elementsEqual(base.utf8) { return }
+        let isStateThere = try stands(former)
+        for (old, place) in zip(list.places(from: former), places) {
+            let isSame = place.utf8.elementsEqual(old.utf8)
+            if try isSame || !stands(FilePaths.parent(old)) { continue }
+            // The old place still has a state. So these folders are a copy of the app's folders, with files of their own.
+            if isStateThere, try stands(FilePaths.parent(place)) { continue }
+            let reason: Message =
+                """
+                the state was moved from \(former) to \(location.directory) without them, \(old) would be put back to \(place); move \
+                the state back, or the files after it
+                """
+            throw location.protection(.restoring, version, at: place, reason)
+        }
+    }
+
+    /// Whether something stands where this process can reach it: an app whose folders were moved may not look at where they
+    /// were, which is outside of its sandbox.
+    private func stands(_ path: String) throws(SystemCallError) -> Bool {
+        do throws(SystemCallError) {
+            return try Platform.status(path) != nil
+        } catch {
+            if Platform.forbids(error) { return false }
+            throw error
+        }
+    }
+
+    /// Refuses a place that isn't where it was when the copies were made.
+    private func refuseOtherPlace(_ place: String, isElsewhere: Bool, _ base: String) throws {
+        if try Snapshot.holds(place, base) {
+            throw location.protection(.restoring, version, at: place, "the state directory is in \(place)")
+        }
+        var above = FilePaths.parent(place)
+        while above != "/", try Platform.status(above) == nil { above = FilePaths.parent(above) }
+        if try Platform.status(above)?.kind == .file {
+            let reason: Message = "\(above) is a file, and was a folder when the copy was made; move it away"
+            throw location.protection(.restoring, version, at: above, reason)
+        }
+        if try !Platform.resolved(above).utf8.elementsEqual(above.utf8) {
+            let reason: Message =
+                """
+                \(above) is a link that was put there since the copy was made; remove it, or put the folder that it leads to in its place
+                """
+            throw location.protection(.restoring, version, at: above, reason)
+        }
+        if try Snapshot.isElsewhere(place, from: base) != isElsewhere {
+            let reason: Message =
+                isElsewhere
+                ? "the file system that \(place) was on is not mounted"
+                : "a file system is mounted where \(place) was on another one; unmount it"
+            throw location.protection(.restoring, version, at: place, reason)
+        }
+    }
+
+    private func lost(_ reason: Message) -> MigrationError {
+        location.protection(.missing, version, at: folder, "the state says that files are to be put back, and \(reason)")
+    }
+}

@@ -22,8 +22,7 @@ extension MigrationManager {
         stateDirectory: String? = nil,
         lockTimeout: Duration? = nil
     ) throws(MigrationError) -> String? {
-        let length = StateLocation.encodedLength(name)
-        if length == 0 || length > StateLocation.nameLimit { throw .invalidName(name, length: length) }
+        try StateLocation.check(name)
         let folder =
             if let stateDirectory { stateDirectory } else { try DefaultLocation.directory(manager: name) }
         let directory = try DefaultLocation.absolute(folder, manager: name)

@@ -45,7 +45,7 @@ public final class MigrationManager: Sendable {
     /// back, it takes the lock and saves.
     ///
     /// - Parameters:
-    ///   - name: The subsystem, any text but the empty one, of at most 230 bytes once it is percent-encoded.
+    ///   - name: The subsystem, in at most 200 of `A-Z a-z 0-9 . _ -`, not beginning with a dot: it names files.
     ///   - currentVersion: The app's version; `nil` asks the main bundle for `CFBundleShortVersionString`.
     ///   - firstRun: What data there is when there is no state; asked only then, and under the lock.
     ///   - stateDirectory: The path of the folder for the state, which is made where there is none; `nil` is the user's
@@ -65,8 +65,7 @@ public final class MigrationManager: Sendable {
         stateDirectory: String? = nil,
         options: Options = Options()
     ) throws(MigrationError) {
-        let length = StateLocation.encodedLength(name)
-        if length == 0 || length > StateLocation.nameLimit { throw .invalidName(name, length: length) }
+        try StateLocation.check(name)
         let text =
             if let currentVersion { currentVersion } else {
                 try DefaultLocation.currentVersion(manager: name)

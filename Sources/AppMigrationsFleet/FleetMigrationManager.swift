@@ -57,7 +57,7 @@ public final class FleetMigrationManager: Sendable {
     /// first start of a new version, it writes.
     ///
     /// - Parameters:
-    ///   - name: The subsystem, any text but the empty one, of at most 230 bytes once it is percent-encoded.
+    ///   - name: The subsystem, in at most 200 of `A-Z a-z 0-9 . _ -`, not beginning with a dot.
     ///   - currentVersion: The app's version.
     ///   - firstRun: What data there is when the store has no state; asked only then. It is about the data of the fleet: a host
     ///     that is added later finds the state and asks nothing.
@@ -94,8 +94,7 @@ public final class FleetMigrationManager: Sendable {
         clock: FleetClock,
         host: String? = nil
     ) async throws(MigrationError) {
-        let length = StateLocation.encodedLength(name)
-        if length == 0 || length > StateLocation.nameLimit { throw .invalidName(name, length: length) }
+        try StateLocation.check(name)
         let current = try MigrationManager.version(currentVersion, name)
         let stored = StoredState(location: StateLocation(name, heldBy: ""), store: store)
         let start = try await FleetStart.reading(stored, current: current, options, firstRun)

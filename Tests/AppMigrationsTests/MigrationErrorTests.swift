@@ -41,17 +41,6 @@ struct MigrationErrorTests {
                 + "Nothing was run. Pass currentVersion:."
         ),
         Row(
-            .invalidName,
-            .invalidName("", length: 0),
-            "A manager's name can't be empty. Nothing was run. Pass another name."
-        ),
-        Row(
-            .invalidName,
-            .invalidName("long", length: 300),
-            "The manager's name \"long\" takes 300 bytes in a file name; 230 are possible. Nothing was run. "
-                + "Pass another name."
-        ),
-        Row(
             .newerThanCurrentVersion,
             .newer(version("1.5"), current: version("1.4"), location),
             "Version 1.5 is newer than the app (1.4) in manager \"Library\", /d/Library.migrations.json. "

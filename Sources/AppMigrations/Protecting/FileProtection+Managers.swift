@@ -51,9 +51,6 @@ extension FileProtection {
         } catch {
             throw .failed(error, location.directory, .taking)
         }
-        return names.filter { $0.hasSuffix(suffix) }.map {
-            let stem = String($0.dropLast(suffix.count))
-            return PercentEncoding.decoded(stem) ?? stem
-        }
+        return names.filter { $0.hasSuffix(suffix) }.map { String($0.dropLast(suffix.count)) }
     }
 }

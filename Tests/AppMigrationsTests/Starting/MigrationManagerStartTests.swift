@@ -135,11 +135,4 @@ import Testing
         #expect(error.code == .invalidVersion)
         #expect(try folder.names() == [])
     }
-
-    @Test func `an empty name is refused`() throws {
-        let error = try #require(throws: MigrationError.self) {
-            try MigrationManager(named: "", currentVersion: "1", stateDirectory: "/d")
-        }
-        #expect(error.code == .invalidName)
-    }
 }

@@ -38,7 +38,7 @@ extension MigrationError {
         )
     }
 
-    package static func resetBelowFloor(_ floor: AppVersion, current: AppVersion, _ location: StateLocation)
+    static func resetBelowFloor(_ floor: AppVersion, current: AppVersion, _ location: StateLocation)
         -> MigrationError
     {
         MigrationError(
@@ -54,7 +54,7 @@ extension MigrationError {
         )
     }
 
-    package static func tooNewReset(_ version: AppVersion, current: AppVersion, _ location: StateLocation)
+    static func tooNewReset(_ version: AppVersion, current: AppVersion, _ location: StateLocation)
         -> MigrationError
     {
         MigrationError(

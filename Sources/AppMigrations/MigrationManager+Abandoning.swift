@@ -22,11 +22,7 @@ extension MigrationManager {
         stateDirectory: String? = nil,
         lockTimeout: Duration? = nil
     ) throws(MigrationError) -> String? {
-        try StateLocation.check(name)
-        let folder =
-            if let stateDirectory { stateDirectory } else { try DefaultLocation.directory(manager: name) }
-        let directory = try DefaultLocation.absolute(folder, manager: name)
-        let file = StateFile(location: StateLocation(name: name, directory: directory))
+        let file = StateFile(location: try DefaultLocation.of(name, in: stateDirectory))
         // A first look without the lock: to take it would make its folder, also where there is nothing to give up.
         guard let found = try file.readState(), found.marks.hasLeftover else { return nil }
         let reporter = Reporter(location: file.location, onEvent: nil)

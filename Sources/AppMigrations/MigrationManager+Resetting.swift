@@ -11,11 +11,10 @@ extension MigrationManager {
     ///   `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed` or `stateNotSaved`.
     public func reset(to version: String) throws(MigrationError) {
         try requireWritable()
-        let reset = try MarkReset(to: version, current: currentVersion, options, file.location)
-        let version = reset.version
+        let marks = try release.mark(version)
         let locked = try lock()
-        let state = try reset.applied(to: locked.existing())
-        try locked.save(state, version, else: "The mark was not set.")
+        let state = try release.resetting(locked.existing(), to: marks)
+        try locked.save(state, marks.lastRun, else: "The mark was not set.")
         declarations.withLock { $0.reopen(state.marks, current: currentVersion) }
     }
 

@@ -67,7 +67,7 @@ extension MigrationManager {
         let state = try locked.existing()
         // An older app may have begun meanwhile what this one doesn't declare any more.
         if declarations.withLock({ $0.marks != state.marks }) {
-            try options.requireUpgradable(state.marks, to: currentVersion, file.location)
+            try release.requireUpgradable(state.marks, "Nothing was run.")
         }
         let decision = declarations.withLock {
             $0.decide(version, state.marks, current: currentVersion, limit: options.attemptLimit)

@@ -30,7 +30,9 @@ extension MigrationManager {
         protecting paths: [String] = [],
         run: () throws -> Void
     ) throws(MigrationError) -> Bool {
-        guard let admission = try admit(toVersion, minimumAppVersion, isAsynchronous: false) else { return false }
+        guard let admission = try admit(toVersion, minimumAppVersion, isAsynchronous: false) else {
+            return false
+        }
         return try perform(admission, protecting: paths) { _ in try run() }
     }
 
@@ -45,7 +47,9 @@ extension MigrationManager {
         protecting paths: [String] = [],
         run: (MigrationContext) throws -> Void
     ) throws(MigrationError) -> Bool {
-        guard let admission = try admit(toVersion, minimumAppVersion, isAsynchronous: false) else { return false }
+        guard let admission = try admit(toVersion, minimumAppVersion, isAsynchronous: false) else {
+            return false
+        }
         return try perform(admission, protecting: paths, run)
     }
 
@@ -99,7 +103,6 @@ extension MigrationManager {
             return nil
         }
         guard try isRehearsed(version) else { return nil }
-        if declarations.withLock({ $0.owesLaunch }) { saveOwedLaunch() }
         let ticket = try declarations.withLock { declarations throws(MigrationError) in
             try declarations.admit(
                 version,
@@ -111,7 +114,11 @@ extension MigrationManager {
             )
         }
         guard let ticket else { return nil }
-        let admission = Admission(version: version, minimumAppVersion: declared.minimumAppVersion, ticket: ticket)
+        let admission = Admission(
+            version: version,
+            minimumAppVersion: declared.minimumAppVersion,
+            ticket: ticket
+        )
         if !options.isReadOnly { return admission }
         try look(at: admission)
         return nil

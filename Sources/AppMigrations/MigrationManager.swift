@@ -34,6 +34,7 @@ public final class MigrationManager: Sendable {
     public let launch: Launch
 
     let file: StateFile
+    let release: Release
     let options: Options
     let observer: Observer?
     let declarations: Guarded<Declarations>
@@ -48,12 +49,13 @@ public final class MigrationManager: Sendable {
     ///   - name: The subsystem, in at most 200 of `A-Z a-z 0-9 . _ -`, not beginning with a dot: it names files.
     ///   - currentVersion: The app's version; `nil` asks the main bundle for `CFBundleShortVersionString`.
     ///   - firstRun: What data there is when there is no state; asked only then, and under the lock.
-    ///   - stateDirectory: The path of the folder for the state, which is made where there is none; `nil` is the user's
-    ///     application data, `<app>/Migrations` in it. On tvOS pass one: an app may write to its caches only there. Of
-    ///     a `URL` take `path(percentEncoded: false)`: a path that isn't there and has escapes is refused, and so is one
-    ///     that begins with `~`.
+    ///   - stateDirectory: The path of the folder for the state, which is made where there is none. `nil` is
+    ///     `<bundle identifier>/Migrations` in Application Support, for apps on Apple's systems; a program without a bundle has
+    ///     to name its folder, and so has an app on tvOS, which may write to its caches only. Of a `URL` take
+    ///     `path(percentEncoded: false)`: on the first run, escapes in the name of a folder that isn't there are refused, and so
+    ///     is `~` at the beginning.
     ///   - options: Time-out of the lock, limit of attempts, the oldest version to upgrade from, whether only to look, events.
-    /// - Throws: ``MigrationError`` with the code `invalidName`, `invalidVersion`, `unknownCurrentVersion`,
+    /// - Throws: ``MigrationError`` with the code `invalidName`, `invalidVersion`, `unknownCurrentVersion`, `unusableDirectory`,
     ///   `stateUnreadable` (try again later: a locked device before its first unlock, for instance), `stateCorrupted`,
     ///   `stateFromNewerFormat`, `tooOld`, `newerThanCurrentVersion`, `protectionFailed`, `lockTimeout` and `cancelled` (on
     ///   the first run, and while another process puts files back), and on the first run `firstRunFailed`, `stateNotSaved`
@@ -65,46 +67,29 @@ public final class MigrationManager: Sendable {
         stateDirectory: String? = nil,
         options: Options = Options()
     ) throws(MigrationError) {
-        try StateLocation.check(name)
+        let location = try DefaultLocation.of(name, in: stateDirectory)
         let text =
             if let currentVersion { currentVersion } else {
                 try DefaultLocation.currentVersion(manager: name)
             }
         let current = try Self.version(text, name)
-        let folder =
-            if let stateDirectory { stateDirectory } else { try DefaultLocation.directory(manager: name) }
-        let directory = try DefaultLocation.absolute(folder, manager: name)
-        let file = StateFile(location: StateLocation(name: name, directory: directory))
-        var marks: StateMarks
-        var isFresh = false
-        var owesLaunch = false
-        // `consume`, here and below: the code of a copy would lie pages away from everything else that a start runs.
-        let found = try file.readMarks()
-        switch consume found {
-        case .marks(let found):
-            if options.isParticular {
-                try options.requireUpgradable(asRead: found, to: current, file.location)
-            }
-            marks = consume found
-            if marks.isInterrupted || marks.launched < current {
-                let start = try marks.catchUp(file, current: current, options: options)
-                (marks, launch, owesLaunch) = (start.marks, start.launch, start.owesLaunch)
-            } else {
-                launch = marks.launch(of: current)
-            }
-        case .absent:
-            let start = try StartOutcome.first(file, current: current, options: options, firstRun)
-            (marks, launch, isFresh) = (start.marks, start.launch, start.isFresh)
-            owesLaunch = start.owesLaunch
-        }
+        let release = try Release(current, upgradesFrom: options.upgradesFrom, location)
+        let file = StateFile(location: location)
+        let start = try Start(
+            file: file,
+            release: release,
+            reporter: Reporter(location: location, onEvent: options.onEvent),
+            lockTimeout: options.lockTimeout,
+            isReadOnly: options.isReadOnly
+        ).outcome(firstRun)
         self.name = name
         self.currentVersion = current
+        launch = start.launch
         self.file = file
-        self.options = consume options
+        self.release = release
+        self.options = options
         observer = nil
-        declarations = Guarded(
-            Declarations(consume marks, isFresh: isFresh, owesLaunch: owesLaunch, current: current)
-        )
+        declarations = Guarded(Declarations(start.marks, isFresh: start.isFresh, current: current))
     }
 
     /// A manager of the same start as `manager`, for a plan or a rehearsal.
@@ -113,6 +98,7 @@ public final class MigrationManager: Sendable {
         currentVersion = manager.currentVersion
         launch = manager.launch
         file = manager.file
+        release = manager.release
         options = manager.options
         self.observer = observer
         self.declarations = Guarded(declarations)

@@ -11,9 +11,9 @@ extension FleetMigrationManager {
     ///   `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat` or `stateNotSaved`.
     public func reset(to version: String) async throws(MigrationError) {
         try requireWritable()
-        let reset = try MarkReset(to: version, current: currentVersion, options.ofOneHost, location)
+        let marks = try release.mark(version)
         let state = try await change(else: "The mark was not set.") { found throws(MigrationError) in
-            try reset.applied(to: existing(found))
+            try release.resetting(existing(found), to: marks)
         }
         declarations.withLock { $0.reopen(state.marks, current: currentVersion) }
     }

@@ -150,7 +150,7 @@ extension FleetMigrationManager {
         let version = admission.version
         // An older app may have begun meanwhile what this one doesn't declare any more.
         if declarations.withLock({ $0.marks != state.marks }) {
-            try options.ofOneHost.requireUpgradable(state.marks, to: currentVersion, location)
+            try release.requireUpgradable(state.marks, "Nothing was run.")
         }
         // While its lease stands, an attempt is no death.
         let decision = declarations.withLock {

@@ -89,7 +89,6 @@ extension FleetMigrationManager {
             planner.record(version, refusing: declared.refusal)
             return nil
         }
-        if declarations.withLock({ $0.owesLaunch }) { try await saveOwedLaunch() }
         let ticket = try declarations.withLock { declarations throws(MigrationError) in
             try declarations.admit(
                 version,
@@ -101,18 +100,14 @@ extension FleetMigrationManager {
             )
         }
         guard let ticket else { return nil }
-        let admission = Admission(version: version, minimumAppVersion: declared.minimumAppVersion, ticket: ticket)
+        let admission = Admission(
+            version: version,
+            minimumAppVersion: declared.minimumAppVersion,
+            ticket: ticket
+        )
         if !options.isReadOnly { return admission }
         try await look(at: admission)
         return nil
-    }
-
-    /// Saves the version launched where a host was migrating when this manager was made, if none is now.
-    private func saveOwedLaunch() async throws(MigrationError) {
-        let found = try await stored.read()
-        if try await stored.raiseLaunched(found, to: currentVersion, options) {
-            declarations.withLock { $0.launchSettled(current: currentVersion) }
-        }
     }
 
     /// Ends a declaration of a manager that only looks: another host may have run it meanwhile.

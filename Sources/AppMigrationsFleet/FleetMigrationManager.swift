@@ -33,6 +33,7 @@ public final class FleetMigrationManager: Sendable {
     public let launch: MigrationManager.Launch
 
     let stored: StoredState
+    let release: Release
     let options: Options
     let clock: FleetClock
     let planner: PlanRecorder?
@@ -97,17 +98,20 @@ public final class FleetMigrationManager: Sendable {
         try StateLocation.check(name)
         let current = try MigrationManager.version(currentVersion, name)
         let stored = StoredState(location: StateLocation(name, heldBy: ""), store: store)
-        let start = try await FleetStart.reading(stored, current: current, options, firstRun)
+        let release = try Release(current, upgradesFrom: options.upgradesFrom, stored.location)
+        let start = try await FleetStart(stored: stored, release: release, isReadOnly: options.isReadOnly)
+            .outcome(firstRun)
         self.name = name
         self.currentVersion = current
         self.stored = stored
+        self.release = release
         self.options = options
         self.clock = clock
         self.host = host
         launch = start.launch
         planner = nil
         declarations = Guarded(
-            Declarations(start.marks, isFresh: start.isFresh, owesLaunch: start.owesLaunch, current: current)
+            Declarations(start.marks, isFresh: start.isFresh, current: current)
         )
     }
 
@@ -117,6 +121,7 @@ public final class FleetMigrationManager: Sendable {
         currentVersion = manager.currentVersion
         launch = manager.launch
         stored = manager.stored
+        release = manager.release
         options = manager.options
         clock = manager.clock
         host = manager.host

@@ -40,22 +40,6 @@ import Testing
         manager.manager = nil
     }
 
-    @Test func `a handler that makes a manager when the launched version isn't saved is told once`() throws {
-        try folder.writeState(lastRun: "1.1")
-        try folder.makeFolder(folder.obstacle)
-        try Data().write(to: URL(fileURLWithPath: folder.obstacle + "/file"))
-        let log = Log()
-        let held = Held()
-        held.options = MigrationManager.Options { event in
-            log.add("\(event.kind)")
-            do { log.add("\(try folder.manager(options: held.options).lastRunVersion)") } catch {
-                log.add("\(error)")
-            }
-        }
-        #expect(try folder.manager(options: held.options).launch == .upgrade(from: version("1.1")))
-        #expect(log.lines == ["launchNotSaved", "1.1"])
-    }
-
     @Test(arguments: ["", "/", "//", "/.", "/../plans", "link", "relative"])
     func `another manager of the state is nested inside a plan, however its folder is written`(
         spelling: String

@@ -65,11 +65,6 @@ extension Declarations {
 
     package mutating func know(_ marks: StateMarks) { self.marks = marks }
 
-    package mutating func launchSettled(current: AppVersion) {
-        owesLaunch = false
-        settle(current)
-    }
-
     package mutating func beginPlan(current: AppVersion) {
         plansUnderWay += 1
         settle(current)
@@ -84,7 +79,6 @@ extension Declarations {
     package mutating func reopen(_ marks: StateMarks, current: AppVersion) {
         self.marks = marks
         isFresh = false
-        owesLaunch = false
         previous = .zero
         standing = .open
         settle(current)
@@ -113,7 +107,7 @@ extension Declarations {
 
     /// Lets declarations that have nothing to run pass quickly again, if nothing stands against it.
     private mutating func settle(_ current: AppVersion) {
-        let isIdle = firstFailure == nil && queue.isEmpty && plansUnderWay == 0 && !owesLaunch
+        let isIdle = firstFailure == nil && queue.isEmpty && plansUnderWay == 0
         idleLimit = isIdle ? marks.idleLimit(of: current) : .zero
     }
 }

@@ -17,8 +17,6 @@ package struct Declarations {
     package internal(set) var marks: StateMarks
     /// Whether this manager made the state, for a fresh install.
     var isFresh: Bool
-    /// Whether the version launched is still to be saved, since the lock was held when the manager was made.
-    package internal(set) var owesLaunch = false
     var previous = AppVersion.zero
     /// The version up to which declarations need no closer look; zero when all of them need it.
     var idleLimit: AppVersion
@@ -29,16 +27,15 @@ package struct Declarations {
     var plansUnderWay = 0
 
     @inline(__always)
-    package init(_ marks: consuming StateMarks, isFresh: Bool, owesLaunch: Bool, current: AppVersion) {
-        idleLimit = owesLaunch ? .zero : marks.idleLimit(of: current)
+    package init(_ marks: consuming StateMarks, isFresh: Bool, current: AppVersion) {
+        idleLimit = marks.idleLimit(of: current)
         self.marks = marks
         self.isFresh = isFresh
-        self.owesLaunch = owesLaunch
     }
 
     /// For a plan or a rehearsal, which look closely at every declaration.
     package init(observed marks: StateMarks, isFresh: Bool) {
-        self.init(marks, isFresh: isFresh, owesLaunch: false, current: .zero)
+        self.init(marks, isFresh: isFresh, current: .zero)
         plansUnderWay = 1
     }
 

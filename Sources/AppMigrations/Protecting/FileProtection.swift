@@ -80,13 +80,15 @@ struct FileProtection {
     /// Refuses the path of a `URL` that still has its escapes: nothing stands there, so nothing would be copied, and what
     /// appears there would be removed.
     private static func refuseEncoded(_ path: String) throws(ProtectionFailure) {
-        guard let decoded = PercentEncoding.decoded(path) else { return }
-        let isMistaken = try ProtectionFailure.explaining(.taking, at: path) {
-            try FileTree.status(path) == nil && FileTree.status(decoded) != nil
+        let part: String?
+        do throws(SystemCallError) {
+            part = try FilePaths.missingWithEscapes(path)
+        } catch {
+            throw .failed(error, path, .taking)
         }
-        if !isMistaken { return }
+        guard let part else { return }
         let reason: Message =
-            "it is percent-encoded, and \(decoded) is what stands there: of a URL take path(percentEncoded: false)"
+            "it has the escapes of a URL, and \(part) isn't there: take path(percentEncoded: false) of the URL"
         throw .unprotectable(path, reason)
     }
 

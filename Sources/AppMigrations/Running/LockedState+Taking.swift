@@ -53,9 +53,8 @@ extension LockedState {
     static func take(
         ifFree file: StateFile,
         _ reporter: Reporter,
-        timeout: Duration? = nil,
-        recovering: Bool = true,
-        orWhile isAwaited: () -> Bool = { false }
+        timeout: Duration?,
+        orWhile isAwaited: () -> Bool
     ) throws(MigrationError) -> LockedState? {
         var lock: FileLock?
         do throws(LockFailure) {
@@ -69,7 +68,7 @@ extension LockedState {
             throw .lock(error, file.location)
         }
         guard let lock else { return nil }
-        return try LockedState(lock, file, reporter, recovering: recovering)
+        return try LockedState(lock, file, reporter)
     }
 }
 

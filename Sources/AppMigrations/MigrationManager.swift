@@ -21,8 +21,8 @@
 ///
 /// After any throw the manager is closed: every later ``whenMigrating(toVersion:minimumAppVersion:protecting:run:)-7s1es``
 /// throws the code `blocked` and runs nothing, so that no `try?` can jump over a failed migration. A new manager starts
-/// again. A manager is one sequence of declarations, and safe to use from several threads; concurrent callers make a
-/// manager each.
+/// again. A manager is one sequence of declarations: a second one while one is under way throws the code `nested` and closes
+/// nothing. Concurrent callers make a manager each.
 public final class MigrationManager: Sendable {
     /// The name of the subsystem, which names its state file.
     public let name: String
@@ -72,7 +72,7 @@ public final class MigrationManager: Sendable {
             if let currentVersion { currentVersion } else {
                 try DefaultLocation.currentVersion(manager: name)
             }
-        let current = try Self.version(text, name)
+        let current = try AppVersion(text, manager: name)
         let release = try Release(current, upgradesFrom: options.upgradesFrom, location)
         let file = StateFile(location: location)
         let start = try Start(
@@ -89,7 +89,7 @@ public final class MigrationManager: Sendable {
         self.release = release
         self.options = options
         observer = nil
-        declarations = Guarded(Declarations(start.marks, isFresh: start.isFresh, current: current))
+        declarations = Guarded(Declarations(start.marks, isFresh: start.isFresh, release))
     }
 
     /// A manager of the same start as `manager`, for a plan or a rehearsal.
@@ -105,14 +105,6 @@ public final class MigrationManager: Sendable {
     }
 
     deinit { declarations.destroy() }
-
-    @inline(__always)
-    package static func version(_ text: String, _ manager: String) throws(MigrationError) -> AppVersion {
-        switch AppVersion.read(text) {
-        case .version(let version): return version
-        case .problem(let problem): throw .invalidVersion(text, problem, manager: manager)
-        }
-    }
 }
 
 extension MigrationManager {
@@ -143,4 +135,28 @@ extension MigrationManager {
     var reporter: Reporter {
         Reporter(location: file.location, onEvent: options.onEvent, rehearsal: observer?.rehearsal)
     }
+}
+
+/// What watches a manager that isn't the app's own: a plan or a rehearsal.
+///
+/// The manager has one reference to it, which is `nil` in an app, so that neither costs a start anything.
+final class Observer: Sendable {
+    let planner: PlanRecorder?
+    let rehearsal: RehearsalHook?
+
+    init(planner: PlanRecorder? = nil, rehearsal: RehearsalHook? = nil) {
+        self.planner = planner
+        self.rehearsal = rehearsal
+    }
+}
+
+extension MigrationManager {
+    /// A manager that goes on from where `manager` is, and tells `hook` each step.
+    package convenience init(rehearsing manager: MigrationManager, with hook: RehearsalHook) {
+        let declarations = manager.declarations.withLock { $0.observed() }
+        self.init(like: manager, for: Observer(rehearsal: hook), declarations)
+    }
+
+    /// The failure that closed the manager, also where the app's own code swallowed it.
+    package var firstFailure: MigrationError? { declarations.withLock { $0.firstFailure } }
 }

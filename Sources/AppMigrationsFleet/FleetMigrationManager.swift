@@ -21,7 +21,8 @@ public import AppMigrations
 /// ```
 ///
 /// After any throw the manager is closed: every later declaration throws the code `blocked` and runs nothing. A new manager
-/// starts again. A manager is one sequence of declarations, and safe to use from several tasks.
+/// starts again. A manager is one sequence of declarations: a second one while one is under way throws the code `nested` and closes
+/// nothing. Concurrent tasks make a manager each.
 public final class FleetMigrationManager: Sendable {
     /// The name of the subsystem, which names its document in the store.
     public let name: String
@@ -42,8 +43,6 @@ public final class FleetMigrationManager: Sendable {
     private let host: String?
 
     struct Calls {
-        /// Those that wait for the calls before them.
-        var waiting: [CheckedContinuation<Void, Never>] = []
         /// The lease's owner, once a call has needed it.
         var owner: String?
         /// What the looks at the state have seen of another host's lease.
@@ -96,7 +95,7 @@ public final class FleetMigrationManager: Sendable {
         host: String? = nil
     ) async throws(MigrationError) {
         try StateLocation.check(name)
-        let current = try MigrationManager.version(currentVersion, name)
+        let current = try AppVersion(currentVersion, manager: name)
         let stored = StoredState(location: StateLocation(name, heldBy: ""), store: store)
         let release = try Release(current, upgradesFrom: options.upgradesFrom, stored.location)
         let start = try await FleetStart(stored: stored, release: release, isReadOnly: options.isReadOnly)
@@ -110,9 +109,7 @@ public final class FleetMigrationManager: Sendable {
         self.host = host
         launch = start.launch
         planner = nil
-        declarations = Guarded(
-            Declarations(start.marks, isFresh: start.isFresh, current: current)
-        )
+        declarations = Guarded(Declarations(start.marks, isFresh: start.isFresh, release))
     }
 
     /// A manager of the same start, for a plan.

@@ -56,11 +56,7 @@ extension Release {
     ///
     /// - Throws: ``MigrationError`` with the code `invalidVersion`, `newerThanCurrentVersion` or `tooOld`.
     package func mark(_ text: String) throws(MigrationError) -> StateMarks {
-        let mark: AppVersion
-        switch AppVersion.read(text) {
-        case .version(let read): mark = read
-        case .problem(let problem): throw .invalidVersion(text, problem, manager: location.name)
-        }
+        let mark = try AppVersion(text, manager: location.name)
         if mark.exceeds(version) { throw .tooNewReset(mark, current: version, location) }
         let marks = StateMarks(lastRun: mark, baseline: mark, launched: version, interrupted: nil)
         try requireUpgradable(marks, "The mark was not set.")

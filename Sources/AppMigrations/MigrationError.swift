@@ -112,7 +112,9 @@ extension MigrationError {
         /// Nothing was changed. A manager without `isReadOnly` does it.
         public static var readOnly: Code { Code("readOnly") }
 
-        /// A closure of a manager used a manager with the same state.
+        /// A closure of a manager used a manager with the same state, or one declaration of a manager another.
+        ///
+        /// A second declaration while one of the same manager is under way closes nothing.
         public static var nested: Code { Code("nested") }
 
         /// The closure threw; ``MigrationError/underlyingError`` is its error.

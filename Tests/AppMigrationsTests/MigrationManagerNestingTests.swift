@@ -8,7 +8,14 @@ import Testing
         let manager = try folder.manager("1.4", after: "1.1")
         try manager.whenMigrating(toVersion: "1.2") { () throws in
             for text in ["1.0", "1.1", "1.3", "1.5", "1.x"] {
-                #expect(try manager.refusal(of: text).code == .nested)
+                let error = try manager.refusal(of: text)
+                #expect(error.code == .nested)
+                #expect(
+                    error.description
+                        == "Version \"\(text)\" was not run: another declaration of this manager \"Library\", "
+                        + "\(manager.stateFile), is under way. Declare one version after the other, or let concurrent callers make "
+                        + "a manager each. Nothing was changed by this call, and the manager goes on."
+                )
             }
         }
         #expect(manager.lastRunVersion == version("1.2"))

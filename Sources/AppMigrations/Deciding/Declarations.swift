@@ -74,7 +74,7 @@ extension Declarations {
         minimumAppVersion floor: String?,
         isNested: Bool
     ) throws(MigrationError) -> Declaration? {
-        if case .declaring = standing { throw .nested(location, AppVersion(text)) }
+        if case .declaring = standing { throw .secondDeclaration(text, location) }
         do throws(MigrationError) {
             let declaration = try read(text, minimumAppVersion: floor)
             if isNested { throw .nested(location, declaration.version) }

@@ -84,7 +84,7 @@ import Testing
         kind: PlannedMigration.Kind,
         name: String
     ) throws {
-        let error = kind == .refused ? MigrationError.invalidName("", length: 0) : nil
+        let error = kind == .refused ? MigrationError.unknownCurrentVersion("Library") : nil
         let row = PlannedMigration(kind: kind, version: version("1.1-2"), progress: nil, error: error)
         #expect(try text(row) == "{\"kind\":\"\(name)\",\"version\":\"1.1-2\"}")
         let again = try roundTrip(row)
@@ -119,7 +119,7 @@ import Testing
             fraction: 0.25,
             note: "\"1/4\"",
             duration: .milliseconds(1_500),
-            error: .invalidName("", length: 0)
+            error: .unknownCurrentVersion("Library")
         )
         #expect(
             try text(event)

@@ -101,9 +101,10 @@ struct MigrationErrorTests {
         ),
         Row(
             .blocked,
-            .blocked(nil, by: .invalidName("", length: 0), location),
+            .blocked(nil, by: .unknownCurrentVersion("Library"), location),
             "Nothing was run: manager \"Library\" has been closed since an earlier failure. Mend that and make a new "
-                + "manager. The first failure: A manager's name can't be empty. Nothing was run. Pass another name."
+                + "manager. The first failure: Manager \"Library\" was given no currentVersion:, and the main bundle has no "
+                + "CFBundleShortVersionString. Nothing was run. Pass currentVersion:."
         ),
         Row(
             .blocked,

@@ -1,6 +1,7 @@
-import AppMigrations
 import Foundation
 import Testing
+
+@testable import AppMigrations
 
 /// Starts of an app on real files: what runs, in which order, and what is recorded.
 @Suite(.temporaryDirectory) struct MigrationManagerTests {

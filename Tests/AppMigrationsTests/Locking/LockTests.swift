@@ -171,7 +171,9 @@ import Testing
         let file = StateFile(location: StateLocation(name: "Library", directory: folder.state.path))
         let log = Log()
         let reporter = Reporter(location: file.location) { event in log.add("\(event.kind)") }
-        let locked = try #require(try LockedState.take(ifFree: file, reporter))
+        let locked = try #require(
+            try LockedState.take(ifFree: file, reporter, timeout: nil) { false }
+        )
         let state = try locked.existing()
         try folder.makeFolder("state/Library.migrations.snapshot/0/absent")
         let interrupted = Interruption(

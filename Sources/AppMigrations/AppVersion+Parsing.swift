@@ -12,6 +12,14 @@ extension AppVersion {
         case .problem(let problem): throw .invalidVersion(text, problem)
         }
     }
+
+    /// Reads a version that was given to a manager.
+    package init(_ text: String, manager: String) throws(MigrationError) {
+        switch Self.read(text) {
+        case .version(let version): self = version
+        case .problem(let problem): throw .invalidVersion(text, problem, manager: manager)
+        }
+    }
 }
 
 extension MigrationError {

@@ -1,15 +1,4 @@
 extension MigrationError {
-    package static func invalidName(_ name: String, length: Int) -> MigrationError {
-        let reason: Message =
-            name.isEmpty
-            ? "A manager's name can't be empty."
-            : """
-            The manager's name \(name.quoted) takes \(length) bytes in a file name; \
-            \(StateLocation.nameLimit) are possible.
-            """
-        return MigrationError(.invalidName, manager: name, "\(reason) Nothing was run. Pass another name.")
-    }
-
     package static func forgotten(_ location: StateLocation) -> MigrationError {
         MigrationError(
             .blocked,
@@ -49,7 +38,7 @@ extension MigrationError {
         )
     }
 
-    package static func resetBelowFloor(_ floor: AppVersion, current: AppVersion, _ location: StateLocation)
+    static func resetBelowFloor(_ floor: AppVersion, current: AppVersion, _ location: StateLocation)
         -> MigrationError
     {
         MigrationError(
@@ -65,7 +54,7 @@ extension MigrationError {
         )
     }
 
-    package static func tooNewReset(_ version: AppVersion, current: AppVersion, _ location: StateLocation)
+    static func tooNewReset(_ version: AppVersion, current: AppVersion, _ location: StateLocation)
         -> MigrationError
     {
         MigrationError(

@@ -84,7 +84,7 @@ extension MigrationError {
         /// No `currentVersion:` was given and the main bundle has no version.
         public static var unknownCurrentVersion: Code { Code("unknownCurrentVersion") }
 
-        /// The manager's name is empty, or too long for a file name.
+        /// The manager's name isn't made of 1 to 200 of `A-Z a-z 0-9 . _ -`, or begins with a dot.
         public static var invalidName: Code { Code("invalidName") }
 
         /// A version above the app's own was declared or given.
@@ -112,7 +112,9 @@ extension MigrationError {
         /// Nothing was changed. A manager without `isReadOnly` does it.
         public static var readOnly: Code { Code("readOnly") }
 
-        /// A closure of a manager used a manager with the same state.
+        /// A closure of a manager used a manager with the same state, or one declaration of a manager another.
+        ///
+        /// A second declaration while one of the same manager is under way closes nothing.
         public static var nested: Code { Code("nested") }
 
         /// The closure threw; ``MigrationError/underlyingError`` is its error.

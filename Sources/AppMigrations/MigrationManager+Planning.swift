@@ -14,7 +14,19 @@ extension MigrationManager {
         return recorder.rows
     }
 
-    func beginPlan() throws(MigrationError) -> (PlanRecorder, MigrationManager, RunToken) {
+    /// What asynchronous declarations would do now, without calling a closure: one row for each, in their order.
+    ///
+    /// The same as ``plan(_:)-9ywei``, on the caller's actor.
+    nonisolated(nonsending) public func plan(
+        _ declarations: nonisolated(nonsending) (MigrationManager) async throws -> Void
+    ) async throws -> [PlannedMigration] {
+        let (recorder, manager, token) = try beginPlan()
+        defer { endPlan(manager, token) }
+        try await RunToken.$current.withValue(token) { try await declarations(manager) }
+        return recorder.rows
+    }
+
+    private func beginPlan() throws(MigrationError) -> (PlanRecorder, MigrationManager, RunToken) {
         let found = try file.readState()
         var state = try known(found)
         // Only the lock tells an attempt that is under way from an attempt whose process died.
@@ -30,31 +42,24 @@ extension MigrationManager {
             throw .unreadable(error, file.location)
         }
         let known = declarations.withLock { declarations in
-            declarations.beginPlan(current: currentVersion)
+            declarations.beginPlan()
             // What this manager took for its first state is no knowledge, once there is a state.
-            return found != nil && isPresuming
-                ? Declarations(observed: state.marks, isFresh: false) : declarations
+            return found != nil && isPresuming ? Declarations(state.marks, release) : declarations
         }
-        let recorder = PlanRecorder(
-            state,
-            known,
-            current: currentVersion,
-            limit: options.attemptLimit,
-            file.location
-        )
+        let recorder = PlanRecorder(state, known, limit: options.attemptLimit)
         let manager = MigrationManager(
             like: self,
             for: Observer(planner: recorder),
-            Declarations(observed: state.marks, isFresh: false)
+            Declarations(state.marks, isObserved: true, release)
         )
         return (recorder, manager, RunToken(file.location, .plan(folder: folder)))
     }
 
-    func endPlan(_ manager: MigrationManager, _ token: RunToken) {
+    private func endPlan(_ manager: MigrationManager, _ token: RunToken) {
         token.end()
         // A manager that is kept after its plan would pass over every migration without a word, so it is closed.
         manager.declarations.withLock { $0.close(.planEnded(file.location)) }
-        declarations.withLock { $0.endPlan(current: currentVersion) }
+        declarations.withLock { $0.endPlan() }
     }
 
     private func isUnderWay() throws(MigrationError) -> Bool {
@@ -63,5 +68,71 @@ extension MigrationManager {
         } catch {
             throw .lock(error, file.location)
         }
+    }
+}
+
+/// Writes down what a manager would do.
+package final class PlanRecorder: Sendable {
+    private let state: MigrationState
+    private let known: Declarations
+    private let limit: Int?
+    private let progress = Guarded(Progress())
+
+    private struct Progress {
+        var rows: [PlannedMigration] = []
+        var previous = AppVersion.zero
+        var firstRefusal: MigrationError?
+    }
+
+    /// `known` is what the manager that is asked knows of the state: a declaration up to its mark looks no further.
+    package init(_ state: MigrationState, _ known: Declarations, limit: Int?) {
+        self.state = state
+        self.known = known
+        self.limit = limit
+    }
+
+    deinit { progress.destroy() }
+
+    package var rows: [PlannedMigration] { progress.withLock { $0.rows } }
+
+    package func record(_ declaration: Declarations.Declaration) {
+        progress.withLock { progress in
+            let version = declaration.version
+            var kind = PlannedMigration.Kind.refused
+            var refusal: MigrationError?
+            do throws(MigrationError) {
+                if let first = progress.firstRefusal {
+                    throw .blocked(version, by: first, known.release.location)
+                }
+                let decision = try known.decide(
+                    declaration,
+                    state.marks,
+                    after: progress.previous,
+                    limit: limit
+                )
+                kind = self.kind(of: decision, version)
+            } catch {
+                refusal = error
+                progress.firstRefusal = progress.firstRefusal ?? error
+            }
+            let done =
+                version > state.marks.lastRun ? state.marks.attempts(at: version)?.checkpoint?.progress : nil
+            progress.rows.append(
+                PlannedMigration(kind: kind, version: version, progress: done, error: refusal)
+            )
+            progress.previous = max(progress.previous, version)
+        }
+    }
+
+    private func kind(of decision: MigrationDecision, _ version: AppVersion) -> PlannedMigration.Kind {
+        switch decision {
+        case .run: return .willRun
+        case .joinsBaseline: return .baseline
+        case .heldByDowngrade: return .heldByDowngrade
+        default: break
+        }
+        if state.history.contains(where: { $0.version == version }) { return .alreadyRun }
+        if version <= state.marks.baseline { return .baseline }
+        return state.mayHaveForgotten(version) ? .alreadyRun : .missed
     }
 }

@@ -1,33 +1,22 @@
 extension MigrationManager {
-    /// A declaration that has something to run, as far as is known without the lock.
-    struct Admission {
-        let version: AppVersion
-        /// Zero where every app may go on reading.
-        let minimumAppVersion: AppVersion
-        let ticket: Declarations.Ticket
-    }
-
-    /// An attempt whose closure was called, for the event of its failure.
-    typealias Begun = (context: MigrationContext, lock: FileIdentity, duration: Duration?)
-
+    /// Runs a closure under the lock, on this thread; `false` where there is nothing to run any more.
     @inline(never)
     func perform(
-        _ admission: Admission,
+        _ declaration: Declarations.Declaration,
         protecting paths: [String],
         _ body: (MigrationContext) throws -> Void
     ) throws(MigrationError) -> Bool {
-        defer { leave(admission) }
-        var begun: Begun?
+        defer { declarations.withLock { $0.end() } }
+        var called: MigrationContext?
+        var duration: Duration?
         do throws(MigrationError) {
             let locked = try LockedState.take(
                 file,
                 reporter,
                 timeout: options.lockTimeout,
-                for: admission.version,
-                turn: { turn(of: admission) },
-                isWanted: { () throws(MigrationError) in try requireOpen(admission) }
+                for: declaration.version
             )
-            guard let attempt = try begin(admission, protecting: paths, locked) else { return false }
+            guard let attempt = try begin(declaration, protecting: paths, locked) else { return false }
             let listed = Platform.awake
             while let pause = try attempt.pauseForOthers(
                 since: listed,
@@ -35,82 +24,88 @@ extension MigrationManager {
                 isAsynchronous: false
             ) { Platform.pause(pause) }
             try attempt.begin()
-            begun = (attempt.context, locked.identity, nil)
+            called = attempt.context
             let failure = attempt.call(body)
-            begun?.duration = attempt.duration
+            duration = attempt.duration
             try finish(attempt, failure)
             return true
         } catch {
-            fail(begun, error)
+            fail(error, called, duration)
             throw error
         }
     }
 
-    func turn(of admission: Admission) -> LockWait.Turn {
-        declarations.withLock { $0.turn(of: admission.ticket) }
-    }
-
+    /// The same for an asynchronous closure: waiting for the lock suspends the task.
     @inline(never)
-    func leave(_ admission: Admission) {
-        declarations.withLock { $0.leave(admission.ticket, current: currentVersion) }
-    }
-
-    /// Throws where an earlier call failed while this one waited for its turn.
-    func requireOpen(_ admission: Admission) throws(MigrationError) {
-        try declarations.withLock { declarations throws(MigrationError) in
-            try declarations.requireOpen(admission.version, file.location)
+    nonisolated(nonsending) func perform(
+        _ declaration: Declarations.Declaration,
+        protecting paths: [String],
+        _ body: nonisolated(nonsending) (MigrationContext) async throws -> Void
+    ) async throws(MigrationError) -> Bool {
+        defer { declarations.withLock { $0.end() } }
+        var called: MigrationContext?
+        var duration: Duration?
+        do throws(MigrationError) {
+            let locked = try await LockedState.take(
+                asynchronously: file,
+                reporter,
+                timeout: options.lockTimeout,
+                for: declaration.version
+            )
+            guard let attempt = try begin(declaration, protecting: paths, locked) else { return false }
+            let listed = Platform.awake
+            while let pause = try attempt.pauseForOthers(
+                since: listed,
+                timeout: options.lockTimeout,
+                isAsynchronous: true
+            ) {
+                // Cancelled: the next look throws.
+                do { try await Task.sleep(nanoseconds: Platform.nanoseconds(pause)) } catch {}
+            }
+            try attempt.begin()
+            called = attempt.context
+            let failure = await attempt.call(body)
+            duration = attempt.duration
+            try finish(attempt, failure)
+            return true
+        } catch {
+            fail(error, called, duration)
+            throw error
         }
     }
 
     /// Decides again by the state under the lock, and begins an attempt; `nil` when there is nothing to run any more.
-    @inline(never)
-    func begin(
-        _ admission: Admission,
+    private func begin(
+        _ declaration: Declarations.Declaration,
         protecting paths: [String],
         _ locked: LockedState
     ) throws(MigrationError) -> MigrationAttempt? {
-        let version = admission.version
-        let minimumAppVersion = admission.minimumAppVersion
         let state = try locked.existing()
-        // An older app may have begun meanwhile what this one doesn't declare any more.
-        if declarations.withLock({ $0.marks != state.marks }) {
-            try options.requireUpgradable(state.marks, to: currentVersion, file.location)
+        let decision = try declarations.withLock { declarations throws(MigrationError) in
+            let decision = try declarations.decide(declaration, state.marks, limit: options.attemptLimit)
+            declarations.marks = state.marks
+            return decision
         }
-        let decision = declarations.withLock {
-            $0.decide(version, state.marks, current: currentVersion, limit: options.attemptLimit)
-        }
-        if let error = MigrationError.refusal(of: decision, version, current: currentVersion, file.location) {
-            throw error
-        }
-        know(locked)
-        switch decision {
-        case .run(let attempt, let deaths):
-            if Task.isCancelled { throw .cancelledBefore(version, file.location) }
-            return try MigrationAttempt(
-                version,
-                attempt,
-                deaths: deaths,
-                current: currentVersion,
-                minimumAppVersion: minimumAppVersion,
-                protecting: paths,
-                locked
-            )
-        default:
-            let settled = decision.settling(
-                state,
-                version,
-                minimumAppVersion: minimumAppVersion,
-                current: currentVersion
-            )
+        guard case .run(let number, let deaths) = decision else {
+            let settled = declarations.withLock { $0.settling(state, declaration, decision) }
             guard let settled else { return nil }
-            try locked.save(settled, version, else: decision.consequenceOfNotSaving)
+            try locked.save(settled, declaration.version, else: decision.consequenceOfNotSaving)
             know(locked)
             return nil
         }
+        if Task.isCancelled { throw .cancelledBefore(declaration.version, file.location) }
+        return try MigrationAttempt(
+            declaration.version,
+            number,
+            deaths: deaths,
+            current: currentVersion,
+            minimumAppVersion: declaration.minimumAppVersion,
+            protecting: paths,
+            locked
+        )
     }
 
-    @inline(never)
-    func finish(_ attempt: MigrationAttempt, _ failure: (any Error)?) throws(MigrationError) {
+    private func finish(_ attempt: MigrationAttempt, _ failure: (any Error)?) throws(MigrationError) {
         defer { know(attempt.locked) }
         try attempt.finish(failure)
         know(attempt.locked)
@@ -121,17 +116,15 @@ extension MigrationManager {
     ///
     /// The lock is free again by now. Protected files may still wait to be put back, and the handler may wait for another
     /// thread that makes a manager, which puts them back.
-    @inline(never)
-    func fail(_ begun: Begun?, _ error: MigrationError) {
+    private func fail(_ error: MigrationError, _ called: MigrationContext?, _ duration: Duration?) {
         declarations.withLock { $0.close(error) }
-        guard let begun else { return }
-        let event = MigrationEvent(.failed, begun.context, duration: begun.duration, error: error)
-        reporter.send(event, lock: begun.lock)
+        guard let called else { return }
+        let event = MigrationEvent(.failed, called, duration: duration, error: error)
+        reporter.send(event, lock: called.lock.identity)
     }
 
     /// Takes over what the state says now.
-    @inline(never)
     private func know(_ locked: LockedState) {
-        if let state = locked.state { declarations.withLock { $0.know(state.marks) } }
+        if let state = locked.state { declarations.withLock { $0.marks = state.marks } }
     }
 }

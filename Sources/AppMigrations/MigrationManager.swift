@@ -21,8 +21,8 @@
 ///
 /// After any throw the manager is closed: every later ``whenMigrating(toVersion:minimumAppVersion:protecting:run:)-7s1es``
 /// throws the code `blocked` and runs nothing, so that no `try?` can jump over a failed migration. A new manager starts
-/// again. A manager is one sequence of declarations, and safe to use from several threads; concurrent callers make a
-/// manager each.
+/// again. A manager is one sequence of declarations: a second one while one is under way throws the code `nested` and closes
+/// nothing. Concurrent callers make a manager each.
 public final class MigrationManager: Sendable {
     /// The name of the subsystem, which names its state file.
     public let name: String
@@ -34,6 +34,7 @@ public final class MigrationManager: Sendable {
     public let launch: Launch
 
     let file: StateFile
+    let release: Release
     let options: Options
     let observer: Observer?
     let declarations: Guarded<Declarations>
@@ -45,15 +46,16 @@ public final class MigrationManager: Sendable {
     /// back, it takes the lock and saves.
     ///
     /// - Parameters:
-    ///   - name: The subsystem, any text but the empty one, of at most 230 bytes once it is percent-encoded.
+    ///   - name: The subsystem, in at most 200 of `A-Z a-z 0-9 . _ -`, not beginning with a dot: it names files.
     ///   - currentVersion: The app's version; `nil` asks the main bundle for `CFBundleShortVersionString`.
     ///   - firstRun: What data there is when there is no state; asked only then, and under the lock.
-    ///   - stateDirectory: The path of the folder for the state, which is made where there is none; `nil` is the user's
-    ///     application data, `<app>/Migrations` in it. On tvOS pass one: an app may write to its caches only there. Of
-    ///     a `URL` take `path(percentEncoded: false)`: a path that isn't there and has escapes is refused, and so is one
-    ///     that begins with `~`.
+    ///   - stateDirectory: The path of the folder for the state, which is made where there is none. `nil` is
+    ///     `<bundle identifier>/Migrations` in Application Support, for apps on Apple's systems; a program without a bundle has
+    ///     to name its folder, and so has an app on tvOS, which may write to its caches only. Of a `URL` take
+    ///     `path(percentEncoded: false)`: on the first run, escapes in the name of a folder that isn't there are refused, and so
+    ///     is `~` at the beginning.
     ///   - options: Time-out of the lock, limit of attempts, the oldest version to upgrade from, whether only to look, events.
-    /// - Throws: ``MigrationError`` with the code `invalidName`, `invalidVersion`, `unknownCurrentVersion`,
+    /// - Throws: ``MigrationError`` with the code `invalidName`, `invalidVersion`, `unknownCurrentVersion`, `unusableDirectory`,
     ///   `stateUnreadable` (try again later: a locked device before its first unlock, for instance), `stateCorrupted`,
     ///   `stateFromNewerFormat`, `tooOld`, `newerThanCurrentVersion`, `protectionFailed`, `lockTimeout` and `cancelled` (on
     ///   the first run, and while another process puts files back), and on the first run `firstRunFailed`, `stateNotSaved`
@@ -65,47 +67,29 @@ public final class MigrationManager: Sendable {
         stateDirectory: String? = nil,
         options: Options = Options()
     ) throws(MigrationError) {
-        let length = StateLocation.encodedLength(name)
-        if length == 0 || length > StateLocation.nameLimit { throw .invalidName(name, length: length) }
+        let location = try DefaultLocation.of(name, in: stateDirectory)
         let text =
             if let currentVersion { currentVersion } else {
                 try DefaultLocation.currentVersion(manager: name)
             }
-        let current = try Self.version(text, name)
-        let folder =
-            if let stateDirectory { stateDirectory } else { try DefaultLocation.directory(manager: name) }
-        let directory = try DefaultLocation.absolute(folder, manager: name)
-        let file = StateFile(location: StateLocation(name: name, directory: directory))
-        var marks: StateMarks
-        var isFresh = false
-        var owesLaunch = false
-        // `consume`, here and below: the code of a copy would lie pages away from everything else that a start runs.
-        let found = try file.readMarks()
-        switch consume found {
-        case .marks(let found):
-            if options.isParticular {
-                try options.requireUpgradable(asRead: found, to: current, file.location)
-            }
-            marks = consume found
-            if marks.isInterrupted || marks.launched < current {
-                let start = try marks.catchUp(file, current: current, options: options)
-                (marks, launch, owesLaunch) = (start.marks, start.launch, start.owesLaunch)
-            } else {
-                launch = marks.launch(of: current)
-            }
-        case .absent:
-            let start = try StartOutcome.first(file, current: current, options: options, firstRun)
-            (marks, launch, isFresh) = (start.marks, start.launch, start.isFresh)
-            owesLaunch = start.owesLaunch
-        }
+        let current = try AppVersion(text, manager: name)
+        let release = try Release(current, upgradesFrom: options.upgradesFrom, location)
+        let file = StateFile(location: location)
+        let start = try Start(
+            file: file,
+            release: release,
+            reporter: Reporter(location: location, onEvent: options.onEvent),
+            lockTimeout: options.lockTimeout,
+            isReadOnly: options.isReadOnly
+        ).outcome(firstRun)
         self.name = name
         self.currentVersion = current
+        launch = start.launch
         self.file = file
-        self.options = consume options
+        self.release = release
+        self.options = options
         observer = nil
-        declarations = Guarded(
-            Declarations(consume marks, isFresh: isFresh, owesLaunch: owesLaunch, current: current)
-        )
+        declarations = Guarded(Declarations(start.marks, isFresh: start.isFresh, release))
     }
 
     /// A manager of the same start as `manager`, for a plan or a rehearsal.
@@ -114,20 +98,13 @@ public final class MigrationManager: Sendable {
         currentVersion = manager.currentVersion
         launch = manager.launch
         file = manager.file
+        release = manager.release
         options = manager.options
         self.observer = observer
         self.declarations = Guarded(declarations)
     }
 
     deinit { declarations.destroy() }
-
-    @inline(__always)
-    package static func version(_ text: String, _ manager: String) throws(MigrationError) -> AppVersion {
-        switch AppVersion.read(text) {
-        case .version(let version): return version
-        case .problem(let problem): throw .invalidVersion(text, problem, manager: manager)
-        }
-    }
 }
 
 extension MigrationManager {
@@ -158,4 +135,28 @@ extension MigrationManager {
     var reporter: Reporter {
         Reporter(location: file.location, onEvent: options.onEvent, rehearsal: observer?.rehearsal)
     }
+}
+
+/// What watches a manager that isn't the app's own: a plan or a rehearsal.
+///
+/// The manager has one reference to it, which is `nil` in an app, so that neither costs a start anything.
+final class Observer: Sendable {
+    let planner: PlanRecorder?
+    let rehearsal: RehearsalHook?
+
+    init(planner: PlanRecorder? = nil, rehearsal: RehearsalHook? = nil) {
+        self.planner = planner
+        self.rehearsal = rehearsal
+    }
+}
+
+extension MigrationManager {
+    /// A manager that goes on from where `manager` is, and tells `hook` each step.
+    package convenience init(rehearsing manager: MigrationManager, with hook: RehearsalHook) {
+        let declarations = manager.declarations.withLock { $0.observed() }
+        self.init(like: manager, for: Observer(rehearsal: hook), declarations)
+    }
+
+    /// The failure that closed the manager, also where the app's own code swallowed it.
+    package var firstFailure: MigrationError? { declarations.withLock { $0.firstFailure } }
 }

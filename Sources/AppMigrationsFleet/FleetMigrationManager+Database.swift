@@ -46,8 +46,8 @@ extension FleetMigrationManager {
         run: nonisolated(nonsending) (Connection) async throws -> Void
     ) async throws(MigrationError) -> Bool {
         if passes(toVersion, minimumAppVersion) { return false }
-        guard let admission = try await admit(toVersion, minimumAppVersion) else { return false }
-        return try await perform(admission) { attempt async throws(MigrationError) in
+        guard let declaration = try await declare(toVersion, minimumAppVersion) else { return false }
+        return try await perform(declaration) { attempt async throws(MigrationError) in
             try await attempt.run(in: database, run)
         }
     }

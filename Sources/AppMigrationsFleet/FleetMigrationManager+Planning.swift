@@ -16,7 +16,7 @@ extension FleetMigrationManager {
         // What this manager took for its first state is no knowledge, once there is a state.
         let known =
             found.state != nil && isPresumed
-            ? Declarations(observed: state.marks, isFresh: false) : self.declarations.withLock { $0 }
+            ? Declarations(state.marks, release) : self.declarations.withLock { $0 }
         return try await plan(declarations, by: state, isHeld: isHeld, known)
     }
 
@@ -29,25 +29,19 @@ extension FleetMigrationManager {
         var state = found
         // While its lease stands, an attempt is no death.
         if isHeld { state.marks.interrupted?.failure = "It is under way." }
-        declarations.withLock { $0.beginPlan(current: currentVersion) }
-        let recorder = PlanRecorder(
-            state,
-            known,
-            current: currentVersion,
-            limit: options.attemptLimit,
-            location
-        )
+        declarations.withLock { $0.beginPlan() }
+        let recorder = PlanRecorder(state, known, limit: options.attemptLimit)
         let manager = FleetMigrationManager(
             like: self,
             planner: recorder,
-            Declarations(observed: state.marks, isFresh: false)
+            Declarations(state.marks, isObserved: true, release)
         )
         let token = token(.plan(folder: nil))
         defer {
             token.end()
             // A manager that is kept after its plan would pass over every migration without a word, so it is closed.
             manager.declarations.withLock { $0.close(.planEnded(location)) }
-            declarations.withLock { $0.endPlan(current: currentVersion) }
+            declarations.withLock { $0.endPlan() }
         }
         try await RunToken.$current.withValue(token) { try await body(manager) }
         return recorder.rows

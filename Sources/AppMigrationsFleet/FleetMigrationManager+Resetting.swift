@@ -11,11 +11,11 @@ extension FleetMigrationManager {
     ///   `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat` or `stateNotSaved`.
     public func reset(to version: String) async throws(MigrationError) {
         try requireWritable()
-        let reset = try MarkReset(to: version, current: currentVersion, options.ofOneHost, location)
+        let marks = try release.mark(version)
         let state = try await change(else: "The mark was not set.") { found throws(MigrationError) in
-            try reset.applied(to: existing(found))
+            try release.resetting(existing(found), to: marks)
         }
-        declarations.withLock { $0.reopen(state.marks, current: currentVersion) }
+        declarations.withLock { $0.reopen(state.marks) }
     }
 
     /// Forgets the hosts that died in pending migrations, so that the limit of attempts lets these run again.
@@ -48,7 +48,7 @@ extension FleetMigrationManager {
             if found.state == nil { return nil }
             return try await stored.forget(found)
         }
-        declarations.withLock { $0.forget(.forgotten(location)) }
+        declarations.withLock { $0.forget() }
     }
 
     private func requireWritable() throws(MigrationError) {

@@ -2,14 +2,13 @@ internal import AppMigrations
 
 extension FleetMigrationManager {
     nonisolated(nonsending) func perform(
-        _ admission: Admission,
+        _ declaration: Declarations.Declaration,
         _ work: nonisolated(nonsending) (FleetAttempt) async throws(MigrationError) -> Void
     ) async throws(MigrationError) -> Bool {
-        defer { leave(admission) }
+        defer { declarations.withLock { $0.end() } }
         var attempt: FleetAttempt?
         do throws(MigrationError) {
-            try await untilTurn(of: admission)
-            guard let begun = try await begin(admission) else { return false }
+            guard let begun = try await begin(declaration) else { return false }
             attempt = begun
             try await begun.holder.refresh()
             send(begun.event(.started))
@@ -24,50 +23,6 @@ extension FleetMigrationManager {
         }
     }
 
-    /// Waits until the calls that came before are done.
-    private func untilTurn(of admission: Admission) async throws(MigrationError) {
-        while !declarations.withLock({ $0.isTurn(of: admission.ticket) }) {
-            if Task.isCancelled {
-                throw .cancelledWaiting(
-                    location,
-                    admission.version,
-                    holder: "an earlier call of this manager"
-                )
-            }
-            await withTaskCancellationHandler {
-                await withCheckedContinuation { continuation in
-                    let isWaiting = calls.withLock { calls in
-                        // Asked once more under the lock by which the call before gives its turn away.
-                        if Task.isCancelled || declarations.withLock({ $0.isTurn(of: admission.ticket) }) {
-                            return false
-                        }
-                        calls.waiting.append(continuation)
-                        return true
-                    }
-                    if !isWaiting { continuation.resume() }
-                }
-            } onCancel: {
-                resumeQueue()
-            }
-        }
-        try declarations.withLock { declarations throws(MigrationError) in
-            try declarations.requireOpen(admission.version, location)
-        }
-    }
-
-    func leave(_ admission: Admission) {
-        declarations.withLock { $0.leave(admission.ticket, current: currentVersion) }
-        resumeQueue()
-    }
-
-    private func resumeQueue() {
-        let waiting = calls.withLock { calls in
-            defer { calls.waiting = [] }
-            return calls.waiting
-        }
-        for continuation in waiting { continuation.resume() }
-    }
-
     func wait(for version: AppVersion?) -> LeaseWait {
         wait(for: version, timeout: options.lockTimeout)
     }
@@ -79,20 +34,17 @@ extension FleetMigrationManager {
     /// Decides by what the store says, and takes the lease; `nil` when there is nothing to run any more.
     ///
     /// The lease is taken by replacing the very document that the decision was made by.
-    private func begin(_ admission: Admission) async throws(MigrationError) -> FleetAttempt? {
-        let version = admission.version
+    private func begin(
+        _ declaration: Declarations.Declaration
+    ) async throws(MigrationError) -> FleetAttempt? {
+        let version = declaration.version
         var wait = wait(for: version)
         while true {
             let (found, isHeld) = try await wait.look(stored)
             let state = try existing(found)
-            let decision = try decide(admission, state, isHeld: isHeld)
+            let decision = try decide(declaration, state, isHeld: isHeld)
             guard case .run(let number, let deaths) = decision else {
-                let settled = decision.settling(
-                    state,
-                    version,
-                    minimumAppVersion: admission.minimumAppVersion,
-                    current: currentVersion
-                )
+                let settled = declarations.withLock { $0.settling(state, declaration, decision) }
                 guard let settled else {
                     know(state)
                     return nil
@@ -124,7 +76,7 @@ extension FleetMigrationManager {
                 deaths: deaths,
                 found.fence + 1,
                 state,
-                minimumAppVersion: admission.minimumAppVersion,
+                minimumAppVersion: declaration.minimumAppVersion,
                 by: self
             )
             let sent = clock.uptime()
@@ -143,31 +95,17 @@ extension FleetMigrationManager {
     }
 
     private func decide(
-        _ admission: Admission,
+        _ declaration: Declarations.Declaration,
         _ state: MigrationState,
         isHeld: Bool
     ) throws(MigrationError) -> MigrationDecision {
-        let version = admission.version
-        // An older app may have begun meanwhile what this one doesn't declare any more.
-        if declarations.withLock({ $0.marks != state.marks }) {
-            try options.ofOneHost.requireUpgradable(state.marks, to: currentVersion, location)
+        try declarations.withLock { declarations throws(MigrationError) in
+            // While its lease stands, an attempt is no death.
+            try declarations.decide(declaration, state.marks, limit: isHeld ? nil : options.attemptLimit)
         }
-        // While its lease stands, an attempt is no death.
-        let decision = declarations.withLock {
-            $0.decide(
-                version,
-                state.marks,
-                current: currentVersion,
-                limit: isHeld ? nil : options.attemptLimit
-            )
-        }
-        if let error = MigrationError.refusal(of: decision, version, current: currentVersion, location) {
-            throw error
-        }
-        return decision
     }
 
-    func know(_ state: MigrationState) { declarations.withLock { $0.know(state.marks) } }
+    func know(_ state: MigrationState) { declarations.withLock { $0.marks = state.marks } }
 
     /// The state, which was there when the manager was made.
     func existing(_ found: StoredState.Found) throws(MigrationError) -> MigrationState {

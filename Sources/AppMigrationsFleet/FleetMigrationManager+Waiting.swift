@@ -73,7 +73,7 @@ extension FleetMigrationManager {
             declarations,
             by: state,
             isHeld: isHeld,
-            Declarations(observed: state.marks, isFresh: false)
+            Declarations(state.marks, release)
         )
         for row in rows { if let error = row.error { throw error } }
         // A newer release that was started holds an older one back, but may have run nothing yet.

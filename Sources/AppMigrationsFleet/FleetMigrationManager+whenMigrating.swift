@@ -22,7 +22,8 @@ extension FleetMigrationManager {
     /// - Throws: `MigrationError` with the code `invalidVersion`, `newerThanCurrentVersion`, `outOfOrder`, `blocked`, `nested`,
     ///   `overtaken`, `tooOld`, `readOnly`, `attemptLimitReached`, `lockTimeout`, `cancelled`, `leaseLost`, `stateUnreadable`,
     ///   `stateCorrupted`, `stateFromNewerFormat`, `stateNotSaved`, or `migrationFailed` with the closure's error as its
-    ///   `underlyingError`. The manager is closed then.
+    ///   `underlyingError`. The manager is closed then, unless the error is the `nested` of a second declaration while one of this
+    ///   manager is under way.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating(
         toVersion: String,
@@ -30,8 +31,8 @@ extension FleetMigrationManager {
         run: nonisolated(nonsending) () async throws -> Void
     ) async throws(MigrationError) -> Bool {
         if passes(toVersion, minimumAppVersion) { return false }
-        guard let admission = try await admit(toVersion, minimumAppVersion) else { return false }
-        return try await perform(admission) { attempt async throws(MigrationError) in
+        guard let declaration = try await declare(toVersion, minimumAppVersion) else { return false }
+        return try await perform(declaration) { attempt async throws(MigrationError) in
             try await attempt.finish(await attempt.call { _ in try await run() })
         }
     }
@@ -47,17 +48,10 @@ extension FleetMigrationManager {
         run: nonisolated(nonsending) (FleetMigrationContext) async throws -> Void
     ) async throws(MigrationError) -> Bool {
         if passes(toVersion, minimumAppVersion) { return false }
-        guard let admission = try await admit(toVersion, minimumAppVersion) else { return false }
-        return try await perform(admission) { attempt async throws(MigrationError) in
+        guard let declaration = try await declare(toVersion, minimumAppVersion) else { return false }
+        return try await perform(declaration) { attempt async throws(MigrationError) in
             try await attempt.finish(await attempt.call(run))
         }
-    }
-
-    /// A declaration that has something to run, as far as is known.
-    struct Admission {
-        let version: AppVersion
-        let minimumAppVersion: AppVersion
-        let ticket: Declarations.Ticket
     }
 
     /// Passes a version over that has run already, without suspending the task; `false` where a closer look is needed.
@@ -66,68 +60,33 @@ extension FleetMigrationManager {
     }
 
     /// Decides about a declaration by what is known; `nil` when there is nothing to run.
-    nonisolated(nonsending) func admit(
+    nonisolated(nonsending) func declare(
         _ text: String,
         _ minimumAppVersion: String?
-    ) async throws(MigrationError) -> Admission? {
-        let enclosing = enclosing
-        let declared: DeclaredVersion
-        do throws(MigrationError) {
-            declared = try DeclaredVersion(text, minimumAppVersion: minimumAppVersion, location)
-        } catch {
-            throw declarations.withLock { declarations in
-                if planner == nil { return declarations.closing(error, location) }
-                return declarations.firstFailure.map { .blocked(nil, by: $0, location) } ?? error
-            }
-        }
-        let version = declared.version
-        if let enclosing, enclosing.isPlan { throw .nested(location, version) }
+    ) async throws(MigrationError) -> Declarations.Declaration? {
         if let planner {
-            try declarations.withLock { declarations throws(MigrationError) in
-                try declarations.requireOpen(version, location)
+            let declaration = try declarations.withLock { declarations throws(MigrationError) in
+                try declarations.read(text, minimumAppVersion: minimumAppVersion)
             }
-            planner.record(version, refusing: declared.refusal)
+            planner.record(declaration)
             return nil
         }
-        if declarations.withLock({ $0.owesLaunch }) { try await saveOwedLaunch() }
-        let ticket = try declarations.withLock { declarations throws(MigrationError) in
-            try declarations.admit(
-                version,
-                current: currentVersion,
-                minimumAppVersion: declared.minimumAppVersion,
-                isAsynchronous: true,
-                location,
-                refusing: enclosing == nil ? declared.refusal : .nested(location, version)
-            )
+        let enclosing = enclosing
+        if let enclosing, enclosing.isPlan { throw .nested(location, AppVersion(text)) }
+        let declaration = try declarations.withLock { declarations throws(MigrationError) in
+            try declarations.declare(text, minimumAppVersion: minimumAppVersion, isNested: enclosing != nil)
         }
-        guard let ticket else { return nil }
-        let admission = Admission(version: version, minimumAppVersion: declared.minimumAppVersion, ticket: ticket)
-        if !options.isReadOnly { return admission }
-        try await look(at: admission)
+        guard let declaration, options.isReadOnly else { return declaration }
+        try await look(at: declaration)
         return nil
     }
 
-    /// Saves the version launched where a host was migrating when this manager was made, if none is now.
-    private func saveOwedLaunch() async throws(MigrationError) {
-        let found = try await stored.read()
-        if try await stored.raiseLaunched(found, to: currentVersion, options) {
-            declarations.withLock { $0.launchSettled(current: currentVersion) }
-        }
-    }
-
-    /// Ends a declaration of a manager that only looks: another host may have run it meanwhile.
-    private func look(at admission: Admission) async throws(MigrationError) {
-        defer { leave(admission) }
-        let version = admission.version
+    /// Ends a declaration of a manager that only looks.
+    private func look(at declaration: Declarations.Declaration) async throws(MigrationError) {
         do throws(MigrationError) {
             let state = try await known(stored.read())
-            let decision = declarations.withLock {
-                $0.decide(version, state.marks, current: currentVersion, limit: nil)
-            }
-            if case .run = decision { throw MigrationError.readOnly(location, version) }
-            if let refusal = MigrationError.refusal(of: decision, version, current: currentVersion, location)
-            {
-                throw refusal
+            try declarations.withLock { declarations throws(MigrationError) in
+                try declarations.look(at: declaration, state.marks)
             }
         } catch {
             declarations.withLock { $0.close(error) }

@@ -21,7 +21,8 @@ public import AppMigrations
 /// ```
 ///
 /// After any throw the manager is closed: every later declaration throws the code `blocked` and runs nothing. A new manager
-/// starts again. A manager is one sequence of declarations, and safe to use from several tasks.
+/// starts again. A manager is one sequence of declarations: a second one while one is under way throws the code `nested` and closes
+/// nothing. Concurrent tasks make a manager each.
 public final class FleetMigrationManager: Sendable {
     /// The name of the subsystem, which names its document in the store.
     public let name: String
@@ -33,6 +34,7 @@ public final class FleetMigrationManager: Sendable {
     public let launch: MigrationManager.Launch
 
     let stored: StoredState
+    let release: Release
     let options: Options
     let clock: FleetClock
     let planner: PlanRecorder?
@@ -41,8 +43,6 @@ public final class FleetMigrationManager: Sendable {
     private let host: String?
 
     struct Calls {
-        /// Those that wait for the calls before them.
-        var waiting: [CheckedContinuation<Void, Never>] = []
         /// The lease's owner, once a call has needed it.
         var owner: String?
         /// What the looks at the state have seen of another host's lease.
@@ -57,7 +57,7 @@ public final class FleetMigrationManager: Sendable {
     /// first start of a new version, it writes.
     ///
     /// - Parameters:
-    ///   - name: The subsystem, any text but the empty one, of at most 230 bytes once it is percent-encoded.
+    ///   - name: The subsystem, in at most 200 of `A-Z a-z 0-9 . _ -`, not beginning with a dot.
     ///   - currentVersion: The app's version.
     ///   - firstRun: What data there is when the store has no state; asked only then. It is about the data of the fleet: a host
     ///     that is added later finds the state and asks nothing.
@@ -94,22 +94,22 @@ public final class FleetMigrationManager: Sendable {
         clock: FleetClock,
         host: String? = nil
     ) async throws(MigrationError) {
-        let length = StateLocation.encodedLength(name)
-        if length == 0 || length > StateLocation.nameLimit { throw .invalidName(name, length: length) }
-        let current = try MigrationManager.version(currentVersion, name)
+        try StateLocation.check(name)
+        let current = try AppVersion(currentVersion, manager: name)
         let stored = StoredState(location: StateLocation(name, heldBy: ""), store: store)
-        let start = try await FleetStart.reading(stored, current: current, options, firstRun)
+        let release = try Release(current, upgradesFrom: options.upgradesFrom, stored.location)
+        let start = try await FleetStart(stored: stored, release: release, isReadOnly: options.isReadOnly)
+            .outcome(firstRun)
         self.name = name
         self.currentVersion = current
         self.stored = stored
+        self.release = release
         self.options = options
         self.clock = clock
         self.host = host
         launch = start.launch
         planner = nil
-        declarations = Guarded(
-            Declarations(start.marks, isFresh: start.isFresh, owesLaunch: start.owesLaunch, current: current)
-        )
+        declarations = Guarded(Declarations(start.marks, isFresh: start.isFresh, release))
     }
 
     /// A manager of the same start, for a plan.
@@ -118,6 +118,7 @@ public final class FleetMigrationManager: Sendable {
         currentVersion = manager.currentVersion
         launch = manager.launch
         stored = manager.stored
+        release = manager.release
         options = manager.options
         clock = manager.clock
         host = manager.host

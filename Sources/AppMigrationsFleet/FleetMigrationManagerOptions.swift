@@ -54,17 +54,6 @@ extension FleetMigrationManager {
             self.onEvent = onEvent
         }
 
-        /// What a manager of one host is asked for in the same words.
-        var ofOneHost: MigrationManager.Options {
-            MigrationManager.Options(
-                lockTimeout: lockTimeout,
-                attemptLimit: attemptLimit,
-                upgradesFrom: upgradesFrom,
-                isReadOnly: isReadOnly,
-                onEvent: onEvent
-            )
-        }
-
         var leaseLength: Duration { min(max(leaseDuration, .seconds(1)), .seconds(86_400)) }
     }
 }

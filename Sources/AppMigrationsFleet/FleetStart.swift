@@ -1,113 +1,71 @@
 internal import AppMigrations
 
-/// What a start of one host finds in the store, or makes there.
+/// A start of one host: it reads the state in the store, makes it on the fleet's first run, and saves that its version was
+/// launched.
 struct FleetStart {
-    var marks: StateMarks
-    var launch: MigrationManager.Launch
-    var isFresh = false
-    /// Whether the version launched is still to be saved, since a host is migrating.
-    var owesLaunch = false
+    let stored: StoredState
+    let release: Release
+    let isReadOnly: Bool
 
-    nonisolated(nonsending) static func reading(
-        _ stored: StoredState,
-        current: AppVersion,
-        _ options: FleetMigrationManager.Options,
+    /// Where nothing is pending this is one read of the store.
+    nonisolated(nonsending) func outcome(
         _ firstRun: () async throws -> MigrationManager.FirstRun
-    ) async throws(MigrationError) -> FleetStart {
+    ) async throws(MigrationError) -> StartOutcome {
         let document = try await stored.document()
-        if let document, let marks = stored.marks(document), marks.launched >= current || options.isReadOnly {
-            try requireUpgradable(marks, stored, current, options)
-            return FleetStart(marks: marks, launch: marks.launch(of: current))
+        if let document, let marks = stored.marks(document), marks.launched >= release.version || isReadOnly {
+            return try StartOutcome(found: marks, by: release)
         }
         let found = try stored.found(document)
-        if found.state != nil { return try await known(found, stored, current, options) }
-        return try await first(found, stored, current, options, firstRun)
+        if found.state != nil { return try await known(found) }
+        return try await first(found, firstRun)
     }
 
-    @inline(__always)
-    private static func requireUpgradable(
-        _ marks: StateMarks,
-        _ stored: StoredState,
-        _ current: AppVersion,
-        _ options: FleetMigrationManager.Options
-    ) throws(MigrationError) {
-        if options.upgradesFrom == nil { return }
-        try options.ofOneHost.requireUpgradable(marks, to: current, stored.location)
-    }
-
-    /// A start that finds a state; the version launched is saved where no host is migrating.
-    private static func known(
-        _ found: StoredState.Found,
-        _ stored: StoredState,
-        _ current: AppVersion,
-        _ options: FleetMigrationManager.Options
-    ) async throws(MigrationError) -> FleetStart {
+    /// A start that finds a state.
+    private func known(_ found: StoredState.Found) async throws(MigrationError) -> StartOutcome {
         guard let marks = found.state?.marks else { throw .gone(stored.location) }
-        try requireUpgradable(marks, stored, current, options)
-        var start = FleetStart(marks: marks, launch: marks.launch(of: current))
-        if marks.launched < current, !options.isReadOnly {
-            start.owesLaunch = try await !stored.raiseLaunched(found, to: current, options)
-        }
-        return start
+        let outcome = try StartOutcome(found: marks, by: release)
+        if !isReadOnly { try await raiseLaunched(found) }
+        return outcome
     }
 
     /// The first run: of several hosts that make the state at once one does, and the others find it.
-    nonisolated(nonsending) private static func first(
+    nonisolated(nonsending) private func first(
         _ absent: StoredState.Found,
-        _ stored: StoredState,
-        _ current: AppVersion,
-        _ options: FleetMigrationManager.Options,
         _ firstRun: () async throws -> MigrationManager.FirstRun
-    ) async throws(MigrationError) -> FleetStart {
-        let earliest = try options.ofOneHost.earliestUpgrade(to: current, stored.location)
+    ) async throws(MigrationError) -> StartOutcome {
         let answer: MigrationManager.FirstRun
         do {
             answer = try await firstRun()
         } catch {
             throw .firstRunFailed(error, stored.location)
         }
-        let made = try StartOutcome.made(of: answer, current, earliest: earliest, stored.location)
-        let start = FleetStart(marks: made.marks, launch: made.launch, isFresh: made.isFresh)
-        if options.isReadOnly { return start }
+        let made = try StartOutcome(first: answer, by: release)
+        if isReadOnly { return made }
         let state = MigrationState(name: stored.location.name, marks: made.marks, fence: absent.fence)
         let outcome = try await stored.save(state, at: absent.revision, else: "Nothing was run.")
-        if case .refused(let found) = outcome { return try await known(found, stored, current, options) }
-        return start
+        if case .refused(let found) = outcome { return try await known(found) }
+        return made
     }
-}
 
-extension StoredState {
-    /// Saves that `current` was launched; gives whether that is settled.
+    /// Saves that this version was launched; where that isn't possible now, the next start does it.
     ///
     /// While a lease stands nobody writes but its holder, which would lose it.
-    func raiseLaunched(
-        _ found: Found,
-        to current: AppVersion,
-        _ options: FleetMigrationManager.Options
-    ) async throws(MigrationError) -> Bool {
+    private func raiseLaunched(_ found: StoredState.Found) async throws(MigrationError) {
         var found = found
-        while var state = found.state, state.marks.launched < current {
-            if found.lease != nil { return false }
-            state.marks.launched = current
+        while var state = found.state, state.marks.launched < release.version, found.lease == nil {
+            state.marks.launched = release.version
             do throws(MigrationError) {
-                switch try await save(
+                let outcome = try await stored.save(
                     state,
                     at: found.revision,
                     else: "Nothing depends on it but \"launch\"."
-                ) {
-                case .saved: return true
-                case .refused(let newer):
-                    if newer.revision == found.revision { return false }
-                    found = newer
-                }
+                )
+                guard case .refused(let newer) = outcome, newer.revision != found.revision else { return }
+                found = newer
             } catch {
                 guard error.code == .stateNotSaved else { throw error }
-                options.onEvent?(
-                    MigrationEvent(.launchNotSaved, location.name, version: current, error: error)
-                )
-                return true
+                return
             }
         }
-        return true
     }
 }

@@ -52,7 +52,8 @@ import Testing
     @Test(arguments: [
         ("\"version\":\"x\"", "a version"), ("\"finishedAt\":\"yesterday\"", "a time"),
         ("\"finishedAt\":1795233268", "a time that is a number"), ("\"duration\":-1", "duration"),
-        ("\"duration\":1e13", "too many seconds"), ("\"attempts\":\"2\"", "a number"), ("\"x\":1", "a member"),
+        ("\"duration\":1e13", "too many seconds"), ("\"attempts\":\"2\"", "a number"),
+        ("\"x\":1", "a member"),
     ])
     func `a row that can't be is refused`(member: String, what: String) throws {
         let whole = [
@@ -83,7 +84,7 @@ import Testing
         kind: PlannedMigration.Kind,
         name: String
     ) throws {
-        let error = kind == .refused ? MigrationError.invalidName("", length: 0) : nil
+        let error = kind == .refused ? MigrationError.unknownCurrentVersion("Library") : nil
         let row = PlannedMigration(kind: kind, version: version("1.1-2"), progress: nil, error: error)
         #expect(try text(row) == "{\"kind\":\"\(name)\",\"version\":\"1.1-2\"}")
         let again = try roundTrip(row)
@@ -98,7 +99,7 @@ import Testing
     @Test(arguments: [
         (MigrationEvent.Kind.waiting, "waiting"), (.started, "started"), (.progressed, "progressed"),
         (.finished, "finished"), (.failed, "failed"), (.restored, "restored"),
-        (.launchNotSaved, "launchNotSaved"), (.leftoverNotRemoved, "leftoverNotRemoved"),
+        (.leftoverNotRemoved, "leftoverNotRemoved"),
     ])
     func `an event is sent with its kind's name`(kind: MigrationEvent.Kind, name: String) throws {
         #expect(try text(MigrationEvent(kind, "Library")) == "{\"kind\":\"\(name)\",\"name\":\"Library\"}")
@@ -118,7 +119,7 @@ import Testing
             fraction: 0.25,
             note: "\"1/4\"",
             duration: .milliseconds(1_500),
-            error: .invalidName("", length: 0)
+            error: .unknownCurrentVersion("Library")
         )
         #expect(
             try text(event)

@@ -39,13 +39,6 @@ extension MigrationErrorTests {
         ),
         Row(
             .stateNotSaved,
-            .launchOwed(version("1.5"), location),
-            "That version 1.5 was launched could not be saved in the state of manager \"Library\", "
-                + "/d/Library.migrations.json: the lock is held for a migration. Each later declaration and the next start "
-                + "try again; until then an older version of the app doesn't see that it is one."
-        ),
-        Row(
-            .stateNotSaved,
             .notRemoved(full, location),
             "\(state) could not be removed for good: No space left on device (write, errno 28). Make the folder writable "
                 + "for this process and try again."

@@ -41,17 +41,6 @@ struct MigrationErrorTests {
                 + "Nothing was run. Pass currentVersion:."
         ),
         Row(
-            .invalidName,
-            .invalidName("", length: 0),
-            "A manager's name can't be empty. Nothing was run. Pass another name."
-        ),
-        Row(
-            .invalidName,
-            .invalidName("long", length: 300),
-            "The manager's name \"long\" takes 300 bytes in a file name; 230 are possible. Nothing was run. "
-                + "Pass another name."
-        ),
-        Row(
             .newerThanCurrentVersion,
             .newer(version("1.5"), current: version("1.4"), location),
             "Version 1.5 is newer than the app (1.4) in manager \"Library\", /d/Library.migrations.json. "
@@ -112,9 +101,10 @@ struct MigrationErrorTests {
         ),
         Row(
             .blocked,
-            .blocked(nil, by: .invalidName("", length: 0), location),
+            .blocked(nil, by: .unknownCurrentVersion("Library"), location),
             "Nothing was run: manager \"Library\" has been closed since an earlier failure. Mend that and make a new "
-                + "manager. The first failure: A manager's name can't be empty. Nothing was run. Pass another name."
+                + "manager. The first failure: Manager \"Library\" was given no currentVersion:, and the main bundle has no "
+                + "CFBundleShortVersionString. Nothing was run. Pass currentVersion:."
         ),
         Row(
             .blocked,

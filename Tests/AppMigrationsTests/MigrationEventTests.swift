@@ -69,10 +69,9 @@ import Testing
 
     @Test func `kinds have the names they have in Swift`() {
         let kinds: [MigrationEvent.Kind] = [
-            .waiting, .started, .progressed, .finished, .failed, .restored, .launchNotSaved,
-            .leftoverNotRemoved,
+            .waiting, .started, .progressed, .finished, .failed, .restored, .leftoverNotRemoved,
         ]
-        let names = "waiting started progressed finished failed restored launchNotSaved leftoverNotRemoved"
+        let names = "waiting started progressed finished failed restored leftoverNotRemoved"
         #expect(kinds.map(\.description).joined(separator: " ") == names)
         let plans: [PlannedMigration.Kind] = [
             .willRun, .alreadyRun, .baseline, .missed, .heldByDowngrade, .refused,

@@ -4,12 +4,33 @@ import Testing
 @Suite(.temporaryDirectory) struct MigrationManagerNestingTests {
     let folder = TemporaryDirectory.current
 
-    @Test func `the same manager inside its closure is nested`() throws {
+    @Test func `the same manager inside its closure is nested, and goes on afterwards`() throws {
         let manager = try folder.manager("1.4", after: "1.1")
         try manager.whenMigrating(toVersion: "1.2") { () throws in
-            #expect(try manager.refusal(of: "1.3").code == .nested)
+            for text in ["1.0", "1.1", "1.3", "1.5", "1.x"] {
+                let error = try manager.refusal(of: text)
+                #expect(error.code == .nested)
+                #expect(
+                    error.description
+                        == "Version \"\(text)\" was not run: another declaration of this manager \"Library\", "
+                        + "\(manager.stateFile), is under way. Declare one version after the other, or let concurrent callers make "
+                        + "a manager each. Nothing was changed by this call, and the manager goes on."
+                )
+            }
         }
         #expect(manager.lastRunVersion == version("1.2"))
+        #expect(try manager.declare("1.3", "1.4") == ["1.3", "1.4"])
+    }
+
+    @Test func `a failed migration closes the manager, whatever was declared inside it`() throws {
+        let manager = try folder.manager("1.4", after: "1.1")
+        let error = try #require(throws: MigrationError.self) {
+            try manager.whenMigrating(toVersion: "1.2") { () throws in
+                _ = try manager.refusal(of: "1.3")
+                throw Failure()
+            }
+        }
+        #expect(error.code == .migrationFailed)
         #expect(try manager.refusal(of: "1.3").code == .blocked)
     }
 

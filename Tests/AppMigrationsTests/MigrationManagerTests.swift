@@ -1,6 +1,7 @@
-import AppMigrations
 import Foundation
 import Testing
+
+@testable import AppMigrations
 
 /// Starts of an app on real files: what runs, in which order, and what is recorded.
 @Suite(.temporaryDirectory) struct MigrationManagerTests {
@@ -136,12 +137,25 @@ import Testing
         #expect(error?.underlyingError is SystemCallError)
     }
 
-    @Test func `a launched version that can't be saved is an event and no error`() throws {
+    @Test(arguments: [false, true])
+    func `a launched version that can't be saved is no error, and the next start saves it`(isLocked: Bool)
+        throws
+    {
         try folder.writeState(lastRun: "1.1")
-        try folder.makeFolder(folder.obstacle)
+        let location = StateLocation(name: "Library", directory: folder.path)
+        let lock = isLocked ? try #require(try FileLock.ifFree(location)) : nil
+        if !isLocked { try folder.makeFolder(folder.obstacle) }
         let log = Log()
-        let manager = try folder.manager("1.4", options: log.options())
-        #expect(manager.launch == .upgrade(from: version("1.1")))
-        #expect(log.lines == ["Library launchNotSaved 1.4: stateNotSaved"])
+        for _ in 1...2 {
+            let manager = try folder.manager("1.4", options: log.options())
+            #expect(manager.launch == .upgrade(from: version("1.1")))
+            #expect(try manager.declare("1.0", "1.1") == [])
+        }
+        lock?.unlock()
+        if !isLocked { try folder.remove(folder.obstacle) }
+        #expect(try folder.manager("1.4").launch == .upgrade(from: version("1.1")))
+        #expect(try folder.manager("1.4").launch == .same)
+        #expect(try folder.manager("1.3").launch == .downgrade(from: version("1.4")))
+        #expect(log.lines == [])
     }
 }

@@ -51,16 +51,22 @@ import Testing
             try StateFile(location: StateLocation(name: "Library", directory: folder.path)).readState()
         )
         for deaths in 0...2 {
-            let decision = Declarations(observed: state.marks, isFresh: false)
-                .decide(version("1.2"), state.marks, current: version("1.4"), limit: 3)
+            let decision = try declarations(state).decide(.init(version("1.2")), state.marks, limit: 3)
             #expect(decision == .run(attempt: 6 + deaths, deaths: deaths))
             state.marks.interrupted?.attempts += 1
             state.marks.interrupted?.deaths = deaths
             state.marks.interrupted?.failure = nil
         }
-        let decision = Declarations(observed: state.marks, isFresh: false)
-            .decide(version("1.2"), state.marks, current: version("1.4"), limit: 3)
-        #expect(decision == .attemptLimitReached(deaths: 3))
+        let error = #expect(throws: MigrationError.self) {
+            try declarations(state).decide(.init(version("1.2")), state.marks, limit: 3)
+        }
+        #expect(error?.code == .attemptLimitReached)
+        #expect(error?.description.contains("3 processes") == true)
+    }
+
+    private func declarations(_ state: MigrationState) throws -> Declarations {
+        let location = StateLocation(name: "Library", directory: folder.path)
+        return Declarations(state.marks, try Release(version("1.4"), upgradesFrom: nil, location))
     }
 
     @Test func `what an attempt failed with stays`() throws {

@@ -83,7 +83,7 @@ class Manager:
     def __init__(self, world, text, first, limit):
         self.world = world
         self.limit = limit
-        self.is_fresh = self.owes_launch = False
+        self.is_fresh = False
         self.closed = None
         self.previous = ZERO
         app = version(text)
@@ -98,8 +98,9 @@ class Manager:
                 self.launch = ("downgrade", state.newest(app))
             else:
                 self.launch = ("upgrade", state.launched) if app > state.launched else ("same",)
-            self.owes_launch = state.launched < app
-            self.raise_launch()
+            # While a closure runs under the lock, this is left to the next start.
+            if world.holder is None:
+                state.launched = max(state.launched, app)
         self.look()
 
     def make(self, first):
@@ -120,13 +121,6 @@ class Manager:
         self.known = state.last_run
         self.known_floor = state.floor
         self.is_held = state.is_newer_than(self.app)
-
-    def raise_launch(self):
-        state = self.world.state
-        if self.owes_launch and self.world.holder is None:
-            self.owes_launch = False
-            if state:
-                state.launched = max(state.launched, self.app)
 
     def close(self, problem):
         if self.closed is None:
@@ -160,8 +154,6 @@ class Manager:
         """Whether the migration runs; a closed manager runs nothing, whatever it is asked."""
         migration, floor = version(text), version(floor_text)
         self.cursor = cursor
-        if migration is not None and floor is not None:
-            self.raise_launch()
         if self.closed:
             raise Problem("blocked")
         try:
@@ -284,7 +276,7 @@ class Manager:
         state.cursors = {}
         self.look()
         self.previous, self.closed = ZERO, None
-        self.is_fresh = self.owes_launch = False
+        self.is_fresh = False
 
     def forget(self):
         self.world.lock()

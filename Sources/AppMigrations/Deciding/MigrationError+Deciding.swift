@@ -116,6 +116,20 @@ extension MigrationError {
         )
     }
 
+    static func secondDeclaration(_ text: String, _ location: StateLocation) -> MigrationError {
+        MigrationError(
+            .nested,
+            manager: location.name,
+            version: AppVersion(text),
+            path: location.path,
+            """
+            Version \(text.quoted) was not run: another declaration of this manager \(location.name.quoted), \(location.state), is \
+            under way. Declare one version after the other, or let concurrent callers make a manager each. Nothing was changed \
+            by this call, and the manager goes on.
+            """
+        )
+    }
+
     static func attemptLimitReached(_ version: AppVersion, deaths: Int, _ location: StateLocation)
         -> MigrationError
     {

@@ -1,16 +1,13 @@
 extension FileLock {
     /// Waits for the lock on this thread.
-    ///
-    /// `turn` says whether an earlier call of the same manager is done.
     static func waiting(
         _ location: StateLocation,
         timeout: Duration?,
-        turn: () -> LockWait.Turn = { .now },
         onWait: () -> Void
     ) throws(LockFailure) -> FileLock {
         var wait = try LockWait(location, timeout: timeout, .synchronous)
         while true {
-            switch try wait.step(turn(), onWait) {
+            switch try wait.step(onWait) {
             case .taken(let lock): return lock
             case .pause(let duration): Platform.pause(duration)
             }
@@ -21,12 +18,11 @@ extension FileLock {
     nonisolated(nonsending) static func waiting(
         asynchronously location: StateLocation,
         timeout: Duration?,
-        turn: () -> LockWait.Turn,
         onWait: () -> Void
     ) async throws(LockFailure) -> FileLock {
         var wait = try LockWait(location, timeout: timeout, .asynchronous)
         while true {
-            switch try wait.step(turn(), onWait) {
+            switch try wait.step(onWait) {
             case .taken(let lock): return lock
             case .pause(let duration):
                 do {
@@ -48,7 +44,7 @@ extension FileLock {
     ) throws(LockFailure) -> FileLock? {
         var wait = try LockWait(location, timeout: timeout, .start)
         repeat {
-            switch try wait.step(.now, onWait) {
+            switch try wait.step(onWait) {
             case .taken(let lock): return lock
             case .pause(let duration): Platform.pause(duration)
             }

@@ -1,9 +1,6 @@
 /// A wait for a state's lock, step by step: the synchronous and the asynchronous caller differ only in how they
 /// let the time between two steps pass.
 struct LockWait {
-    /// Whether the calls that came earlier to the same manager are done.
-    enum Turn { case now, later, afterAsynchronousCall }
-
     /// A call that waits on its thread, a task, or a start that waits on its thread until files are put back.
     ///
     /// The process that puts files back needs only the thread that does it. So a start can wait for it where a call, which
@@ -39,18 +36,14 @@ struct LockWait {
     ///
     /// After a throw, the wait is over and its file closed.
     @inline(never)
-    mutating func step(_ turn: Turn, _ onWait: () -> Void) throws(LockFailure) -> Step {
+    mutating func step(_ onWait: () -> Void) throws(LockFailure) -> Step {
         do throws(LockFailure) {
-            // To wait here would block this thread, and the other call may need this very thread to go on.
-            if turn == .afterAsynchronousCall, caller == .synchronous { throw LockFailure.nested }
-            if turn == .now {
-                switch try lock.tryLock(location, isAsynchronous: caller == .asynchronous) {
-                case .taken: return .taken(lock)
-                case .held, .claimed: break
-                case .lost:
-                    lock.unlock()
-                    lock = try FileLock.open(location)
-                }
+            switch try lock.tryLock(location, isAsynchronous: caller == .asynchronous) {
+            case .taken: return .taken(lock)
+            case .held, .claimed: break
+            case .lost:
+                lock.unlock()
+                lock = try FileLock.open(location)
             }
             return .pause(try nextPause(onWait))
         } catch {
@@ -62,6 +55,7 @@ struct LockWait {
     func abandon() { lock.unlock() }
 
     private mutating func nextPause(_ onWait: () -> Void) throws(LockFailure) -> Duration {
+        // To wait here would block this thread, and the closure may need this very thread to go on.
         if caller == .synchronous, lock.isHeldAsynchronouslyHere { throw .nested }
         if Task.isCancelled { throw .cancelled }
         let now = Platform.awake

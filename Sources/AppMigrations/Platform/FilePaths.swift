@@ -37,6 +37,29 @@ package enum FilePaths {
         return components
     }
 
+    /// The part of the path up to its last name with an escape of a `URL`, `%` and two hexadecimal digits, where that part isn't
+    /// there; `nil` where the path can be meant.
+    ///
+    /// A `URL` writes `Application%20Support` for a folder whose name has a space. Only a person who made a folder under such a
+    /// name can mean it, so it stands there.
+    static func missingWithEscapes(_ path: String) throws(SystemCallError) -> String? {
+        let bytes = Array(path.utf8)
+        let isDigit = { (index: Int) in Character(Unicode.Scalar(bytes[index])).isHexDigit }
+        let last = bytes.indices.dropLast(2).last { bytes[$0] == 0x25 && isDigit($0 + 1) && isDigit($0 + 2) }
+        guard let last else { return nil }
+        let end = bytes[last...].firstIndex(of: 0x2F) ?? bytes.endIndex
+        let part = String(decoding: bytes[..<end], as: UTF8.self)
+        do throws(SystemCallError) {
+            _ = try FileStatus(ofEntry: part)
+            return nil
+        } catch {
+            if error.errorNumber == Platform.noEntry || error.errorNumber == Platform.notADirectory {
+                return part
+            }
+            throw error
+        }
+    }
+
     package static func parent(_ path: String) -> String {
         let parent = path.utf8[..<(path.utf8.lastIndex(of: 0x2F) ?? path.startIndex)]
         return parent.isEmpty ? "/" : String(decoding: parent, as: UTF8.self)

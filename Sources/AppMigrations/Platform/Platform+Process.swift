@@ -41,23 +41,10 @@ extension Platform {
         nanosleep(&rest, nil)
     }
 
-    static func environment(_ name: String) throws(SystemCallError) -> String? {
-        guard let value = getenv(name) else { return nil }
-        return try text(value, of: "getenv")
-    }
-
     static func workingDirectory() throws(SystemCallError) -> String {
         guard let path = getcwd(nil, 0) else { throw failure("getcwd") }
         defer { free(path) }
         return try text(path, of: "getcwd")
-    }
-
-    /// The last component of the name this program was started with.
-    static var executableName: String? {
-        get throws(SystemCallError) {
-            guard CommandLine.argc > 0, let first = CommandLine.unsafeArgv[0] else { return nil }
-            return FilePaths.components(try text(first, of: "execve")).last
-        }
     }
 
     /// What a call of the system gave, where it is text.

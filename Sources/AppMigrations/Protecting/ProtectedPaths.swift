@@ -68,10 +68,10 @@ struct ProtectedPaths {
         if let owner = try Platform.owner(unlikeRoot: FilePaths.parent(path)) {
             throw refusal(of: named, "its folder belongs to user \(Int(owner)), and this process is root's")
         }
-        if try Platform.status(path) == nil, let meant = PercentEncoding.decoded(path), try Platform.status(meant) != nil {
+        if let part = try FilePaths.missingWithEscapes(path) {
             throw refusal(
                 of: named,
-                "it is percent-encoded, and \(meant) is what stands there: of a URL take path(percentEncoded: false)"
+                "it has the escapes of a URL, and \(part) isn't there: take path(percentEncoded: false) of the URL"
             )
         }
     }

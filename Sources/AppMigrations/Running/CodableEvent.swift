@@ -40,9 +40,6 @@ extension MigrationEvent.Kind: Codable {
     public func encode(to encoder: any Encoder) throws { try description.encode(to: encoder) }
 
     private static var all: [Self] {
-        [
-            .waiting, .started, .progressed, .finished, .failed, .restored, .launchNotSaved,
-            .leftoverNotRemoved,
-        ]
+        [.waiting, .started, .progressed, .finished, .failed, .restored, .leftoverNotRemoved]
     }
 }

@@ -1,27 +1,22 @@
 /// The ways to take the lock: each adds to what goes wrong for which manager and migration it was.
 extension LockedState {
     /// Waits for the lock on this thread.
-    ///
-    /// `turn` says whether earlier calls of the same manager are done, and `isWanted` throws where they left nothing to do.
     @inline(never)
     static func take(
         _ file: StateFile,
         _ reporter: Reporter,
         timeout: Duration?,
         for version: AppVersion? = nil,
-        recovering: Bool = true,
-        turn: () -> LockWait.Turn = { .now },
-        isWanted: () throws(MigrationError) -> Void = {}
+        recovering: Bool = true
     ) throws(MigrationError) -> LockedState {
         let lock: FileLock
         do throws(LockFailure) {
-            lock = try FileLock.waiting(file.location, timeout: timeout, turn: turn) {
+            lock = try FileLock.waiting(file.location, timeout: timeout) {
                 reporter.sendWaiting(for: version)
             }
         } catch {
             throw .lock(error, file.location, version)
         }
-        try lock.keep(if: isWanted)
         return try LockedState(lock, file, reporter, recovering: recovering)
     }
 
@@ -30,21 +25,16 @@ extension LockedState {
         asynchronously file: StateFile,
         _ reporter: Reporter,
         timeout: Duration?,
-        for version: AppVersion,
-        turn: () -> LockWait.Turn,
-        isWanted: () throws(MigrationError) -> Void
+        for version: AppVersion
     ) async throws(MigrationError) -> LockedState {
         let lock: FileLock
         do throws(LockFailure) {
-            lock = try await FileLock.waiting(
-                asynchronously: file.location,
-                timeout: timeout,
-                turn: turn
-            ) { reporter.sendWaiting(for: version) }
+            lock = try await FileLock.waiting(asynchronously: file.location, timeout: timeout) {
+                reporter.sendWaiting(for: version)
+            }
         } catch {
             throw .lock(error, file.location, version)
         }
-        try lock.keep(if: isWanted)
         return try LockedState(lock, file, reporter)
     }
 
@@ -53,9 +43,8 @@ extension LockedState {
     static func take(
         ifFree file: StateFile,
         _ reporter: Reporter,
-        timeout: Duration? = nil,
-        recovering: Bool = true,
-        orWhile isAwaited: () -> Bool = { false }
+        timeout: Duration?,
+        orWhile isAwaited: () -> Bool
     ) throws(MigrationError) -> LockedState? {
         var lock: FileLock?
         do throws(LockFailure) {
@@ -69,18 +58,7 @@ extension LockedState {
             throw .lock(error, file.location)
         }
         guard let lock else { return nil }
-        return try LockedState(lock, file, reporter, recovering: recovering)
-    }
-}
-
-extension FileLock {
-    fileprivate func keep(if isWanted: () throws(MigrationError) -> Void) throws(MigrationError) {
-        do throws(MigrationError) {
-            try isWanted()
-        } catch {
-            unlock()
-            throw error
-        }
+        return try LockedState(lock, file, reporter)
     }
 }
 

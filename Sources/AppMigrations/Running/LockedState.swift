@@ -21,8 +21,7 @@ final class LockedState {
 
     /// Takes over a lock that is held.
     ///
-    /// Without `recovering` nothing is put back or cleared away: for a caller that gives a restore up, or saves only which
-    /// version was launched.
+    /// Without `recovering` nothing is put back or cleared away: for a caller that gives a restore up.
     @inline(never)
     init(
         _ lock: FileLock,

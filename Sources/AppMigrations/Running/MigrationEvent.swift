@@ -28,7 +28,7 @@ public struct MigrationEvent: Sendable {
     /// How long the closure took; with ``Kind/finished`` and ``Kind/failed``.
     public let duration: Duration?
 
-    /// What went wrong; with ``Kind/failed``, ``Kind/launchNotSaved`` and ``Kind/leftoverNotRemoved``.
+    /// What went wrong; with ``Kind/failed`` and ``Kind/leftoverNotRemoved``.
     public let error: MigrationError?
 
     /// Whether ``Kind/progressed`` comes from the library itself, which copies what `protecting:` names or puts it back.
@@ -80,7 +80,7 @@ extension MigrationEvent {
     /// The kinds of ``MigrationEvent``.
     public struct Kind: Sendable, Hashable, CustomStringConvertible {
         private enum Name {
-            case waiting, started, progressed, finished, failed, restored, launchNotSaved, leftoverNotRemoved
+            case waiting, started, progressed, finished, failed, restored, leftoverNotRemoved
 
             var text: String {
                 switch self {
@@ -90,7 +90,6 @@ extension MigrationEvent {
                 case .finished: "finished"
                 case .failed: "failed"
                 case .restored: "restored"
-                case .launchNotSaved: "launchNotSaved"
                 case .leftoverNotRemoved: "leftoverNotRemoved"
                 }
             }
@@ -124,12 +123,6 @@ extension MigrationEvent {
 
         /// Protected files were put back to what they were before a migration that didn't finish.
         public static var restored: Kind { Kind(.restored) }
-
-        /// The version launched could not be saved.
-        ///
-        /// Nothing depends on it but the recognition of a later downgrade. Where another process held the lock, each later
-        /// declaration tries again.
-        public static var launchNotSaved: Kind { Kind(.launchNotSaved) }
 
         /// Copies of protected files are still there: they could not be removed, or were put aside.
         ///

@@ -8,19 +8,15 @@ enum AppBundle {
     }
 
     static var stateDirectory: String? {
-        get throws(SystemCallError) {
-            var name = Bundle.main.bundleIdentifier
-            if name == nil { name = try Platform.executableName }
-            guard
-                let support = NSSearchPathForDirectoriesInDomains(
-                    .applicationSupportDirectory,
-                    .userDomainMask,
-                    true
-                ).first,
-                let name
-            else { return nil }
-            return "\(support)/\(name)/Migrations"
-        }
+        guard
+            let support = NSSearchPathForDirectoriesInDomains(
+                .applicationSupportDirectory,
+                .userDomainMask,
+                true
+            ).first,
+            let identifier = Bundle.main.bundleIdentifier
+        else { return nil }
+        return "\(support)/\(identifier)/Migrations"
     }
 }
 

@@ -69,17 +69,4 @@ extension MigrationError {
             """
         )
     }
-
-    static func launchOwed(_ current: AppVersion, _ location: StateLocation) -> MigrationError {
-        MigrationError(
-            .stateNotSaved,
-            manager: location.name,
-            path: location.path,
-            """
-            That version \(current) was launched could not be saved in the state of manager \(location.name.quoted), \
-            \(location.state): the lock is held for a migration. Each later declaration and the next start try again; \
-            until then an older version of the app doesn't see that it is one.
-            """
-        )
-    }
 }

@@ -49,36 +49,35 @@ package final class StateLocation: Sendable {
     static var suffix: StaticString { ".migrations.json" }
     static var snapshotSuffix: String { ".migrations.snapshot" }
 
-    // File systems take names of 255 bytes; the longest suffix of ours has 20, and a copy of the file may want some.
-    package static var nameLimit: Int { 230 }
+    /// File systems take names of 255 bytes, and the longest suffix of ours has some 35.
+    package static var nameLimit: Int { 200 }
 
     private func file(_ suffix: String) -> String {
-        var encoded = ""
-        for (index, byte) in name.utf8.enumerated() {
-            if Self.stands(byte, first: index == 0) {
-                encoded.unicodeScalars.append(Unicode.Scalar(byte))
-            } else {
-                let digits = String(byte, radix: 16, uppercase: true)
-                encoded += byte < 16 ? "%0" + digits : "%" + digits
+        directory + (directory.utf8.last == 0x2F ? "" : "/") + name + suffix
+    }
+
+    /// Refuses a name that can't stand in the names of files as it is.
+    ///
+    /// - Throws: ``MigrationError`` with the code `invalidName`.
+    package static func check(_ name: String) throws(MigrationError) {
+        var isUsable = name.utf8.first != 0x2E
+        var length = 0
+        for byte in name.utf8 {
+            length &+= 1
+            switch byte {
+            case 0x41...0x5A, 0x61...0x7A, 0x30...0x39, 0x2E, 0x5F, 0x2D: continue
+            default: isUsable = false
             }
         }
-        return directory + (directory.utf8.last == 0x2F ? "" : "/") + encoded + suffix
-    }
-
-    @inline(__always)
-    private static func stands(_ byte: UInt8, first: Bool) -> Bool {
-        switch byte {
-        case 0x41...0x5A, 0x61...0x7A, 0x30...0x39, 0x5F, 0x2D: true
-        case 0x2E: !first
-        default: false
-        }
-    }
-
-    /// How many bytes the name takes in a file name.
-    package static func encodedLength(_ name: String) -> Int {
-        var length = 0
-        for byte in name.utf8 { length &+= stands(byte, first: length == 0) ? 1 : 3 }
-        return length
+        if isUsable, length > 0, length <= nameLimit { return }
+        throw MigrationError(
+            .invalidName,
+            manager: name,
+            """
+            The manager's name \(name.quoted) can't be used: a name is made of A-Z, a-z, 0-9, dots, hyphens and underscores, \
+            at most \(nameLimit) of them, and doesn't begin with a dot. Nothing was run. Pass another name.
+            """
+        )
     }
 
     /// Writes the state file's path with its final NUL; gives its length, the NUL included, or 0 when `buffer` is too
@@ -106,25 +105,12 @@ package final class StateLocation: Sendable {
         }
         // The name's length was checked when the manager was made.
         name.withUTF8 { name in
-            for index in 0..<name.count {
-                let byte = name[index]
-                if stands(byte, first: index == 0) {
-                    buffer[end] = byte
-                    end &+= 1
-                } else {
-                    buffer[end] = 0x25
-                    buffer[end &+ 1] = digit(byte &>> 4)
-                    buffer[end &+ 2] = digit(byte & 0x0F)
-                    end &+= 3
-                }
-            }
+            for index in 0..<name.count { buffer[end &+ index] = name[index] }
+            end &+= name.count
         }
         for index in 0..<suffix.utf8CodeUnitCount { buffer[end &+ index] = suffix.utf8Start[index] }
         end &+= suffix.utf8CodeUnitCount
         buffer[end] = 0
         return end &+ 1
     }
-
-    @inline(__always)
-    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 &+ value : 0x37 &+ value }
 }

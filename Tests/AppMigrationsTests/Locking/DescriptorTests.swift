@@ -67,11 +67,11 @@ import Testing
             let location = StateLocation(name: "Library", directory: path + "/state")
             let held = try #require(try FileLock.ifFree(location))
             var wait = try LockWait(location, timeout: nil, .synchronous)
-            guard case .pause = try wait.step(.now, {}) else { _exit(1) }
+            guard case .pause = try wait.step({}) else { _exit(1) }
             closeAllDescriptors()
             // The lock went with its descriptor, and the app opens files of its own.
             let opened = (1...8).map { _ in open("/dev/null", O_RDONLY) }
-            guard case .pause = try wait.step(.now, {}), case .taken(let lock) = try wait.step(.now, {})
+            guard case .pause = try wait.step({}), case .taken(let lock) = try wait.step({})
             else {
                 _exit(2)
             }
@@ -101,6 +101,6 @@ import Testing
 extension LockWait {
     fileprivate consuming func tried() throws(LockFailure) -> Step {
         var wait = self
-        return try wait.step(.now, {})
+        return try wait.step({})
     }
 }

@@ -104,36 +104,40 @@ import Testing
         #expect(try folder.manager("1.4").declare("1.2") == ["1.2"])
     }
 
-    /// Else the later one could raise the mark first, and the earlier one would be passed by.
-    @Test func `calls of one manager that wait have their turns in the order declared`() async throws {
-        for _ in 1...20 {
-            try await withTemporaryDirectory { folder in
-                try folder.writeState(lastRun: "1.1", launched: "1.4")
-                let (waits, waiting) = AsyncStream.makeStream(of: Void.self)
-                let lock = try Self.lock(folder)
-                let log = Log()
-                let manager = try folder.manager(
-                    "1.4",
-                    options: .init { event in if event.kind == .waiting { waiting.yield() } }
-                )
-                var wait = waits.makeAsyncIterator()
-                var tasks: [Task<Void, any Error>] = []
-                for text in ["1.2", "1.3"] {
-                    tasks.append(
-                        Task.detached {
-                            _ = try await manager.whenMigrating(toVersion: text) {
-                                await Task.yield()
-                                log.add(text)
-                            }
-                        }
-                    )
-                    await wait.next()
-                }
-                lock.unlock()
-                for task in tasks { try await task.value }
-                #expect(log.lines == ["1.2", "1.3"])
+    @Test(arguments: [false, true])
+    func `a second call of a manager whose first one waits is nested, and closes nothing`(isAsync: Bool)
+        async throws
+    {
+        try folder.writeState(lastRun: "1.1", launched: "1.4")
+        let (waits, waiting) = AsyncStream.makeStream(of: Void.self)
+        let lock = try Self.lock(folder)
+        let log = Log()
+        let manager = try folder.manager(
+            "1.4",
+            options: .init { event in if event.kind == .waiting { waiting.yield() } }
+        )
+        let first = Task.detached {
+            if isAsync {
+                try await manager.whenMigrating(toVersion: "1.2") { () async in log.add("1.2") }
+            } else {
+                func declare() throws { try manager.whenMigrating(toVersion: "1.2") { log.add("1.2") } }
+                try declare()
             }
         }
+        for await _ in waits { break }
+        for text in ["1.1", "1.2", "1.3"] {
+            let error = await #expect(throws: MigrationError.self) {
+                try await manager.whenMigrating(toVersion: text) { () async in log.add(text) }
+            }
+            #expect(error?.code == .nested)
+            #expect(error?.version == version(text))
+            let second = try await Task.detached { try manager.refusal(of: text).code }.value
+            #expect(second == .nested)
+        }
+        lock.unlock()
+        try await first.value
+        try await manager.whenMigrating(toVersion: "1.3") { () async in log.add("1.3") }
+        #expect(log.lines == ["1.2", "1.3"])
     }
 
     @Test func `a lock whose file was removed guards nothing, and is taken anew`() throws {
@@ -167,7 +171,9 @@ import Testing
         let file = StateFile(location: StateLocation(name: "Library", directory: folder.state.path))
         let log = Log()
         let reporter = Reporter(location: file.location) { event in log.add("\(event.kind)") }
-        let locked = try #require(try LockedState.take(ifFree: file, reporter))
+        let locked = try #require(
+            try LockedState.take(ifFree: file, reporter, timeout: nil) { false }
+        )
         let state = try locked.existing()
         try folder.makeFolder("state/Library.migrations.snapshot/0/absent")
         let interrupted = Interruption(

@@ -7,7 +7,7 @@ import Testing
 @Suite(.temporaryDirectory) struct ProtectedManagerTests {
     let scratch = TemporaryDirectory.current
 
-    private static func other(_ scratch: TemporaryDirectory, _ name: String = "Ä 1") throws
+    private static func other(_ scratch: TemporaryDirectory, _ name: String = "Other") throws
         -> MigrationManager
     {
         try MigrationManager(
@@ -45,10 +45,10 @@ import Testing
 
     @Test func `a manager is found whatever its name`() throws {
         try scratch.write("old", to: "data")
-        let outer = try Self.other(scratch, "Ä 1/%2")
+        let outer = try Self.other(scratch, "-z._9")
         try outer.whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
-            for name in ["Library", "A\u{308} 1/%2"] {
-                let reason = #"manager "Ä 1/%2" has copied"#
+            for name in ["Library", "-Z._9"] {
+                let reason = #"manager "-z._9" has copied"#
                 try Self.expectRefused(
                     try Self.other(scratch, name),
                     protecting: scratch.file("data"),
@@ -147,13 +147,11 @@ import Testing
 
     @Test(arguments: ["my%20data", "caf%C3%A9", "caf%c3%a9/my%20data"])
     func `a path that still has its URL's escapes is refused`(path: String) throws {
-        let decoded = try #require(path.removingPercentEncoding)
-        try scratch.write("old", to: decoded)
+        try scratch.write("old", to: try #require(path.removingPercentEncoding))
         try Self.expectRefused(
             try scratch.manager(upgradingTo: "1.1"),
             protecting: scratch.file(path),
-            "it is percent-encoded, and \(scratch.file(decoded)) is what stands there: "
-                + "of a URL take path(percentEncoded: false)"
+            "it has the escapes of a URL, and \(scratch.file(path)) isn't there: take path(percentEncoded: false) of the URL"
         )
     }
 
@@ -161,14 +159,9 @@ import Testing
     func `a percent sign in a name is a name`(name: String) throws {
         try scratch.write("old", to: name)
         if let decoded = name.removingPercentEncoding { try scratch.write("other", to: decoded) }
-        try FileSnapshotTests.expectPutBack(
-            scratch,
-            protecting: [scratch.file(name), scratch.file("gone" + name)]
-        ) {
+        try FileSnapshotTests.expectPutBack(scratch, protecting: [scratch.file(name)]) {
             try scratch.write("half", to: name)
-            try scratch.write("half", to: "gone" + name)
         }
         #expect(try scratch.read(name) == "old")
-        #expect(!scratch.exists("gone" + name))
     }
 }

@@ -144,15 +144,31 @@ import Testing
         }
     }
 
-    @Test func `the options keep a handler and a version apart`() {
-        var options = MigrationManager.Options(upgradesFrom: "2.0", onEvent: { _ in })
-        #expect(options.onEvent != nil && options.upgradesFrom == "2.0")
-        options.upgradesFrom = nil
-        #expect(options.onEvent != nil && options.upgradesFrom == nil)
-        options.upgradesFrom = "1.0"
-        options.onEvent = nil
-        #expect(options.onEvent == nil && options.upgradesFrom == "1.0")
-        options.upgradesFrom = nil
-        #expect(!options.isParticular)
+    @Test(arguments: ["2.9", "3.0", "3.0-0", "3.0-3"])
+    func `a fresh install is never too old, nor is what builds itself, in any later start`(earliest: String)
+        throws
+    {
+        let options = MigrationManager.Options(upgradesFrom: earliest)
+        for firstRun in [MigrationManager.FirstRun.freshInstall, .everything] {
+            try withTemporaryDirectory { folder in
+                for launch in [MigrationManager.Launch.first, .same, .same] {
+                    let manager = try folder.manager("3.0", firstRun: firstRun, options: options)
+                    #expect(manager.launch == launch)
+                    if firstRun == .freshInstall { #expect(manager.lastRunVersion >= version(earliest)) }
+                }
+                try folder.manager("3.0", options: options).reset(to: "0")
+                let next = try folder.manager("3.1", options: options)
+                #expect(next.launch == .upgrade(from: version("3.0")))
+                #expect(try next.declare("3.0-4", "3.1") == ["3.0-4", "3.1"])
+            }
+        }
+    }
+
+    @Test func `a fresh install has the left out sub-migrations of its release behind it`() throws {
+        let manager = try folder.manager("3.0", options: .init(upgradesFrom: "3.0-3"))
+        #expect(manager.lastRunVersion == version("3.0-3"))
+        #expect(try manager.status.baseline == version("3.0-3"))
+        #expect(manager.requiredAppVersion == nil)
+        #expect(try folder.manager("3.0").declare("3.0-3", "3.0-4") == ["3.0-4"])
     }
 }

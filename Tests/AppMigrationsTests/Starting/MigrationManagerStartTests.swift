@@ -126,20 +126,35 @@ import Testing
                 == "The state directory \"\(shown)\" of manager \"Library\" can't be used: \(reason). "
                 + "Nothing was run or written. Pass the path of a folder as stateDirectory:."
         )
-        #expect(error.code == .stateUnreadable)
+        #expect(error.code == .unusableDirectory)
     }
+
+    #if !canImport(Darwin)
+    @Test func `without a bundle there is no default directory`() throws {
+        let errors = [
+            try #require(throws: MigrationError.self) {
+                try MigrationManager(named: "Library", currentVersion: "1")
+            },
+            try #require(throws: MigrationError.self) {
+                try MigrationManager.abandonRestore(named: "Library")
+            },
+        ]
+        for error in errors {
+            #expect(error.code == .unusableDirectory)
+            #expect(error.path == nil)
+            #expect(
+                error.description
+                    == "Manager \"Library\" was given no stateDirectory:, and the program has no bundle that a default could be "
+                    + "named after. Nothing was run or written. Pass the path of a folder that each later release finds again."
+            )
+        }
+    }
+    #endif
 
     @Test(arguments: ["1.x", ""])
     func `a current version that can't be read is refused`(text: String) throws {
         let error = try #require(throws: MigrationError.self) { try folder.manager(text) }
         #expect(error.code == .invalidVersion)
         #expect(try folder.names() == [])
-    }
-
-    @Test func `an empty name is refused`() throws {
-        let error = try #require(throws: MigrationError.self) {
-            try MigrationManager(named: "", currentVersion: "1", stateDirectory: "/d")
-        }
-        #expect(error.code == .invalidName)
     }
 }

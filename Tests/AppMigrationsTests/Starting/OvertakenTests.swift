@@ -48,60 +48,34 @@ import Testing
     }
 
     @Test func `a start that finds a newer app under the lock only is a downgrade`() throws {
-        try folder.writeState(lastRun: "1.3", launched: "1.5")
-        let read = version("1.3")
-        var marks = StateMarks(lastRun: read, baseline: read, launched: read, interrupted: nil)
-        let file = StateFile(location: StateLocation(name: "Library", directory: folder.path))
-        let start = try marks.catchUp(file, current: version("1.4"), options: MigrationManager.Options())
-        #expect(start.launch == .downgrade(from: version("1.5")))
-        #expect(start.marks.launched == version("1.5"))
-    }
-
-    @Test
-    func `the version launched that waits for the lock is an event, and is saved when the lock is free`()
-        throws
-    {
-        try folder.writeState(lastRun: "1.3", launched: "1.4")
-        let older = try folder.manager("1.4")
-        let log = Log()
-        var newer: MigrationManager?
-        let state = StateLocation(name: "Library", directory: folder.path)
-        let lock = try #require(try FileLock.ifFree(state))
-        newer = try folder.manager("1.5", options: log.options())
-        #expect(newer?.launch == .upgrade(from: version("1.4")))
-        #expect(log.lines == ["Library launchNotSaved 1.5: stateNotSaved"])
-        try newer?.declare("1.1")
-        #expect(try folder.stateText().contains("\"launchedVersion\": \"1.4\""))
-        lock.unlock()
-        let rows = try newer?.plan { try $0.declare("1.2") }
-        #expect(rows?.count == 1)
-        #expect(try folder.stateText().contains("\"launchedVersion\": \"1.4\""))
-        try newer?.declare("1.2")
-        #expect(try folder.stateText().contains("\"launchedVersion\" : \"1.5\""))
-        #expect(log.lines.count == 1)
-        #expect(try older.refusal(of: "1.4-1").code == .overtaken)
-    }
-
-    @Test func `the version launched that can't be saved when the lock is free is an event, once`() throws {
-        try folder.writeState(lastRun: "1.3", launched: "1.4")
-        let log = Log()
+        // Files to be put back make the start wait for the lock, under which a newer app saves its state.
+        try folder.writeState(lastRun: "1.3", more: Self.restoring)
         let lock = try #require(
             try FileLock.ifFree(StateLocation(name: "Library", directory: folder.path))
         )
-        let newer = try folder.manager("1.5", options: log.options())
-        lock.unlock()
-        try folder.makeFolder(folder.obstacle)
-        try newer.declare("1.1", "1.2", "1.3")
-        #expect(log.lines == Array(repeating: "Library launchNotSaved 1.5: stateNotSaved", count: 2))
+        let options = MigrationManager.Options { event in
+            guard event.kind == .waiting else { return }
+            do { try folder.writeState(lastRun: "1.3", launched: "1.5") } catch { Issue.record(error) }
+            lock.unlock()
+        }
+        #expect(try folder.manager("1.4", options: options).launch == .downgrade(from: version("1.5")))
     }
 
+    private static let restoring = """
+        "interruption": { "version": "1.4", "attempts": 1, "deaths": 0, "protected": ["data"], "appVersion": "1.4",
+          "startedAt": "2026-11-21T03:54:28Z", "failure": null },
+        """
+
     @Test func `a state that another process made first is raised to the version launched`() throws {
-        try folder.writeState(lastRun: "1.3")
-        let start = try StartOutcome.first(
-            StateFile(location: StateLocation(name: "Library", directory: folder.path)),
-            current: version("1.5"),
-            options: MigrationManager.Options()
-        ) { .freshInstall }
+        let lock = try #require(
+            try FileLock.ifFree(StateLocation(name: "Library", directory: folder.path))
+        )
+        let options = MigrationManager.Options { event in
+            guard event.kind == .waiting else { return }
+            do { try folder.writeState(lastRun: "1.3") } catch { Issue.record(error) }
+            lock.unlock()
+        }
+        let start = try folder.manager("1.5", options: options)
         #expect(start.launch == .upgrade(from: version("1.3")))
         #expect(try folder.stateText().contains("\"launchedVersion\" : \"1.5\""))
     }

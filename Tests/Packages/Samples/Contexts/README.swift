@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite struct README {
-    func migrate(_ library: Library) throws {
+    func migrate(_ library: Library, in folder: String) throws {
         // Sample 1 of README.md
     }
 
@@ -36,31 +36,25 @@ import Testing
         func deleteThumbnails() throws { try calls.note() }
     }
 
-    #if !canImport(Darwin)
-    /// In a process of its own, whose default folder is the test's.
-    @Test func `the first sample runs what is new, in order, and a new install nothing`() async {
-        await #expect(processExitsWith: .success) {
-            try await withFolder { folder async throws in
-                let library = Library()
-                func called() throws -> [String] {
-                    try README().migrate(library)
-                    return library.calls.take()
-                }
-                let all = ["moveArchiveToFolders", "renameDrafts", "deleteThumbnails", "makeTables"]
-                try #require(setenv("XDG_DATA_HOME", folder + "/new", 1) == 0)
-                #expect(try called() == ["makeTables"])
-                try #require(setenv("XDG_DATA_HOME", folder + "/old", 1) == 0)
-                _ = try MigrationManager(named: "Library", currentVersion: "1.0")
-                library.calls.fail(at: "renameDrafts")
-                #expect(throws: MigrationError.self) { try called() }
-                #expect(library.calls.take() == Array(all[0...1]))
-                library.calls.fail(at: nil)
-                #expect(try called() == Array(all[1...]))
-                #expect(try called() == ["makeTables"])
+    @Test func `the first sample runs what is new, in order, and a new install nothing`() async throws {
+        try await withFolder { folder async throws in
+            let library = Library()
+            func called(in state: String) throws -> [String] {
+                try migrate(library, in: state)
+                return library.calls.take()
             }
+            let all = ["moveArchiveToFolders", "renameDrafts", "deleteThumbnails", "makeTables"]
+            #expect(try called(in: folder + "/new") == ["makeTables"])
+            let old = folder + "/old"
+            _ = try MigrationManager(named: "Library", currentVersion: "1.0", stateDirectory: old)
+            library.calls.fail(at: "renameDrafts")
+            #expect(throws: MigrationError.self) { try called(in: old) }
+            #expect(library.calls.take() == Array(all[0...1]))
+            library.calls.fail(at: nil)
+            #expect(try called(in: old) == Array(all[1...]))
+            #expect(try called(in: old) == ["makeTables"])
         }
     }
-    #endif
 
     @Test func `a real start shows the library, the recovery screen, or waits for the unlock`() async throws {
         try await withFolder { folder async throws in

@@ -5,26 +5,13 @@ extension MigrationManager {
         if options.isReadOnly { throw .readOnly(file.location) }
     }
 
-    /// Ends a declaration that has something to run, as far as was known: another process may have run it meanwhile.
-    ///
-    /// Without the lock an attempt that is under way looks like one whose process died, so the limit of attempts isn't asked.
-    @inline(never)
-    func look(at admission: Admission) throws(MigrationError) {
-        defer { leave(admission) }
-        let version = admission.version
+    /// Ends a declaration of a manager that only looks.
+    func look(at declaration: Declarations.Declaration) throws(MigrationError) {
         do throws(MigrationError) {
             let state = try readState()
-            let decision = declarations.withLock {
-                $0.decide(version, state.marks, current: currentVersion, limit: nil)
+            try declarations.withLock { declarations throws(MigrationError) in
+                try declarations.look(at: declaration, state.marks)
             }
-            if case .run = decision { throw MigrationError.readOnly(file.location, version) }
-            let refusal = MigrationError.refusal(
-                of: decision,
-                version,
-                current: currentVersion,
-                file.location
-            )
-            if let refusal { throw refusal }
         } catch {
             declarations.withLock { $0.close(error) }
             throw error

@@ -22,7 +22,8 @@ extension MigrationManager {
     /// - Throws: ``MigrationError`` with the code `invalidVersion`, `newerThanCurrentVersion`, `outOfOrder`, `blocked`,
     ///   `nested`, `overtaken`, `tooOld`, `readOnly`, `attemptLimitReached`, `lockTimeout`, `cancelled`, `stateUnreadable`,
     ///   `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed`, `stateNotSaved`, or `migrationFailed` with the
-    ///   closure's error as ``MigrationError/underlyingError``. The manager is closed then.
+    ///   closure's error as ``MigrationError/underlyingError``. The manager is closed then, unless the error is the `nested` of a
+    ///   second declaration while one of this manager is under way.
     @discardableResult
     public func whenMigrating(
         toVersion: String,
@@ -30,8 +31,8 @@ extension MigrationManager {
         protecting paths: [String] = [],
         run: () throws -> Void
     ) throws(MigrationError) -> Bool {
-        guard let admission = try admit(toVersion, minimumAppVersion, isAsynchronous: false) else { return false }
-        return try perform(admission, protecting: paths) { _ in try run() }
+        guard let declaration = try declare(toVersion, minimumAppVersion) else { return false }
+        return try perform(declaration, protecting: paths) { _ in try run() }
     }
 
     /// Runs `run` with its context, once in the life of this data, when the app moves past `toVersion`.
@@ -45,24 +46,56 @@ extension MigrationManager {
         protecting paths: [String] = [],
         run: (MigrationContext) throws -> Void
     ) throws(MigrationError) -> Bool {
-        guard let admission = try admit(toVersion, minimumAppVersion, isAsynchronous: false) else { return false }
-        return try perform(admission, protecting: paths, run)
+        guard let declaration = try declare(toVersion, minimumAppVersion) else { return false }
+        return try perform(declaration, protecting: paths, run)
     }
 
+    /// Runs an asynchronous closure, once in the life of this data, when the app moves past `toVersion`.
+    ///
+    /// The same as ``whenMigrating(toVersion:minimumAppVersion:protecting:run:)-7s1es``; the closure runs on the
+    /// caller's actor, waiting for another process suspends the task, and cancelling the task ends the wait with the
+    /// code `cancelled`.
+    @discardableResult
+    nonisolated(nonsending) public func whenMigrating(
+        toVersion: String,
+        minimumAppVersion: String? = nil,
+        protecting paths: [String] = [],
+        run: nonisolated(nonsending) () async throws -> Void
+    ) async throws(MigrationError) -> Bool {
+        guard let declaration = try declare(toVersion, minimumAppVersion) else { return false }
+        return try await perform(declaration, protecting: paths) { _ in try await run() }
+    }
+
+    /// Runs an asynchronous closure with its context, once in the life of this data, when the app moves past `toVersion`.
+    ///
+    /// The same as ``whenMigrating(toVersion:minimumAppVersion:protecting:run:)-35tyw``, on the
+    /// caller's actor.
+    @discardableResult
+    nonisolated(nonsending) public func whenMigrating(
+        toVersion: String,
+        minimumAppVersion: String? = nil,
+        protecting paths: [String] = [],
+        run: nonisolated(nonsending) (MigrationContext) async throws -> Void
+    ) async throws(MigrationError) -> Bool {
+        guard let declaration = try declare(toVersion, minimumAppVersion) else { return false }
+        return try await perform(declaration, protecting: paths, run)
+    }
+}
+
+extension MigrationManager {
     /// Decides about a declaration by what is known; `nil` when there is nothing to run.
     @inline(__always)
-    func admit(
+    private func declare(
         _ text: String,
-        _ minimumAppVersion: String?,
-        isAsynchronous: Bool
-    ) throws(MigrationError) -> Admission? {
+        _ minimumAppVersion: String?
+    ) throws(MigrationError) -> Declarations.Declaration? {
         let version = UsualVersion.read(text)
         if let minimumAppVersion {
             if passes(version, minimumAppVersion) { return nil }
         } else if !version.isNone, declarations.withLock({ $0.passes(version) }) {
             return nil
         }
-        return try admitClosely(text, minimumAppVersion, isAsynchronous)
+        return try declareClosely(text, minimumAppVersion)
     }
 
     /// Passes a version over that has run already, and whose floor stands in the state.
@@ -74,56 +107,49 @@ extension MigrationManager {
     }
 
     @inline(never)
-    private func admitClosely(
+    private func declareClosely(
         _ text: String,
-        _ minimumAppVersion: String?,
-        _ isAsynchronous: Bool
-    ) throws(MigrationError) -> Admission? {
-        let enclosing = try enclosing()
-        let declared: DeclaredVersion
-        do throws(MigrationError) {
-            declared = try DeclaredVersion(text, minimumAppVersion: minimumAppVersion, file.location)
-        } catch {
-            throw declarations.withLock { declarations in
-                if observer?.planner == nil { return declarations.closing(error, file.location) }
-                return declarations.firstFailure.map { .blocked(nil, by: $0, file.location) } ?? error
-            }
-        }
-        let version = declared.version
-        if let enclosing, enclosing.isPlan { throw .nested(file.location, version) }
+        _ minimumAppVersion: String?
+    ) throws(MigrationError) -> Declarations.Declaration? {
         if let planner = observer?.planner {
-            try declarations.withLock { declarations throws(MigrationError) in
-                try declarations.requireOpen(version, file.location)
+            let declaration = try declarations.withLock { declarations throws(MigrationError) in
+                try declarations.read(text, minimumAppVersion: minimumAppVersion)
             }
-            planner.record(version, refusing: declared.refusal)
+            planner.record(declaration)
             return nil
         }
-        guard try isRehearsed(version) else { return nil }
-        if declarations.withLock({ $0.owesLaunch }) { saveOwedLaunch() }
-        let ticket = try declarations.withLock { declarations throws(MigrationError) in
-            try declarations.admit(
-                version,
-                current: currentVersion,
-                minimumAppVersion: declared.minimumAppVersion,
-                isAsynchronous: isAsynchronous,
-                file.location,
-                refusing: enclosing == nil ? declared.refusal : .nested(file.location, version)
-            )
+        let enclosing = try enclosing()
+        if let enclosing, enclosing.isPlan { throw .nested(file.location, AppVersion(text)) }
+        guard try isRehearsed(text) else { return nil }
+        let declaration = try declarations.withLock { declarations throws(MigrationError) in
+            try declarations.declare(text, minimumAppVersion: minimumAppVersion, isNested: enclosing != nil)
         }
-        guard let ticket else { return nil }
-        let admission = Admission(version: version, minimumAppVersion: declared.minimumAppVersion, ticket: ticket)
-        if !options.isReadOnly { return admission }
-        try look(at: admission)
+        guard let declaration, options.isReadOnly else { return declaration }
+        try look(at: declaration)
         return nil
     }
 
-    /// The closure or plan of this state inside of which the caller stands; a plan's own manager is meant to be used there.
+    /// The closure or plan of this state inside of which the caller stands.
     private func enclosing() throws(MigrationError) -> RunToken? {
-        if observer?.planner != nil { return nil }
         do throws(SystemCallError) {
             return try RunToken.enclosing(file.location)
         } catch {
             throw .unreadable(error, file.location)
+        }
+    }
+
+    /// Asks the rehearsal, if there is one, whether a declaration is to be decided about.
+    private func isRehearsed(_ text: String) throws(MigrationError) -> Bool {
+        guard let rehearsal = observer?.rehearsal, let version = AppVersion(text) else { return true }
+        switch rehearsal.declared(version) {
+        case .continue: return true
+        case .passOver: return false
+        case .stop:
+            let error = MigrationError.newer(version, current: currentVersion, file.location)
+            throw declarations.withLock { declarations in
+                defer { declarations.close(error) }
+                return declarations.firstFailure.map { .blocked(version, by: $0, file.location) } ?? error
+            }
         }
     }
 }

@@ -13,12 +13,10 @@ extension MigrationManager {
         ///
         /// An app that stops declaring its oldest migrations names the newest one that it left out: a state whose
         /// ``MigrationManager/lastRunVersion`` lies below, or a `firstRun:` of `existingData(at:)`, makes `init` throw `tooOld`,
-        /// and what is no longer there isn't skipped. A mark rises by migrations alone, so name no version that had none. With
-        /// `everything` a first run begins at nothing, which is not too old: what is declared has to build all of it.
-        public var upgradesFrom: String? {
-            get { rarities?.upgradesFrom }
-            set { rarities = Rarities(onEvent, newValue) }
-        }
+        /// and what is no longer there isn't skipped. A mark rises by migrations alone, so name no version that had none. A fresh
+        /// install is never too old. With `everything` a first run begins at nothing, which is not too old either: what is
+        /// declared has to build all of it.
+        public var upgradesFrom: String?
 
         /// Whether the manager only looks: it reads, and makes, locks, saves and puts back nothing.
         ///
@@ -30,31 +28,10 @@ extension MigrationManager {
 
         /// Called on the thread of the caller for everything that a log or a progress display wants to know.
         ///
-        /// A handler that declares a migration of the same state gets `nested`. But for `waiting`, `launchNotSaved` and
-        /// `failed` the lock is held meanwhile: one that waits for another thread which does so waits for itself.
+        /// A handler that declares a migration of the same state gets `nested`. But for `waiting` and `failed` the lock is held
+        /// meanwhile: one that waits for another thread which does so waits for itself.
         /// While files are put back, a handler of `progressed` that waits for another thread which makes a manager does so too.
-        public var onEvent: (@Sendable (MigrationEvent) -> Void)? {
-            get { rarities?.onEvent }
-            set { rarities = Rarities(newValue, upgradesFrom) }
-        }
-
-        // One reference: the code that releases an optional closure or text would lie pages away from what else a start runs.
-        private var rarities: Rarities?
-
-        /// Whether `upgradesFrom` is to be asked, without a look at what it is.
-        @inline(__always)
-        var isParticular: Bool { rarities != nil }
-
-        private final class Rarities: Sendable {
-            let onEvent: (@Sendable (MigrationEvent) -> Void)?
-            let upgradesFrom: String?
-
-            init?(_ onEvent: (@Sendable (MigrationEvent) -> Void)?, _ upgradesFrom: String?) {
-                if onEvent == nil, upgradesFrom == nil { return nil }
-                self.onEvent = onEvent
-                self.upgradesFrom = upgradesFrom
-            }
-        }
+        public var onEvent: (@Sendable (MigrationEvent) -> Void)?
 
         /// Without arguments: waits as long as it takes, tries without limit, upgrades from every version, may write, and has no
         /// handler.
@@ -67,8 +44,9 @@ extension MigrationManager {
         ) {
             self.lockTimeout = lockTimeout
             self.attemptLimit = attemptLimit
+            self.upgradesFrom = upgradesFrom
             self.isReadOnly = isReadOnly
-            if onEvent != nil || upgradesFrom != nil { rarities = Rarities(onEvent, upgradesFrom) }
+            self.onEvent = onEvent
         }
     }
 }

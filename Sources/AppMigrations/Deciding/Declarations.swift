@@ -1,0 +1,236 @@
+/// The declarations of one manager: what was declared, whether one is under way, and what is known of the state.
+///
+/// It reads no file: the manager tells it what the state says. The manager of a fleet asks the same.
+package struct Declarations {
+    /// A version with the oldest app that can read the data after it.
+    package struct Declaration: Sendable {
+        package let version: AppVersion
+        /// Zero where every app may go on reading.
+        package let minimumAppVersion: AppVersion
+
+        package init(_ version: AppVersion, minimumAppVersion: AppVersion = .zero) {
+            self.version = version
+            self.minimumAppVersion = minimumAppVersion
+        }
+    }
+
+    private enum Standing {
+        case open
+        /// A declaration has something to run, and its call hasn't returned.
+        case declaring
+        case closed(MigrationError)
+    }
+
+    package let release: Release
+    /// What is known of the state.
+    package var marks: StateMarks
+    /// Whether this manager made the state, for a fresh install.
+    private var isFresh: Bool
+    /// Whether each declaration is looked at: by a plan, which shows it, or by a rehearsal, which steps in.
+    private let isObserved: Bool
+    private var standing = Standing.open
+    private var previous = AppVersion.zero
+    /// Versions up to this one have run; zero turns the shortcut off.
+    private var idleLimit: AppVersion
+
+    private var location: StateLocation { release.location }
+
+    package init(_ marks: StateMarks, isFresh: Bool = false, isObserved: Bool = false, _ release: Release) {
+        self.release = release
+        self.marks = marks
+        self.isFresh = isFresh
+        self.isObserved = isObserved
+        idleLimit = isObserved ? .zero : marks.idleLimit(of: release.version)
+    }
+
+    /// What is known, for the manager of a rehearsal, which begins its declarations anew.
+    func observed() -> Declarations {
+        Declarations(marks, isFresh: isFresh, isObserved: true, release)
+    }
+
+    /// The failure that ended the declarations.
+    package var firstFailure: MigrationError? {
+        if case .closed(let first) = standing { first } else { nil }
+    }
+
+    /// Passes a version over that has run already; `false` where a closer look is needed.
+    ///
+    /// This is the whole cost of a version that has run: parse, lock, two comparisons, and a third where it has a floor.
+    @inline(__always)
+    mutating func passes(_ version: UsualVersion) -> Bool {
+        guard previous.precedes(version), !idleLimit.precedes(version) else { return false }
+        previous.set(version)
+        return true
+    }
+}
+
+extension Declarations {
+    /// Reads a declaration and decides about it by what is known; `nil` where there is nothing to run.
+    ///
+    /// What it gives is under way until ``end()`` or ``close(_:)``. A refusal closes, but for that of a second declaration while one
+    /// is under way: a manager is one sequence of declarations.
+    package mutating func declare(
+        _ text: String,
+        minimumAppVersion floor: String?,
+        isNested: Bool
+    ) throws(MigrationError) -> Declaration? {
+        if case .declaring = standing { throw .secondDeclaration(text, location) }
+        do throws(MigrationError) {
+            let declaration = try read(text, minimumAppVersion: floor)
+            if isNested { throw .nested(location, declaration.version) }
+            // Whether the limit of attempts is reached is decided under the lock: another process may have succeeded meanwhile.
+            let decision = try decide(declaration, marks, after: previous, limit: nil)
+            previous = declaration.version
+            switch decision {
+            case .heldByDowngrade: return nil
+            case .alreadyRun where !mustRaiseFloor(marks, declaration): return nil
+            default: break
+            }
+            standing = .declaring
+            idleLimit = .zero
+            return declaration
+        } catch {
+            close(error)
+            throw error
+        }
+    }
+
+    /// Reads a declaration, for a plan too, which shows one that would be refused.
+    ///
+    /// - Throws: ``MigrationError`` with the code `invalidVersion`, or `blocked` after a failure.
+    package func read(
+        _ text: String,
+        minimumAppVersion floor: String?
+    ) throws(MigrationError) -> Declaration {
+        if let firstFailure { throw .blocked(AppVersion(text), by: firstFailure, location) }
+        let version = try AppVersion(text, manager: location.name)
+        guard let floor else { return Declaration(version) }
+        switch AppVersion.read(floor) {
+        case .version(let read): return Declaration(version, minimumAppVersion: read)
+        case .problem(let problem): throw .invalidFloor(floor, problem, of: version, location)
+        }
+    }
+
+    /// Decides about a declaration by the state's own marks; its place in the order was looked at when it was declared.
+    ///
+    /// - Throws: ``MigrationError`` where the declaration is refused.
+    package func decide(
+        _ declaration: Declaration,
+        _ marks: StateMarks,
+        after previous: AppVersion = .zero,
+        limit: Int?
+    ) throws(MigrationError) -> MigrationDecision {
+        let (version, floor) = (declaration.version, declaration.minimumAppVersion)
+        // An older app may have begun meanwhile what this one doesn't declare any more.
+        if marks != self.marks { try release.requireUpgradable(marks, "Nothing was run.") }
+        if floor > version { throw .floorAbove(floor, of: version, location) }
+        let decision = MigrationDecision(
+            version,
+            after: previous,
+            current: release.version,
+            known: self.marks,
+            marks: marks,
+            isFresh: isFresh,
+            attemptLimit: limit
+        )
+        if let refusal = MigrationError.refusal(of: decision, version, current: release.version, location) {
+            throw refusal
+        }
+        return decision
+    }
+
+    /// The state to save where nothing runs; `nil` where it stands already.
+    package func settling(
+        _ state: MigrationState,
+        _ declaration: Declaration,
+        _ decision: MigrationDecision
+    ) -> MigrationState? {
+        var next = state
+        next.marks.raiseFloor(to: declaration.minimumAppVersion)
+        switch decision {
+        case .joinsBaseline:
+            next.marks.baseline = declaration.version
+            next.marks.pass(declaration.version)
+        case .alreadyRun where mustRaiseFloor(state.marks, declaration): break
+        default: return nil
+        }
+        return next
+    }
+
+    private func mustRaiseFloor(_ marks: StateMarks, _ declaration: Declaration) -> Bool {
+        marks.lacksFloor(declaration.minimumAppVersion, current: release.version)
+    }
+
+    /// Ends a declaration of a manager that only looks, by what the state says now: another process may have run it meanwhile.
+    ///
+    /// Without the lock an attempt that is under way looks like one whose process died, so the limit of attempts isn't asked.
+    package mutating func look(
+        at declaration: Declaration,
+        _ marks: StateMarks
+    ) throws(MigrationError) {
+        if case .run = try decide(declaration, marks, limit: nil) {
+            throw .readOnly(location, declaration.version)
+        }
+        end()
+    }
+}
+
+extension Declarations {
+    /// Ends the declaration that is under way.
+    package mutating func end() {
+        if case .declaring = standing { standing = .open }
+        settle()
+    }
+
+    /// Ends the declarations, if no earlier failure did: later errors go on naming the first.
+    package mutating func close(_ error: MigrationError) {
+        if firstFailure == nil { standing = .closed(error) }
+        idleLimit = .zero
+    }
+
+    /// Ends the declarations of a state that was forgotten, whatever failed before.
+    package mutating func forget() {
+        standing = .closed(.forgotten(location))
+        idleLimit = .zero
+    }
+
+    /// Begins again after the mark was set.
+    package mutating func reopen(_ marks: StateMarks) {
+        self.marks = marks
+        isFresh = false
+        previous = .zero
+        standing = .open
+        settle()
+    }
+
+    /// While a plan is made each declaration is looked at, so that one through the wrong manager is refused.
+    package mutating func beginPlan() { idleLimit = .zero }
+    package mutating func endPlan() { settle() }
+
+    /// Lets declarations that have nothing to run pass quickly again, if nothing stands against it.
+    private mutating func settle() {
+        if case .open = standing, !isObserved {
+            idleLimit = marks.idleLimit(of: release.version)
+        } else {
+            idleLimit = .zero
+        }
+    }
+}
+
+extension Guarded<Declarations> {
+    /// Passes a version over that has run already; `false` where a closer look is needed.
+    ///
+    /// Here, since other modules would lock through the generic code.
+    package func pass(_ text: String) -> Bool {
+        let version = UsualVersion.read(text)
+        return !version.isNone && withLock { $0.passes(version) }
+    }
+}
+
+extension MigrationDecision {
+    /// What it means that a state in which nothing ran could not be saved.
+    package var consequenceOfNotSaving: Message {
+        if case .joinsBaseline = self { return "Nothing was run; the next start declares it again." }
+        return "Which app may use the data was not noted; the next start does it."
+    }
+}

@@ -1,0 +1,96 @@
+extension MigrationManager {
+    /// Sets the mark: the data is at `version`, whatever happened before.
+    ///
+    /// Everything after it is pending again, and an interruption is cleared, also one that had reached the limit of
+    /// attempts. The version becomes the baseline, the app's version the newest launched. A closed manager is opened and
+    /// its declarations begin again. The floor of ``requiredAppVersion`` stays, since it is only ever raised. For recovery and
+    /// for tests; waits for the lock.
+    ///
+    /// - Throws: ``MigrationError`` with the code `readOnly`, `invalidVersion`, `newerThanCurrentVersion`, `tooOld`,
+    ///   `overtaken` (in an app that has a ``requiredAppVersion``), `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
+    ///   `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed` or `stateNotSaved`.
+    public func reset(to version: String) throws(MigrationError) {
+        let marks = try release.mark(version)
+        let locked = try lock()
+        let state = try release.resetting(locked.existing(), to: marks)
+        try locked.save(state, marks.lastRun, else: "The mark was not set.")
+        declarations.withLock { $0.reopen(state.marks) }
+    }
+
+    /// Forgets the processes that died in pending migrations, so that the limit of attempts lets these run again.
+    ///
+    /// For the button "try again" of a recovery screen, after `attemptLimitReached`. What has run, the baseline, checkpoints,
+    /// the oldest app that may use the data and the history stay, and so does the count of attempts. A manager that was closed
+    /// stays closed: make a new one, which begins again. Waits for the lock, and puts back what waits for that.
+    ///
+    /// - Throws: ``MigrationError`` with the code `readOnly`, `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
+    ///   `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed` or `stateNotSaved`. Nothing was forgotten then.
+    public func resetAttempts() throws(MigrationError) {
+        let locked = try lock()
+        let before = try locked.existing()
+        var state = before
+        state.marks.resetAttempts()
+        // A later declaration reads the counts under the lock, so this manager has nothing to learn from it.
+        if state != before { try locked.save(state, nil, else: "No death was forgotten.") }
+    }
+
+    /// Removes the state: this manager is blocked then, and the next one is a first run.
+    ///
+    /// Waits for the lock.
+    ///
+    /// - Throws: ``MigrationError`` with the code `readOnly`, `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
+    ///   `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed` or `stateNotSaved`.
+    public func forgetState() throws(MigrationError) {
+        try lock().remove()
+        declarations.withLock { $0.forget() }
+    }
+
+    /// Gives up putting protected files back: they stay as they are, and their copies are kept.
+    ///
+    /// For a recovery screen: every start throws `protectionFailed`, because the files can't be put back, and the reason can't be
+    /// mended. The copies move to a folder beside the state, which this library never touches again. The
+    /// migration stays pending, and the next start runs its closure on the files as they are, with
+    /// ``MigrationContext/isRetry``; the app can copy from that folder before.
+    ///
+    /// It works in every version of the app, and makes nothing where nothing waits to be put back. It waits for the lock.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the manager.
+    ///   - stateDirectory: The path of the folder for the state, as for the manager.
+    ///   - lockTimeout: How long to wait for the lock; `nil` waits as long as it takes.
+    /// - Returns: The folder with the copies: `0/item` is what the first path of `protecting:` named, `1/item` the second,
+    ///   of those that stood in no other; `0/absent` says that nothing was there. `nil` where nothing waits to be put back,
+    ///   or the copies are lost.
+    /// - Throws: ``MigrationError`` with the code `invalidName`, `unusableDirectory`, `nested`, `lockTimeout`, `stateUnreadable`, `stateCorrupted`,
+    ///   `stateFromNewerFormat`, `stateNotSaved` or `protectionFailed`. Nothing is lost then; call it again.
+    public static func abandonRestore(
+        named name: String = "default",
+        stateDirectory: String? = nil,
+        lockTimeout: Duration? = nil
+    ) throws(MigrationError) -> String? {
+        let file = StateFile(location: try DefaultLocation.of(name, in: stateDirectory))
+        // A first look without the lock: to take it would make its folder, also where there is nothing to give up.
+        guard let found = try file.readState(), found.marks.hasLeftover else { return nil }
+        let reporter = Reporter(location: file.location, onEvent: nil)
+        let locked = try LockedState.take(file, reporter, timeout: lockTimeout, recovering: false)
+        guard var state = locked.state, state.marks.hasLeftover, let interrupted = state.marks.interrupted
+        else { return nil }
+        let kept: String?
+        let version = interrupted.version
+        do throws(SystemCallError) {
+            kept = try SavedFiles(file.location, for: version).keep(from: interrupted.startedAt)
+        } catch {
+            throw file.location.protection(.abandoning, version, error)
+        }
+        state.marks.interrupted?.isProtecting = false
+        if let failure = locked.note(state) { throw file.location.protection(.abandoning, version, failure.cause) }
+        return kept
+    }
+
+    private func lock() throws(MigrationError) -> LockedState {
+        // The manager of a plan that has ended may not change the state.
+        if observer?.planner != nil, let ended = firstFailure { throw ended }
+        try requireWritable()
+        return try LockedState.take(file, reporter, timeout: options.lockTimeout)
+    }
+}

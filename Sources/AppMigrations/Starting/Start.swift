@@ -1,0 +1,225 @@
+/// What a start knows of its state: the one way by which marks come into a manager, which refuses data that is too old.
+package struct StartOutcome {
+    package private(set) var marks: StateMarks
+    package let launch: MigrationManager.Launch
+    /// Whether this start made the state, for a fresh install.
+    package let isFresh: Bool
+
+    /// A state that was found; `end` says what had happened by then, should it be too old.
+    ///
+    /// - Throws: ``MigrationError`` with the code `tooOld`.
+    package init(
+        found marks: StateMarks,
+        by release: Release,
+        _ end: Message = "Nothing was run or changed."
+    ) throws(MigrationError) {
+        try release.requireUpgradable(marks, end)
+        self.marks = marks
+        launch = marks.launch(of: release.version)
+        isFresh = false
+    }
+
+    /// The state of a first run.
+    ///
+    /// - Throws: ``MigrationError`` with the code `invalidVersion`, `newerThanCurrentVersion` or `tooOld`.
+    package init(first answer: MigrationManager.FirstRun, by release: Release) throws(MigrationError) {
+        let baseline: AppVersion
+        switch answer {
+        case .freshInstall: baseline = release.baseline
+        case .everything: baseline = .zero
+        case .existingData(let text): baseline = try release.baseline(ofExistingData: text)
+        }
+        marks = StateMarks(
+            lastRun: baseline,
+            baseline: baseline,
+            launched: release.version,
+            interrupted: nil
+        )
+        launch = .first
+        isFresh = answer == .freshInstall
+    }
+
+    /// The same start once it has saved that its version was launched.
+    fileprivate func knowing(_ marks: StateMarks) -> StartOutcome {
+        var outcome = self
+        outcome.marks = marks
+        return outcome
+    }
+}
+
+/// A start of one manager: it reads the state, makes it on the first run, puts back what a killed process left, and saves that
+/// this version was launched.
+struct Start {
+    let file: StateFile
+    let release: Release
+    let reporter: Reporter
+    let lockTimeout: Duration?
+    let isReadOnly: Bool
+
+    private var location: StateLocation { file.location }
+
+    /// Where nothing is pending this is one read of the state.
+    func outcome(
+        _ firstRun: () throws -> MigrationManager.FirstRun
+    ) throws(MigrationError) -> StartOutcome {
+        guard case .marks(let marks) = try file.readMarks() else { return try first(firstRun) }
+        // Files that wait to be put back come first: that data is too old is no reason not to write to them.
+        if marks.hasLeftover, !isReadOnly { return try catchUp(marks) }
+        let found = try StartOutcome(found: marks, by: release)
+        let isDone = marks.launched >= release.version && !marks.hasSpentSnapshot
+        return isDone || isReadOnly ? found : try catchUp(marks)
+    }
+}
+
+extension Start {
+    /// If the lock is free: puts back the files of a killed process, and saves which version of the app was launched.
+    ///
+    /// Where a closure runs under the lock nothing is touched, and the next start saves that. Where files are being put back,
+    /// this start waits for them.
+    private func catchUp(_ found: StateMarks) throws(MigrationError) -> StartOutcome {
+        var marks = found
+        do throws(MigrationError) {
+            if let locked = try lock(&marks) { return try settle(locked) }
+        } catch {
+            if marks.hasLeftover { throw forbiddingWrites(error, marks) }
+            // Where no lock or no save can be had, the next start saves which version was launched.
+            guard error.code == .stateNotSaved else { throw error }
+        }
+        return try StartOutcome(found: marks, by: release)
+    }
+
+    /// The state under its lock; `nil` while a closure runs under it.
+    private func lock(_ marks: inout StateMarks) throws(MigrationError) -> LockedState? {
+        var known = marks
+        defer { marks = known }
+        var failure: MigrationError?
+        let locked = try LockedState.take(ifFree: file, reporter, timeout: lockTimeout) {
+            do throws(MigrationError) {
+                return try awaitsRestore(&known)
+            } catch {
+                failure = error
+                return false
+            }
+        }
+        if let failure { throw failure }
+        return locked
+    }
+
+    /// What the state says under the lock, once files are put back; saves that this version was launched.
+    ///
+    /// The launch is told by what is true then: a newer version may have been started since the state was read without the lock.
+    private func settle(_ locked: LockedState) throws(MigrationError) -> StartOutcome {
+        var state = try locked.existing()
+        // Before the version launched is raised, which would hold back the release that can upgrade the data.
+        let found = try StartOutcome(found: state.marks, by: release, "Nothing was run.")
+        if state.marks.launched >= release.version { return found }
+        state.marks.launched = release.version
+        // Where this fails the next start does it: nothing else depends on it.
+        _ = locked.note(state)
+        return found.knowing(try locked.existing().marks)
+    }
+
+    /// Whether files are to be put back, and the closure that they were copied for isn't running any more.
+    private func awaitsRestore(_ marks: inout StateMarks) throws(MigrationError) -> Bool {
+        guard marks.hasLeftover else { return false }
+        do throws(SystemCallError) {
+            if try ListLock.isTaken(in: location.snapshotInUse()) { return false }
+        } catch {
+            throw location.protection(.restoring, marks.interrupted?.version, error)
+        }
+        if case .marks(let now) = try file.readMarks() { marks = now }
+        return marks.hasLeftover
+    }
+
+    /// Without the lock or the state the files can't be put back, so the error's code has to forbid the app to write to them.
+    private func forbiddingWrites(_ error: MigrationError, _ marks: StateMarks) -> MigrationError {
+        let version = marks.interrupted?.version
+        switch error.code {
+        case .stateNotSaved, .stateUnreadable:
+            let cause = error.underlyingError ?? error
+            let path = error.path ?? location.state
+            return location.protection(.restoring, version, at: path, "\(cause)", because: cause)
+        case .lockTimeout, .cancelled: return error.beforeRestore(of: version)
+        default: return error
+        }
+    }
+}
+
+extension Start {
+    /// Makes the state, under the lock, and only where no other process made it meanwhile.
+    @inline(never)
+    private func first(
+        _ firstRun: () throws -> MigrationManager.FirstRun
+    ) throws(MigrationError) -> StartOutcome {
+        try DefaultLocation.refuseEscapes(location)
+        if isReadOnly { return try look(firstRun) }
+        let locked: LockedState
+        do throws(MigrationError) {
+            locked = try LockedState.take(file, reporter, timeout: lockTimeout)
+        } catch {
+            // A task of this process made the state since it was missed, and is migrating: there is nothing to wait for.
+            if error.code == .nested, case .marks(let marks) = try file.readMarks() {
+                return try StartOutcome(found: marks, by: release)
+            }
+            throw error
+        }
+        // Another process made the state meanwhile; it may have died in a migration already.
+        if locked.state != nil { return try settle(locked) }
+        let answer = try ask(firstRun, lock: locked.identity)
+        do throws(LockLoss) {
+            try locked.takeAgain()
+        } catch {
+            throw .lockLost(error, nil, location, consequence: "Nothing was run.")
+        }
+        let outcome = try StartOutcome(first: answer, by: release)
+        locked.keepUnlisted()
+        let state = MigrationState(name: location.name, marks: outcome.marks)
+        try locked.save(state, nil, else: "Nothing was run.")
+        return outcome
+    }
+
+    /// The first run of a manager that only looks: the state that another manager would make is its own alone.
+    private func look(
+        _ firstRun: () throws -> MigrationManager.FirstRun
+    ) throws(MigrationError) -> StartOutcome {
+        let outcome = try StartOutcome(first: try ask(firstRun, lock: nil), by: release)
+        // Without the lock another process may have made the state while the app looked at its data, and changed them.
+        guard case .marks(let marks) = try file.readMarks() else { return outcome }
+        return try StartOutcome(found: marks, by: release)
+    }
+
+    private func ask(
+        _ firstRun: () throws -> MigrationManager.FirstRun,
+        lock: FileIdentity?
+    ) throws(MigrationError) -> MigrationManager.FirstRun {
+        let token = RunToken(location, .closure(lock: lock))
+        defer { token.end() }
+        do {
+            return try RunToken.$current.withValue(token) { try firstRun() }
+        } catch {
+            throw .firstRunFailed(error, location)
+        }
+    }
+}
+
+extension Release {
+    /// The version that `firstRun:` gave for data older than this library.
+    fileprivate func baseline(ofExistingData text: String) throws(MigrationError) -> AppVersion {
+        let found: AppVersion
+        switch AppVersion.read(text) {
+        case .version(let read): found = read
+        case .problem(let problem): throw .invalidFirstRun(text, problem, location)
+        }
+        if found.exceeds(version) { throw .tooNewFirstRun(found, current: version, location) }
+        if found < earliest {
+            throw .tooOld(
+                found,
+                earliest,
+                current: version,
+                location,
+                "No state was written and nothing was run."
+            )
+        }
+        return found
+    }
+}

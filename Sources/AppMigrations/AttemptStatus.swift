@@ -70,14 +70,18 @@ extension MigrationStatus {
         isUnderWay: Bool?
     ) {
         let marks = state?.marks
-        // A recorded migration stays the interrupted one until the copies of its files are removed.
-        let interrupted = marks?.hasSpentSnapshot == true ? nil : marks?.interrupted
+        let interrupted = marks?.hasSpentSnapshot == true ? nil : marks?.interruption
         facts = Facts(
             location.name,
             current,
             location.state,
             marks.map {
-                Marks($0.lastRun, $0.baseline, $0.launched, $0.minimumAppVersion == .zero ? nil : $0.minimumAppVersion)
+                Marks(
+                    $0.lastRun,
+                    $0.baseline,
+                    $0.launched,
+                    $0.minimumAppVersion == .zero ? nil : $0.minimumAppVersion
+                )
             },
             interrupted.map { Attempt(AttemptedMigration($0), $0, isUnderWay: isUnderWay) },
             (marks?.attempted ?? []).map { Attempt($0) },

@@ -36,7 +36,7 @@ extension MigrationStatus {
             lines.append(
                 """
                   \(row.version) from \(row.previousVersion), finished \(Timestamp.text(row.finishedAt)) by app version \
-                \(row.appVersion) in \(MigrationState.seconds(row.duration)) s, attempts: \(row.attempts)
+                \(row.appVersion) in \(JSON.seconds(row.duration)) s, attempts: \(row.attempts)
                 """
             )
         }
@@ -68,7 +68,7 @@ extension MigrationStatus.Attempt {
             }
         var lines: [Message] = ["\(subject): \(version), \(counts)"] + checkpointLines
         if let lease {
-            let length = MigrationState.seconds(lease.length)
+            let length = JSON.seconds(lease.length)
             lines.append("  Host: \(lease.owner). Its lease runs out where it isn't renewed for \(length) s.")
         }
         if let failure { lines.append("  Error: \(failure)") }

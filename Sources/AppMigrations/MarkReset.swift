@@ -30,8 +30,7 @@ package struct MarkReset {
             lastRun: version,
             baseline: version,
             launched: current,
-            minimumAppVersion: floor,
-            interrupted: nil
+            minimumAppVersion: floor
         )
         return state
     }

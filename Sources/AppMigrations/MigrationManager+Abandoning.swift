@@ -32,7 +32,7 @@ extension MigrationManager {
         guard let found = try file.readState(), found.marks.hasLeftover else { return nil }
         let reporter = Reporter(location: file.location, onEvent: nil)
         let locked = try LockedState.take(file, reporter, timeout: lockTimeout, recovering: false)
-        guard var state = locked.state, state.marks.hasLeftover, let interrupted = state.marks.interrupted
+        guard var state = locked.state, state.marks.hasLeftover, let interrupted = state.marks.interruption
         else { return nil }
         let kept: String?
         do throws(ProtectionFailure) {
@@ -40,7 +40,7 @@ extension MigrationManager {
         } catch {
             throw .protection(error, file.location, interrupted.version)
         }
-        state.marks.interrupted?.release()
+        state.marks.interruption?.release()
         if let failure = locked.note(state) {
             throw locked.protection(failure, .abandoning, for: interrupted.version)
         }

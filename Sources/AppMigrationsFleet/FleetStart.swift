@@ -14,12 +14,7 @@ struct FleetStart {
         _ options: FleetMigrationManager.Options,
         _ firstRun: () async throws -> MigrationManager.FirstRun
     ) async throws(MigrationError) -> FleetStart {
-        let document = try await stored.document()
-        if let document, let marks = stored.marks(document), marks.launched >= current || options.isReadOnly {
-            try requireUpgradable(marks, stored, current, options)
-            return FleetStart(marks: marks, launch: marks.launch(of: current))
-        }
-        let found = try stored.found(document)
+        let found = try await stored.read()
         if found.state != nil { return try await known(found, stored, current, options) }
         return try await first(found, stored, current, options, firstRun)
     }

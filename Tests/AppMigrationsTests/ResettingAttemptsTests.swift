@@ -54,9 +54,9 @@ import Testing
             let decision = Declarations(observed: state.marks, isFresh: false)
                 .decide(version("1.2"), state.marks, current: version("1.4"), limit: 3)
             #expect(decision == .run(attempt: 6 + deaths, deaths: deaths))
-            state.marks.interrupted?.attempts += 1
-            state.marks.interrupted?.deaths = deaths
-            state.marks.interrupted?.failure = nil
+            state.marks.interruption?.attempts += 1
+            state.marks.interruption?.deaths = deaths
+            state.marks.interruption?.failure = nil
         }
         let decision = Declarations(observed: state.marks, isFresh: false)
             .decide(version("1.2"), state.marks, current: version("1.4"), limit: 3)

@@ -36,7 +36,7 @@ extension FileProtection {
 
     private func interruption(of other: StateLocation) throws(ProtectionFailure) -> Interruption? {
         do throws(MigrationError) {
-            return try StateFile(location: other).readState()?.marks.interrupted
+            return try StateFile(location: other).readState()?.marks.interruption
         } catch {
             // Without the other manager's list it can't be told whether the two share files.
             throw .failed(error, other.state, .taking)

@@ -4,10 +4,10 @@ extension LockedState {
     /// snapshot that no intent lists.
     func recover() throws(MigrationError) {
         guard let state else { return }
-        if let interrupted = state.marks.interrupted, !interrupted.protected.isEmpty {
+        if let interrupted = state.marks.interruption, !interrupted.protected.isEmpty {
             try restore(interrupted)
             try finishRestore(state)
-        } else if discardSnapshot(state.marks.interrupted?.version, synchronizing: true) {
+        } else if discardSnapshot(state.marks.interruption?.version, synchronizing: true) {
             if state.marks.hasSpentSnapshot { forgetSnapshot() }
         }
     }
@@ -59,8 +59,8 @@ extension LockedState {
     /// While the state lists the files, the next start puts them back again, over whatever is written to them meanwhile.
     func finishRestore(_ restored: MigrationState) throws(MigrationError) {
         var next = restored
-        let version = next.marks.interrupted?.version
-        next.marks.interrupted?.release()
+        let version = next.marks.interruption?.version
+        next.marks.interruption?.release()
         if let failure = note(next) {
             throw protection(failure, .noting, for: version)
         }
@@ -126,8 +126,8 @@ extension LockedState {
     /// Nothing depends on this save: the next start tries it again.
     func forgetSnapshot() {
         guard var state else { return }
-        let version = state.marks.interrupted?.version
-        state.marks.interrupted = nil
+        let version = state.marks.interruption?.version
+        state.marks.interruption = nil
         guard let failure = note(state) else { return }
         let consequence: Message = "No data is concerned; the next start that takes the lock tries again."
         let error = MigrationError.notSaved(failure, version, location, consequence: consequence)

@@ -174,9 +174,9 @@ final class MigrationAttempt {
             )
         )
         if files != nil {
-            // The migration stays the interrupted one until its snapshot is gone, so that every start looks for it.
-            recorded.marks.interrupted = intent.marks.interrupted
-            recorded.marks.interrupted?.release()
+            // See `StateMarks.interruption`: every start looks for the snapshot until it is gone.
+            recorded.marks.interruption = intent.marks.interruption
+            recorded.marks.interruption?.release()
         }
         reach(.beforeRecord)
         do throws(SaveFailure) {
@@ -207,7 +207,7 @@ final class MigrationAttempt {
     @inline(never)
     private func putBack(failure: String) throws(MigrationError) -> Message {
         let ended = intent.failing(failure)
-        guard files != nil, let interrupted = intent.marks.interrupted else {
+        guard files != nil, let interrupted = intent.marks.interruption else {
             let isNoted = locked.note(ended) == nil
             return isNoted ? "" : " The attempt could not be noted either and counts as a death."
         }

@@ -21,7 +21,7 @@ extension StateMarks {
             outcome.report(reporter, current)
             return outcome
         } catch {
-            let version = interrupted?.version
+            let version = interruption?.version
             // Without the lock or the state the files can't be put back. So the error's code has to forbid the app to write to
             // them.
             if hasLeftover, error.code == .stateNotSaved || error.code == .stateUnreadable {
@@ -76,7 +76,7 @@ extension StateMarks {
             if try SnapshotClaim.stands(location) { return false }
         } catch {
             let failure = ProtectionFailure.failed(error, location.snapshot, .restoring)
-            throw .protection(failure, location, interrupted?.version)
+            throw .protection(failure, location, interruption?.version)
         }
         if case .marks(let marks) = try file.readMarks() { self = marks }
         return hasLeftover

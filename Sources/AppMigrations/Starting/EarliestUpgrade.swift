@@ -65,7 +65,7 @@ extension StateMarks {
     func isOlder(than earliest: AppVersion) -> Bool {
         guard lastRun < earliest else { return false }
         if lastRun != .zero || launched < earliest { return true }
-        return interrupted.map { $0.version < earliest } == true
+        return interruption.map { $0.version < earliest } == true
             || attempted.contains { $0.version < earliest }
     }
 }

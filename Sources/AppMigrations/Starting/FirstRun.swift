@@ -98,7 +98,7 @@ extension StartOutcome {
             throw .tooOld(baseline, earliest, current: current, location, end)
         }
         let isFresh = if case .freshInstall = answer { true } else { false }
-        let marks = StateMarks(lastRun: baseline, baseline: baseline, launched: current, interrupted: nil)
+        let marks = StateMarks(lastRun: baseline, baseline: baseline, launched: current)
         return StartOutcome(marks: marks, launch: .first, isFresh: isFresh)
     }
 

@@ -30,7 +30,7 @@ struct MemberWriter {
     /// A duration as seconds.
     @inline(never)
     mutating func write(_ key: String, seconds: Duration?) throws {
-        try write(key, seconds.flatMap { Double(MigrationState.seconds($0)) })
+        try write(key, seconds.flatMap { Double(JSON.seconds($0)) })
     }
 }
 
@@ -76,16 +76,6 @@ struct MemberReader {
 
     private func problem(_ key: String, _ reason: String) -> DecodingError {
         .dataCorruptedError(forKey: CodableKey(stringValue: key), in: members, debugDescription: reason)
-    }
-}
-
-extension Duration {
-    /// A duration as the state file has it: to the nanosecond, and not negative.
-    init?(decimalSeconds seconds: Double) {
-        // Above 1e12 seconds a Double no longer holds the nanoseconds that the file is written with.
-        guard seconds >= 0, seconds < 1e12 else { return nil }
-        let nanoseconds = (seconds.truncatingRemainder(dividingBy: 1) * 1e9).rounded()
-        self = .nanoseconds(Int64(nanoseconds)) + .seconds(Int64(seconds))
     }
 }
 

@@ -50,7 +50,7 @@ import Testing
     @Test func `a start that finds a newer app under the lock only is a downgrade`() throws {
         try folder.writeState(lastRun: "1.3", launched: "1.5")
         let read = version("1.3")
-        var marks = StateMarks(lastRun: read, baseline: read, launched: read, interrupted: nil)
+        var marks = StateMarks(lastRun: read, baseline: read, launched: read)
         let file = StateFile(location: StateLocation(name: "Library", directory: folder.path))
         let start = try marks.catchUp(file, current: version("1.4"), options: MigrationManager.Options())
         #expect(start.launch == .downgrade(from: version("1.5")))

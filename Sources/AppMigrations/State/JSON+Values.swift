@@ -99,6 +99,10 @@ extension JSON {
         "{ \(lines(members).joined(separator: ", ")) }"
     }
 
+    static func array(_ elements: [String]) -> String {
+        elements.isEmpty ? "[]" : "[ \(elements.joined(separator: ", ")) ]"
+    }
+
     static func lines(_ members: [(String, String?)]) -> [String] {
         members.compactMap { key, value in value.map { "\(key.quoted) : \($0)" } }
     }

@@ -66,7 +66,6 @@ extension MigrationState {
     /// The text, in the one form that this library writes, and whose beginning ``StateHead`` knows.
     private func document(_ rows: ArraySlice<String>) -> [UInt8] {
         let hasFloor = marks.minimumAppVersion != .zero
-        let attempted = marks.attempted.map(\.json).joined(separator: ", ")
         let members: [(String, String?)] = [
             ("format", String(Self.format)),
             ("name", name.quoted),
@@ -75,7 +74,7 @@ extension MigrationState {
             ("launchedVersion", marks.launched.json),
             ("minimumAppVersion", hasFloor ? marks.minimumAppVersion.json : nil),
             ("interruption", marks.interruption?.json),
-            ("attempted", attempted.isEmpty ? nil : "[ \(attempted) ]"),
+            ("attempted", marks.attempted.isEmpty ? nil : JSON.array(marks.attempted.map(\.json))),
             ("fence", fence > 0 ? JSON.count(fence) : nil),
         ]
         let history = rows.isEmpty ? "" : "\n    " + rows.joined(separator: Self.rowSeparator) + "\n  "
@@ -184,7 +183,7 @@ extension AppliedMigration {
         )
     }
 
-    fileprivate var json: String {
+    var json: String {
         JSON.object([
             ("version", version.json),
             ("previousVersion", previousVersion.json),
@@ -197,5 +196,5 @@ extension AppliedMigration {
 }
 
 extension AppVersion {
-    fileprivate var json: String { "\"\(description)\"" }
+    var json: String { "\"\(description)\"" }
 }

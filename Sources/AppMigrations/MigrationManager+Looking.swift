@@ -29,7 +29,7 @@ extension MigrationManager {
         get throws(MigrationError) {
             var state = try file.readState()
             var isUnderWay: Bool? = false
-            while let interrupted = state?.marks.interrupted, interrupted.failure == nil {
+            while let interrupted = state?.marks.interruption, interrupted.failure == nil {
                 do throws(LockFailure) {
                     isUnderWay = try isLocked()
                 } catch {

@@ -30,10 +30,11 @@ extension MigrationManager {
         let found = try file.readState()
         var state = try known(found)
         // Only the lock tells an attempt that is under way from an attempt whose process died.
-        if options.attemptLimit != nil, let interrupted = state.marks.interrupted, interrupted.failure == nil,
+        if options.attemptLimit != nil, let interrupted = state.marks.interruption,
+            interrupted.failure == nil,
             try isUnderWay()
         {
-            state.marks.interrupted?.failure = "It is under way."
+            state.marks.interruption?.failure = "It is under way."
         }
         let folder: FileIdentity?
         do throws(SystemCallError) {

@@ -73,7 +73,7 @@ extension MigrationManager {
         guard let found = try file.readState(), found.marks.hasLeftover else { return nil }
         let reporter = Reporter(location: file.location, onEvent: nil)
         let locked = try LockedState.take(file, reporter, timeout: lockTimeout, recovering: false)
-        guard var state = locked.state, state.marks.hasLeftover, let interrupted = state.marks.interrupted
+        guard var state = locked.state, state.marks.hasLeftover, let interrupted = state.marks.interruption
         else { return nil }
         let kept: String?
         let version = interrupted.version
@@ -82,7 +82,7 @@ extension MigrationManager {
         } catch {
             throw file.location.protection(.abandoning, version, error)
         }
-        state.marks.interrupted?.isProtecting = false
+        state.marks.interruption?.isProtecting = false
         if let failure = locked.note(state) { throw file.location.protection(.abandoning, version, failure.cause) }
         return kept
     }

@@ -21,44 +21,27 @@ public struct PlannedMigration: Sendable, CustomStringConvertible {
 
     /// The kinds of ``PlannedMigration``.
     public struct Kind: Sendable, Hashable, CustomStringConvertible {
-        private enum Name {
-            case willRun, alreadyRun, baseline, missed, heldByDowngrade, refused
-
-            var text: String {
-                switch self {
-                case .willRun: "willRun"
-                case .alreadyRun: "alreadyRun"
-                case .baseline: "baseline"
-                case .missed: "missed"
-                case .heldByDowngrade: "heldByDowngrade"
-                case .refused: "refused"
-                }
-            }
-        }
-
-        private let name: Name
-
-        private init(_ name: Name) { self.name = name }
-
         /// The name of the kind, as it is written in Swift.
-        public var description: String { name.text }
+        public let description: String
+
+        private init(_ name: StaticString) { description = name.description }
 
         /// Its closure would run.
-        public static var willRun: Kind { Kind(.willRun) }
+        public static var willRun: Kind { Kind("willRun") }
 
         /// It ran here.
-        public static var alreadyRun: Kind { Kind(.alreadyRun) }
+        public static var alreadyRun: Kind { Kind("alreadyRun") }
 
         /// The data was at this version, or beyond it, when the state was made or reset.
-        public static var baseline: Kind { Kind(.baseline) }
+        public static var baseline: Kind { Kind("baseline") }
 
         /// It lies below the last-run version and never ran here: it was declared too late, and isn't run.
-        public static var missed: Kind { Kind(.missed) }
+        public static var missed: Kind { Kind("missed") }
 
         /// A newer release of the app was here; this one runs nothing, and the next upgrade does.
-        public static var heldByDowngrade: Kind { Kind(.heldByDowngrade) }
+        public static var heldByDowngrade: Kind { Kind("heldByDowngrade") }
 
         /// Declaring it would throw ``PlannedMigration/error``.
-        public static var refused: Kind { Kind(.refused) }
+        public static var refused: Kind { Kind("refused") }
     }
 }

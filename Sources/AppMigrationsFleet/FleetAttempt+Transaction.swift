@@ -102,7 +102,7 @@ extension FleetAttempt {
         _ session: SQLFleetSession<some AsyncSQLConnection>
     ) async throws -> Bool {
         var next = holder.state
-        next.marks.interrupted?.lease?.beat += 1
+        next.marks.interruption?.lease?.beat += 1
         return try await write(next, session)
     }
 
@@ -137,7 +137,7 @@ extension FleetAttempt {
         let document = try await session.statements.read(location.name, on: session.db)
         guard let document else { return false }
         let state = try MigrationState(document: document.bytes, at: location)
-        return holder.isOfThisHolder(state.marks.interrupted?.lease)
+        return holder.isOfThisHolder(state.marks.interruption?.lease)
     }
 
     /// Settles in a task of its own, which isn't cancelled with the caller's.

@@ -28,7 +28,7 @@ extension FleetMigrationManager {
     ) async throws -> [PlannedMigration] {
         var state = found
         // While its lease stands, an attempt is no death.
-        if isHeld { state.marks.interrupted?.failure = "It is under way." }
+        if isHeld { state.marks.interruption?.failure = "It is under way." }
         declarations.withLock { $0.beginPlan() }
         let recorder = PlanRecorder(state, known, limit: options.attemptLimit)
         let manager = FleetMigrationManager(

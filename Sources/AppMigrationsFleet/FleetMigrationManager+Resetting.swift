@@ -30,7 +30,7 @@ extension FleetMigrationManager {
         _ = try await change(else: "No death was forgotten.") { found throws(MigrationError) in
             var state = try existing(found)
             state.marks.resetAttempts()
-            state.marks.interrupted?.lease = nil
+            state.marks.interruption?.lease = nil
             return state
         }
     }

@@ -30,7 +30,7 @@ extension NotesApp {
 
     /// Prints the same as JSON: a list of the managers' statuses.
     func statusAsJSON() throws {
-        output(String(decoding: try NotesJSON.encode(statuses()), as: UTF8.self))
+        output("[ \(try statuses().map(\.json).joined(separator: ",\n  ")) ]\n")
     }
 
     private func statuses() throws -> [MigrationStatus] {

@@ -94,7 +94,7 @@ extension MigrationErrorTests {
         ),
         Row(
             .stateFromNewerFormat,
-            .notOurs(.newerFormat(2), location),
+            .newerFormat(2, location),
             "\(state) has format 2; this release of the library reads up to 1. Nothing was run or written. Start a newer "
                 + "release of the app."
         ),

@@ -53,9 +53,9 @@ import Testing
         for deaths in 0...2 {
             let decision = try declarations(state).decide(.init(version("1.2")), state.marks, limit: 3)
             #expect(decision == .run(attempt: 6 + deaths, deaths: deaths))
-            state.marks.interrupted?.attempts += 1
-            state.marks.interrupted?.deaths = deaths
-            state.marks.interrupted?.failure = nil
+            state.marks.interruption?.attempts += 1
+            state.marks.interruption?.deaths = deaths
+            state.marks.interruption?.failure = nil
         }
         let error = #expect(throws: MigrationError.self) {
             try declarations(state).decide(.init(version("1.2")), state.marks, limit: 3)

@@ -114,10 +114,11 @@ import Testing
         #expect(text.contains("\nFailed: 1.1, attempts: 1, deaths: 0, last by app version 1.1, begun "))
         #expect(text.contains("ends without its last line, `end COUNT`: it was cut short."))
         let json = await run(folder, "1.1", "--status", "--json").output
-        let statuses = try JSONDecoder().decode([MigrationStatus].self, from: Data(json.utf8))
-        #expect(statuses.map(\.managerName) == ["Library", "Preferences"])
-        #expect(statuses.map { "\($0)\n" }.joined(separator: "\n") == text)
-        #expect(statuses.first?.interruption?.version == AppVersion("1.1"))
+        let object = try JSONSerialization.jsonObject(with: Data(json.utf8))
+        let statuses = try #require(object as? [[String: Any]])
+        #expect(statuses.map { $0["name"] as? String } == ["Library", "Preferences"])
+        let interruption = try #require(statuses.first?["interruption"] as? [String: Any])
+        #expect(interruption["version"] as? String == "1.1")
         #expect(try everything(folder) == before)
     }
 

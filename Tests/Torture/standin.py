@@ -175,7 +175,7 @@ def check_state(folder, last, versions):
     document = folder.document()
     expect(document["lastRunVersion"] == last, f"the mark is {document['lastRunVersion']}, not {last}")
     expect(document["launchedVersion"] == last, f"launchedVersion is {document['launchedVersion']}, not {last}")
-    expect("interruption" not in document, f"an intent is left: {document.get('interrupted')}")
+    expect("interruption" not in document, f"an intent is left: {document.get('interruption')}")
     ran = [row["version"] for row in document["history"]]
     expect(ran == list(versions), f"the history has {ran}, not {versions}")
     attempts = dict(folder.rows())

@@ -46,7 +46,7 @@ package struct Release: Sendable {
     private func isTooOld(_ marks: StateMarks) -> Bool {
         guard marks.lastRun < earliest else { return false }
         if marks.lastRun != .zero || earliest.exceeds(marks.launched) { return true }
-        return marks.interrupted.map { $0.version < earliest } == true
+        return marks.interruption.map { $0.version < earliest } == true
             || marks.attempted.contains { $0.version < earliest }
     }
 }
@@ -58,7 +58,7 @@ extension Release {
     package func mark(_ text: String) throws(MigrationError) -> StateMarks {
         let mark = try AppVersion(text, manager: location.name)
         if mark.exceeds(version) { throw .tooNewReset(mark, current: version, location) }
-        let marks = StateMarks(lastRun: mark, baseline: mark, launched: version, interrupted: nil)
+        let marks = StateMarks(lastRun: mark, baseline: mark, launched: version)
         try requireUpgradable(marks, "The mark was not set.")
         return marks
     }

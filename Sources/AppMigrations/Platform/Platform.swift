@@ -23,8 +23,8 @@ package enum Platform {
     static var noEntry: Int32 { ENOENT }
     static var noPermission: Int32 { EACCES }
     static var exists: Int32 { EEXIST }
-    static var nameTooLong: Int32 { ENAMETOOLONG }
     static var notADirectory: Int32 { ENOTDIR }
+    static var nameTooLong: Int32 { ENAMETOOLONG }
     static var badDescriptor: Int32 { EBADF }
 
     /// What a write of more than a state may have would be.
@@ -225,12 +225,4 @@ package enum Platform {
     static func allocate(_ count: Int) -> UnsafeMutableRawPointer { malloc(count) }
 
     static func deallocate(_ block: UnsafeMutableRawPointer) { free(block) }
-
-    /// Where `byte` stands first; a history of 15 KB takes `memchr` a third of a microsecond.
-    static func first(_ byte: UInt8, in bytes: UnsafeRawBufferPointer) -> Int? {
-        guard let base = bytes.baseAddress, let found = memchr(base, Int32(byte), bytes.count) else {
-            return nil
-        }
-        return UnsafeRawPointer(found) - base
-    }
 }

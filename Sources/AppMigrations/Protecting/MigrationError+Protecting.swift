@@ -82,11 +82,11 @@ extension StateLocation {
         switch error {
         case let error as MigrationError where error.managerName == name: return error
         case let error as SystemCallError:
-            let isUnnameable = error.errorNumber == Platform.notText
+            let path = error.path ?? snapshot
             let reason: Message =
-                isUnnameable
-                ? "\(error.path ?? snapshot) leads to a name that is no UTF-8, so no path can name it" : "\(error)"
-            return protection(stage, version, at: error.path ?? snapshot, reason, because: error)
+                error.errorNumber == Platform.notText
+                ? "\(path) leads to a name that is no UTF-8, so no path can name it" : "\(error.at(path))"
+            return protection(stage, version, at: path, reason, because: error)
         case is CancellationError:
             let migration: Message = version.map { "migration \($0)" } ?? "a migration"
             return MigrationError(

@@ -4,7 +4,7 @@ extension LockedState {
     /// snapshot that no intent asks for.
     func recover() throws(MigrationError) {
         guard let state else { return }
-        let version = state.marks.interrupted?.version
+        let version = state.marks.interruption?.version
         if state.marks.hasLeftover, let version {
             try restore(version)
             try finishRestore(state)
@@ -41,8 +41,8 @@ extension LockedState {
     /// While the state asks for them, the next start looks again for what is left to be put back.
     func finishRestore(_ restored: MigrationState) throws(MigrationError) {
         var next = restored
-        let version = next.marks.interrupted?.version
-        next.marks.interrupted?.isProtecting = false
+        let version = next.marks.interruption?.version
+        next.marks.interruption?.isProtecting = false
         if let failure = note(next) { throw location.protection(.noting, version, failure.cause) }
         // The event comes after the save: until then a start waits for this thread, and the handler may wait for that start.
         send(MigrationEvent(.restored, location.name, version: version))
@@ -83,8 +83,8 @@ extension LockedState {
     /// Nothing depends on this save: the next start tries it again.
     func forgetSnapshot() {
         guard var state else { return }
-        let version = state.marks.interrupted?.version
-        state.marks.interrupted = nil
+        let version = state.marks.interruption?.version
+        state.marks.interruption = nil
         guard let failure = note(state) else { return }
         let consequence: Message = "No data is concerned; the next start that takes the lock tries again."
         let error = MigrationError.notSaved(failure, version, location, consequence: consequence)

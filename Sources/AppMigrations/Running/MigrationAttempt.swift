@@ -191,8 +191,8 @@ final class MigrationAttempt {
         )
         if files != nil {
             // The migration stays the interrupted one until its snapshot is gone, so that every start looks for it.
-            recorded.marks.interrupted = intent.marks.interrupted
-            recorded.marks.interrupted?.isProtecting = false
+            recorded.marks.interruption = intent.marks.interruption
+            recorded.marks.interruption?.isProtecting = false
         }
         reach(.beforeRecord)
         do throws(SaveFailure) {

@@ -34,7 +34,7 @@ public struct MigrationEvent: Sendable {
     /// Whether ``Kind/progressed`` comes from the library itself, which copies what `protecting:` names or puts it back.
     ///
     /// The fraction is that of the copy alone then, and ``note`` names a file of the app: show neither as what the migration says
-    /// of itself. An event that was read from JSON doesn't tell.
+    /// of itself.
     public let isOfFiles: Bool
 
     @inline(never)
@@ -79,56 +79,38 @@ public struct MigrationEvent: Sendable {
 extension MigrationEvent {
     /// The kinds of ``MigrationEvent``.
     public struct Kind: Sendable, Hashable, CustomStringConvertible {
-        private enum Name {
-            case waiting, started, progressed, finished, failed, restored, leftoverNotRemoved
-
-            var text: String {
-                switch self {
-                case .waiting: "waiting"
-                case .started: "started"
-                case .progressed: "progressed"
-                case .finished: "finished"
-                case .failed: "failed"
-                case .restored: "restored"
-                case .leftoverNotRemoved: "leftoverNotRemoved"
-                }
-            }
-        }
-
-        private let name: Name
-
-        private init(_ name: Name) { self.name = name }
-
         /// The name of the kind, as it is written in Swift.
-        public var description: String { name.text }
+        public let description: String
+
+        private init(_ name: StaticString) { description = name.description }
 
         /// Another process, or another caller in this one, is migrating; sent once a wait, and in a fleet every ten seconds.
-        public static var waiting: Kind { Kind(.waiting) }
+        public static var waiting: Kind { Kind("waiting") }
 
         /// A closure is about to run.
-        public static var started: Kind { Kind(.started) }
+        public static var started: Kind { Kind("started") }
 
         /// A closure called `MigrationContext.reportProgress(_:note:)`, or `saveCheckpoint(_:progress:)` with a progress; before
         /// `started` or after the closure, another part of what `protecting:` names is copied or put back.
         ///
         /// For files the fraction is that of the copy alone, told at most at each percent, and the note begins with `copying` or
         /// `putting back` and names the file.
-        public static var progressed: Kind { Kind(.progressed) }
+        public static var progressed: Kind { Kind("progressed") }
 
         /// A closure returned and its version is recorded.
-        public static var finished: Kind { Kind(.finished) }
+        public static var finished: Kind { Kind("finished") }
 
         /// A closure threw, or its record could not be saved.
-        public static var failed: Kind { Kind(.failed) }
+        public static var failed: Kind { Kind("failed") }
 
         /// Protected files were put back to what they were before a migration that didn't finish.
-        public static var restored: Kind { Kind(.restored) }
+        public static var restored: Kind { Kind("restored") }
 
         /// Copies of protected files are still there: they could not be removed, or were put aside.
         ///
         /// Where they are no longer needed, the next holder of the lock tries again to remove them. Where a first run finds them,
         /// the state that listed them was lost: it moves them to a folder beside the state, which
         /// ``MigrationError/path`` names. The library puts nothing of them back and removes nothing.
-        public static var leftoverNotRemoved: Kind { Kind(.leftoverNotRemoved) }
+        public static var leftoverNotRemoved: Kind { Kind("leftoverNotRemoved") }
     }
 }

@@ -32,8 +32,7 @@ package struct StartOutcome {
         marks = StateMarks(
             lastRun: baseline,
             baseline: baseline,
-            launched: release.version,
-            interrupted: nil
+            launched: release.version
         )
         launch = .first
         isFresh = answer == .freshInstall
@@ -125,7 +124,7 @@ extension Start {
         do throws(SystemCallError) {
             if try ListLock.isTaken(in: location.snapshotInUse()) { return false }
         } catch {
-            throw location.protection(.restoring, marks.interrupted?.version, error)
+            throw location.protection(.restoring, marks.interruption?.version, error)
         }
         if case .marks(let now) = try file.readMarks() { marks = now }
         return marks.hasLeftover
@@ -133,7 +132,7 @@ extension Start {
 
     /// Without the lock or the state the files can't be put back, so the error's code has to forbid the app to write to them.
     private func forbiddingWrites(_ error: MigrationError, _ marks: StateMarks) -> MigrationError {
-        let version = marks.interrupted?.version
+        let version = marks.interruption?.version
         switch error.code {
         case .stateNotSaved, .stateUnreadable:
             let cause = error.underlyingError ?? error

@@ -46,30 +46,21 @@ extension MigrationError {
         )
     }
 
-    static func notOurs(_ problem: StateProblem, _ location: StateLocation) -> MigrationError {
-        switch problem {
-        case .newerFormat(let format):
-            return MigrationError(
-                .stateFromNewerFormat,
-                manager: location.name,
-                path: location.path,
-                """
-                The state of manager \(location.name.quoted), \(location.state), has format \(format); this release \
-                of the library reads up to \(MigrationState.format). Nothing was run or written. \
-                Start a newer release of the app.
-                """
-            )
-        case .without(let key, let end):
-            return corrupted(location, "it has no \(key.quoted), or is cut off at byte \(end)")
-        case .notOurs(let problem):
-            return corrupted(
-                location,
-                "expected \(problem.expected.text) at byte \(problem.offset)"
-            )
-        }
+    static func newerFormat(_ format: Int, _ location: StateLocation) -> MigrationError {
+        MigrationError(
+            .stateFromNewerFormat,
+            manager: location.name,
+            path: location.path,
+            """
+            The state of manager \(location.name.quoted), \(location.state), has format \(format); this release \
+            of the library reads up to \(MigrationState.format). Nothing was run or written. \
+            Start a newer release of the app.
+            """
+        )
     }
 
-    private static func corrupted(_ location: StateLocation, _ reason: Message) -> MigrationError {
+    /// `reason` says what is wrong, at which byte.
+    static func corrupted(_ location: StateLocation, _ reason: Message) -> MigrationError {
         MigrationError(
             .stateCorrupted,
             manager: location.name,

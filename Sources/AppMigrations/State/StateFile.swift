@@ -4,60 +4,35 @@ struct StateFile: Sendable {
 
     static var sizeLimit: Int { 1 << 20 }
 
-    // The path and a state with a short history fit the part of the stack that Swift gives without asking the heap,
-    // and a page of it that is in memory already. A longer history passes through one page more: to bring others into
-    // memory takes longer than to call the system again.
+    // The path and the head fit the part of the stack that Swift gives without asking the heap.
     private static var stackSize: Int { 1_024 }
-    private static var pageSize: Int { 4_096 }
-    private static var pathLimit: Int { 4_096 }
 
     /// What a start finds.
     ///
-    /// Not an `Optional`, for the reason given at `StateMarks.Interrupted`.
+    /// Not an `Optional`, for the reason given at `StateMarks.Rare`.
     enum Found {
         case absent
         case marks(StateMarks)
     }
 
-    private enum Outcome {
-        case found(Found)
-        case pathTooLong
-        case unreadable(SystemCallError)
-        case problem
-    }
-
-    /// What a start needs of the state: `open`, `read`, `close`, and no allocation that outlives the call.
+    /// What a start needs of the state: `open`, one `read`, `close`, and no allocation.
+    ///
+    /// Whatever isn't the head that this library writes is read again and in full, which says what is wrong with it.
     func readMarks() throws(MigrationError) -> Found {
-        var outcome = withUnsafeTemporaryAllocation(byteCount: Self.stackSize, alignment: 16) {
-            readMarks($0)
-        }
-        if case .pathTooLong = outcome {
-            let size = Self.pathLimit + Self.stackSize
-            outcome = withUnsafeTemporaryAllocation(byteCount: size, alignment: 16) { readMarks($0) }
-        }
-        switch outcome {
-        case .found(let found): return found
-        case .pathTooLong:
-            throw .unreadable(SystemCallError(call: "open", errorNumber: Platform.nameTooLong), location)
-        case .unreadable(let error): throw refusal(error)
-        case .problem:
-            // A file system of the network may give less than there is in one call: nothing is refused before the
-            // whole was read.
-            guard let state = try readState() else { return .absent }
-            return .marks(state.marks)
-        }
+        let head = withUnsafeTemporaryAllocation(byteCount: Self.stackSize, alignment: 16) { readHead($0) }
+        if let head { return .marks(head) }
+        guard let state = try readState() else { return .absent }
+        return .marks(state.marks)
     }
 
-    private func readMarks(_ buffer: UnsafeMutableRawBufferPointer) -> Outcome {
+    private func readHead(_ buffer: UnsafeMutableRawBufferPointer) -> StateMarks? {
         let path = buffer.assumingMemoryBound(to: UInt8.self)
         let length = StateLocation.writeStatePath(
             directory: location.directory,
             name: location.name,
             into: path
         )
-        guard length > 0, length <= buffer.count - Self.stackSize / 2, let start = buffer.baseAddress else {
-            return .pathTooLong
-        }
+        guard length > 0, let start = buffer.baseAddress else { return nil }
         do throws(SystemCallError) {
             let descriptor = try Platform.openToRead(
                 UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)
@@ -65,40 +40,10 @@ struct StateFile: Sendable {
             defer { Platform.closeAfterReading(descriptor) }
             let content = UnsafeMutableRawBufferPointer(rebasing: buffer[length...])
             let count = try Platform.fill(content, from: descriptor)
-            // Only a full buffer can hide more: a regular file is read to its end in one call.
-            if count == content.count { return try readLonger(descriptor, content) }
-            return marks(UnsafeRawBufferPointer(rebasing: content[..<count]))
+            let bytes = UnsafeRawBufferPointer(rebasing: content[..<count])
+            return StateHead.read(bytes.assumingMemoryBound(to: UInt8.self), name: location.name)
         } catch {
-            return error.errorNumber == Platform.noEntry ? .found(.absent) : .unreadable(error)
-        }
-    }
-
-    @inline(never)
-    private func readLonger(
-        _ descriptor: Int32,
-        _ beginning: UnsafeMutableRawBufferPointer
-    ) throws(SystemCallError) -> Outcome {
-        let outcome = marks(UnsafeRawBufferPointer(beginning), isWhole: false)
-        guard case .found = outcome else { return outcome }
-        let page = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pageSize, alignment: 16)
-        defer { page.deallocate() }
-        var end = HistoryEnd()
-        var size = beginning.count
-        while size <= Self.sizeLimit {
-            let count = try Platform.fill(page, from: descriptor)
-            size += count
-            guard end.passes(UnsafeRawBufferPointer(rebasing: page[..<count])) else { return .problem }
-            if count < page.count { return end.isComplete && size <= Self.sizeLimit ? outcome : .problem }
-        }
-        return .problem
-    }
-
-    private func marks(_ content: UnsafeRawBufferPointer, isWhole: Bool = true) -> Outcome {
-        do throws(StateProblem) {
-            let bytes = content.assumingMemoryBound(to: UInt8.self)
-            return .found(.marks(try StateMarks.read(bytes, name: location.name, isWhole: isWhole)))
-        } catch {
-            return .problem
+            return nil
         }
     }
 

@@ -3,100 +3,39 @@ package struct StateMarks: Equatable, Sendable {
     package internal(set) var lastRun: AppVersion
     package internal(set) var baseline: AppVersion
     package var launched: AppVersion
-    private var floor: Floor
-    private var interruption: Interrupted
-    private var attempts: Attempted
-
-    /// An interruption, or none.
+    /// The oldest app that may use the data; zero where every app may.
+    package internal(set) var minimumAppVersion: AppVersion
+    /// The migration whose closure was begun last.
     ///
-    /// Not an `Optional`: a start copies the marks, and the first copy of a generic type over one of ours makes the runtime
-    /// build that type, which alone takes longer than all the rest of a start.
-    indirect enum Interrupted: Equatable {
-        case no
-        case during(Interruption)
-    }
-
-    /// What is known of pending versions besides the interrupted one; boxed for the same reason.
-    indirect enum Attempted: Equatable {
-        case none
-        case versions([AttemptedMigration])
-    }
-
-    /// The oldest app that may use the data; boxed like the others, since few states have one.
-    indirect enum Floor: Equatable {
-        case none
-        case version(AppVersion)
-    }
+    /// It outlives the record until the copies of its files are removed.
+    package var interruption: Interruption?
+    /// What is known of pending versions besides the interrupted one.
+    var attempted: [AttemptedMigration] = []
 
     package init(
         lastRun: AppVersion,
         baseline: AppVersion,
         launched: AppVersion,
         minimumAppVersion: AppVersion = .zero,
-        interrupted: Interruption?
-    ) {
-        self.init(
-            lastRun: lastRun,
-            baseline: baseline,
-            launched: launched,
-            .none,
-            .no,
-            .none
-        )
-        self.minimumAppVersion = minimumAppVersion
-        self.interrupted = interrupted
-    }
-
-    init(
-        lastRun: AppVersion,
-        baseline: AppVersion,
-        launched: AppVersion,
-        _ floor: Floor,
-        _ interruption: Interrupted,
-        _ attempts: Attempted
+        interruption: Interruption? = nil
     ) {
         self.lastRun = lastRun
         self.baseline = baseline
         self.launched = launched
-        self.floor = floor
+        self.minimumAppVersion = minimumAppVersion
         self.interruption = interruption
-        self.attempts = attempts
-    }
-
-    /// The oldest app that may use the data; zero where every app may.
-    package internal(set) var minimumAppVersion: AppVersion {
-        @inline(never)
-        get { if case .version(let version) = floor { version } else { .zero } }
-        set { floor = newValue == .zero ? .none : .version(newValue) }
-    }
-
-    /// Whether a newer release shut `current` out.
-    private func isBelowFloor(_ current: AppVersion) -> Bool {
-        if case .none = floor { false } else { minimumAppVersion.exceeds(current) }
-    }
-
-    package var interrupted: Interruption? {
-        @inline(never)
-        get { if case .during(let interruption) = interruption { interruption } else { nil } }
-        set { interruption = newValue.map(Interrupted.during) ?? .no }
-    }
-
-    var attempted: [AttemptedMigration] {
-        get { if case .versions(let versions) = attempts { versions } else { [] } }
-        set { attempts = newValue.isEmpty ? .none : .versions(newValue) }
     }
 
     /// Whether files wait to be put back, or may have to be.
-    var hasLeftover: Bool { interrupted?.isProtecting == true }
+    var hasLeftover: Bool { interruption?.isProtecting == true }
 
     /// Whether the snapshot of a migration that has been recorded may still be there.
     ///
-    /// A recorded migration stays the interrupted one until its snapshot is gone: a process that is killed while it removes
-    /// the snapshot would leave a copy of the user's data for as long as nobody takes the lock.
-    var hasSpentSnapshot: Bool { interrupted.map { $0.version <= lastRun } ?? false }
+    /// A process that is killed while it removes the snapshot would leave a copy of the user's data for as long as nobody takes
+    /// the lock.
+    var hasSpentSnapshot: Bool { interruption.map { $0.version <= lastRun } ?? false }
 
-    /// Whether `interrupted` is there, without a look at what it is.
-    var isInterrupted: Bool { if case .during = interruption { true } else { false } }
+    var isInterrupted: Bool { interruption != nil }
 }
 
 extension StateMarks {
@@ -105,7 +44,7 @@ extension StateMarks {
     /// The floor counts by itself: it is saved with the intent, and the newer release may have died in its closure before
     /// anything else of it was saved.
     package func isDowngrade(to current: AppVersion) -> Bool {
-        lastRun.exceeds(current) || launched.exceeds(current) || isBelowFloor(current)
+        lastRun.exceeds(current) || launched.exceeds(current) || minimumAppVersion.exceeds(current)
     }
 
     /// The newest version of what ran, was launched and is asked for here: the release, where that lies above `current`.
@@ -123,4 +62,45 @@ extension StateMarks {
 
     /// The version up to which a declaration has nothing to do; what lies above is looked at closely.
     func idleLimit(of current: AppVersion) -> AppVersion { min(lastRun, current) }
+}
+
+extension StateMarks {
+    /// What is known of the attempts at a pending version; the process that was interrupted in it counts as dead.
+    package func attempts(at version: AppVersion) -> AttemptedMigration? {
+        if let interruption, interruption.version == version { return AttemptedMigration(interruption) }
+        return attempted.first { $0.version == version }
+    }
+
+    /// Notes a new attempt.
+    ///
+    /// The version interrupted before is still pending, so what is known of it is kept.
+    mutating func begin(_ attempt: Interruption) {
+        var known = attempted.filter { $0.version != attempt.version }
+        if let interruption, interruption.version != attempt.version, !hasSpentSnapshot {
+            known.removeAll { $0.version == interruption.version }
+            known.append(AttemptedMigration(interruption))
+        }
+        attempted = known
+        interruption = attempt
+    }
+
+    /// Raises the mark to `version`; what is known of attempts at versions up to the mark goes.
+    mutating func pass(_ version: AppVersion) {
+        lastRun = max(lastRun, version)
+        if let interruption, interruption.version <= lastRun { self.interruption = nil }
+        let mark = lastRun
+        attempted = attempted.filter { $0.version > mark }
+    }
+}
+
+extension StateMarks {
+    /// Forgets the processes that died in pending migrations; how often these were begun stays.
+    package mutating func resetAttempts() {
+        for index in attempted.indices { attempted[index].deaths = 0 }
+        interruption?.deaths = 0
+        // Without a failure the last process counts as dead.
+        if interruption?.failure == nil {
+            interruption?.failure = "Its process died; resetAttempts() was called since."
+        }
+    }
 }

@@ -73,7 +73,7 @@ final class LeaseHolder: Sendable {
             if let loss = now.loss { throw .leaseLost(loss, version, stored.location) }
             if now.hasEnded { throw .checkpointAfterEnd(version, stored.location) }
             var next = change(now.state)
-            next.marks.interrupted?.lease?.beat += 1
+            next.marks.interruption?.lease?.beat += 1
             let sent = clock.uptime()
             let outcome = try await write(
                 next,
@@ -124,13 +124,13 @@ final class LeaseHolder: Sendable {
         }
         progress.withLock {
             $0.revision = revision
-            let known = $0.state.marks.interrupted?.lease?.beat ?? 0
-            $0.state.marks.interrupted?.lease?.beat = max(known, beat)
+            let known = $0.state.marks.interruption?.lease?.beat ?? 0
+            $0.state.marks.interruption?.lease?.beat = max(known, beat)
         }
     }
 
     private func isHeld(_ found: StoredState.Found) -> Bool {
-        isOfThisHolder(found.lease) && found.state?.marks.interrupted?.failure == nil
+        isOfThisHolder(found.lease) && found.state?.marks.interruption?.failure == nil
     }
 
     /// Returns once no save is under way, or the lease is lost by ``watch()``.

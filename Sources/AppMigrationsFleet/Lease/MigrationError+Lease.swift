@@ -77,7 +77,7 @@ extension MigrationError {
     ) -> MigrationError {
         let marks = found.state?.marks
         let reason: Message =
-            if let last = marks?.interrupted {
+            if let last = marks?.interruption {
                 last.failure.map {
                     "the last attempt at migration \(last.version), number \(last.attempts), failed with \($0.quoted)"
                 }

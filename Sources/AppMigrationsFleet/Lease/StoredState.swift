@@ -14,7 +14,7 @@ struct StoredState: Sendable {
         /// The number of the last lease, also of a state that was forgotten.
         var fence = 0
 
-        var lease: Lease? { state?.marks.interrupted?.lease }
+        var lease: Lease? { state?.marks.interruption?.lease }
     }
 
     enum Outcome: Sendable {
@@ -37,14 +37,6 @@ struct StoredState: Sendable {
         }
     }
 
-    /// The marks in a document, without its history; `nil` where it has to be read in full.
-    ///
-    /// A mark of zero may be that of a state that was forgotten.
-    func marks(_ document: FleetDocument) -> StateMarks? {
-        let marks = StateMarks.read(document: document.bytes, name: location.name)
-        return marks?.lastRun == .zero ? nil : marks
-    }
-
     func found(_ document: FleetDocument?) throws(MigrationError) -> Found {
         guard let document else { return Found() }
         let state = try MigrationState(document: document.bytes, at: location)
@@ -53,7 +45,7 @@ struct StoredState: Sendable {
         return Found(
             state: isForgotten ? nil : state,
             revision: document.revision,
-            fence: max(state.fence, state.marks.interrupted?.lease?.fence ?? 0)
+            fence: max(state.fence, state.marks.interruption?.lease?.fence ?? 0)
         )
     }
 
@@ -91,7 +83,7 @@ struct StoredState: Sendable {
             var void = state
             void.fence = intent.fence
             // One that has run out: its holder would go on under a lower fence than the document's.
-            void.marks.interrupted?.lease = nil
+            void.marks.interruption?.lease = nil
             let outcome = try await save(void, version, at: revision, else: consequence)
             if case .saved = outcome { throw error }
             return outcome
@@ -102,7 +94,7 @@ struct StoredState: Sendable {
     ///
     /// The number of the last lease stays in it: a fence that began again would be refused for good by what remembers it.
     func forget(_ found: Found) async throws(MigrationError) -> Outcome {
-        let marks = StateMarks(lastRun: .zero, baseline: .zero, launched: .zero, interrupted: nil)
+        let marks = StateMarks(lastRun: .zero, baseline: .zero, launched: .zero)
         let nothing = MigrationState(
             name: location.name,
             marks: marks,

@@ -135,7 +135,7 @@ struct MigrationDecisionTests {
             lastRun: version(row.lastRun),
             baseline: version(row.lastRun),
             launched: version(row.launched),
-            interrupted: row.interrupted.map {
+            interruption: row.interrupted.map {
                 Interruption(
                     version: version($0.version),
                     attempts: $0.attempts,
@@ -159,8 +159,7 @@ struct MigrationDecisionTests {
             StateMarks(
                 lastRun: version($0.lastRun),
                 baseline: version($0.lastRun),
-                launched: version($0.launched),
-                interrupted: nil
+                launched: version($0.launched)
             )
         }
         let decision = MigrationDecision(

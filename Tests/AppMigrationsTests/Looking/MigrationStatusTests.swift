@@ -14,7 +14,7 @@ import Testing
         try manager.declare("1.1")
         _ = try manager.failure(of: "1.2")
         for status in [try look.status, try manager.status] {
-            #expect(status.managerName == "Library")
+            #expect(status.name == "Library")
             #expect(status.appVersion == version("1.4"))
             #expect(status.stateFile == folder.stateFile)
             #expect(status.hasState)

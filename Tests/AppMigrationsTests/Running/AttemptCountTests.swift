@@ -63,7 +63,7 @@ import Testing
                 failure: failure
             )
         }
-        var marks = StateMarks(lastRun: .zero, baseline: .zero, launched: .zero, interrupted: nil)
+        var marks = StateMarks(lastRun: .zero, baseline: .zero, launched: .zero)
         marks.begin(attempt("1.3", 3))
         marks.begin(attempt("1.2", 1))
         marks.begin(attempt("1.1", 5, failure: "full"))

@@ -10,7 +10,7 @@ import Testing
     }
 
     private static func checkpoint(_ folder: TemporaryDirectory) throws -> Checkpoint? {
-        try state(folder)?.marks.interrupted?.checkpoint
+        try state(folder)?.marks.interruption?.checkpoint
     }
 
     let folder = TemporaryDirectory.current

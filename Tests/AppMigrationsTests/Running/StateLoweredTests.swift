@@ -59,7 +59,7 @@ import Testing
             lastRun: version("1.1"),
             baseline: version("1.1"),
             launched: version("1.4"),
-            interrupted: Interruption(
+            interruption: Interruption(
                 version: version("1.2"),
                 attempts: .max,
                 deaths: .max,

@@ -28,8 +28,7 @@ struct LaunchTests {
         let marks = StateMarks(
             lastRun: mark,
             baseline: mark,
-            launched: version(launched),
-            interrupted: nil
+            launched: version(launched)
         )
         #expect(marks.launch(of: version(current)) == launch)
     }

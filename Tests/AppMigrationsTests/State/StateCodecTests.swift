@@ -8,22 +8,15 @@ struct StateCodecTests {
     private static let name = "Li/b \"r\" é\n🙂"
 
     private static func read(_ bytes: [UInt8]) -> MigrationState? {
-        bytes.withUnsafeBufferPointer { bytes in
-            do { return try MigrationState.read(bytes, name: name) } catch { return nil }
-        }
-    }
-
-    private static func readMarks(_ bytes: [UInt8]) -> StateMarks? {
-        bytes.withUnsafeBufferPointer { bytes in
-            do { return try StateMarks.read(bytes, name: name) } catch { return nil }
-        }
+        MigrationState(reading: bytes, name: name)
     }
 
     /// Why our reading of the bytes isn't Foundation's, or our two ways differ.
     private static func complaint(_ bytes: [UInt8], _ decoder: JSONDecoder) -> String? {
         guard let ours = read(bytes) else { return nil }
-        guard let marks = readMarks(bytes) else { return "a start refuses it" }
-        guard marks == ours.marks else { return "a start reads other marks" }
+        if let marks = StateHead.read(bytes, name: name), marks != ours.marks {
+            return "a start reads other marks"
+        }
         do {
             let theirs = try decoder.decode(StateOracle.self, from: Data(bytes))
             return theirs.difference(from: ours).map { "the values differ: \($0)" }
@@ -54,7 +47,7 @@ struct StateCodecTests {
             let limit = random.generator.element(of: [400, 1_200, 2_000, 1 << 20])
             guard let bytes = state.document(limit: limit) else { continue }
             guard let again = Self.read(bytes), bytes.count <= limit, Self.read(again.document) == again,
-                Self.readMarks(bytes) == again.marks, again.marks.lastRun == state.marks.lastRun,
+                again.marks.lastRun == state.marks.lastRun,
                 state.history.suffix(again.history.count).map(\.version) == again.history.map(\.version)
             else {
                 Issue.record("Round \(round): \(String(decoding: bytes, as: UTF8.self))")
@@ -73,11 +66,9 @@ struct StateCodecTests {
             encoder.outputFormatting = round.isMultiple(of: 2) ? [.prettyPrinted, .sortedKeys] : []
             var oracle = StateOracle(state)
             // Foundation leaves out what is nil; we want the key.
-            if oracle.interrupted?.failure == nil { oracle.interrupted?.failure = "none" }
+            if oracle.interruption?.failure == nil { oracle.interruption?.failure = "none" }
             let bytes = Array(try encoder.encode(oracle))
-            guard let ours = Self.read(bytes), oracle.difference(from: ours) == nil,
-                Self.readMarks(bytes) == ours.marks
-            else {
+            guard let ours = Self.read(bytes), oracle.difference(from: ours) == nil else {
                 Issue.record("Round \(round): \(String(decoding: bytes, as: UTF8.self))")
                 return
             }
@@ -135,23 +126,6 @@ struct StateCodecTests {
         #expect(accepted > 200, "Too few texts stayed readable to say something.")
     }
 
-    @Test func `a start that passes over the history doesn't pass over what stands behind it`() {
-        let start = #"{"format":1,"name":"x","lastRunVersion":"1""#
-        let row =
-            #"{"version":"1","previousVersion":"0","appVersion":"1","finishedAt":"2026-11-21T00:00:00Z","duration":0.5,"attempts":1}"#
-        for text in [
-            #"\#(start),"history":[\#(row)],"launchedVersion":"3"}"#,
-            #"\#(start),"history":[],"launchedVersion":"3"}"#,
-            #"{"history":[\#(row)],\#(start.dropFirst()),"launchedVersion":"3"}"#,
-            #"\#(start),"history":[{"x":"]}",\#(row.dropFirst())],"launchedVersion":"3"}"#,
-        ] {
-            let marks = Array(text.utf8).withUnsafeBufferPointer { bytes -> StateMarks? in
-                do { return try StateMarks.read(bytes, name: "x") } catch { return nil }
-            }
-            #expect(marks?.launched == version("3"), "\(text)")
-        }
-    }
-
     /// Nineteen digits may be more than an integer of 64 bits holds.
     @Test(arguments: [
         ("999999999999999999", true), ("9999999999999999999", false), ("1000000000000000000", false),
@@ -160,20 +134,15 @@ struct StateCodecTests {
     func `a count has at most eighteen digits`(digits: String, isRead: Bool) {
         let text = String(decoding: StateBitFlipTests.state.document, as: UTF8.self)
             .replacing("\"attempts\" : 2,", with: "\"attempts\" : \(digits),")
-        let state = Array(text.utf8).withUnsafeBufferPointer { bytes -> MigrationState? in
-            do { return try MigrationState.read(bytes, name: "Library") } catch { return nil }
-        }
-        #expect((state?.marks.interrupted?.attempts == 999_999_999_999_999_999) == isRead)
+        let state = MigrationState(reading: Array(text.utf8), name: "Library")
+        #expect((state?.marks.interruption?.attempts == 999_999_999_999_999_999) == isRead)
         #expect((state != nil) == isRead)
     }
 
     @Test func `two spellings of a name are two names`() {
         let text = Array("{\"format\":1,\"name\":\"\u{E9}\",\"lastRunVersion\":\"1\"}".utf8)
         for (name, isOurs) in [("\u{E9}", true), ("e\u{301}", false), ("E\u{301}", false)] {
-            let state = text.withUnsafeBufferPointer { bytes -> MigrationState? in
-                do { return try MigrationState.read(bytes, name: name) } catch { return nil }
-            }
-            #expect((state != nil) == isOurs)
+            #expect((MigrationState(reading: text, name: name) != nil) == isOurs)
         }
     }
 
@@ -188,6 +157,6 @@ struct StateCodecTests {
         ] as [(Duration, String)]
     )
     func `a duration is decimal seconds, to the nanosecond`(duration: Duration, text: String) {
-        #expect(MigrationState.seconds(duration) == text)
+        #expect(JSON.seconds(duration) == text)
     }
 }

@@ -3,31 +3,41 @@ import Testing
 
 @testable import AppMigrations
 
+private let start = #""format":1,"name":"Library","lastRunVersion":"1""#
+
 /// What stands in the state file's place and isn't a state of ours.
 @Suite(.temporaryDirectory) struct StateFileCorruptionTests {
     let folder = TemporaryDirectory.current
 
     @Test(arguments: [
-        ("", "expected an object at byte 0"), ("[]", "expected an object at byte 0"),
-        ("{}", "it has no \"format\", or is cut off at byte 2"),
-        (#"{"format":1,"lastRunVersion":"1"}"#, "it has no \"name\", or is cut off at byte 33"),
-        (#"{"format":1,"name":"Library"}"#, "it has no \"lastRunVersion\", or is cut off at byte 29"),
-        (#"{"format":0}"#, "expected a value at byte 10"),
-        (#"{"format":"1"}"#, "expected a number at byte 10"),
-        (#"{"format":1.0}"#, "expected a whole number at byte 10"),
-        (#"{"format":1,"name":"library"}"#, "expected this manager's name at byte 20"),
-        (#"{"lastRunVersion":"1."}"#, "expected a version at byte 19"),
-        (#"{"lastRunVersion":null}"#, "expected a string at byte 18"),
-        (#"{"baseline":"1","baseline":"1"}"#, "expected a key that wasn't there before at byte 17"),
-        (#"{"interruption":{}}"#, "expected an object with all its keys at byte 15"),
+        ("", "expected a value at byte 0"), ("[]", "expected an object at byte 0"),
+        ("{}", "expected \"format\" in the object at byte 0"),
+        (#"{"format":1,"lastRunVersion":"1"}"#, "expected \"name\" in the object at byte 0"),
+        (#"{"format":1,"name":"Library"}"#, "expected \"lastRunVersion\" in the object at byte 0"),
+        (#"{"format":0}"#, "expected format 1 at byte 10"),
+        (#"{"format":"1"}"#, "expected a whole number from 0, of at most 18 digits at byte 10"),
+        (#"{"format":1.0}"#, "expected a whole number from 0, of at most 18 digits at byte 10"),
+        (#"{"format":1,"name":"library"}"#, "expected this manager's name at byte 19"),
+        (#"{"format":1,"name":"Library","lastRunVersion":"1."}"#, "expected a version at byte 46"),
+        (#"{"format":1,"name":"Library","lastRunVersion":null}"#, "expected a string at byte 46"),
+        (
+            "{\(start),\"baseline\":\"1\",\"baseline\":\"1\"}",
+            "expected a key that wasn't there before at byte 65"
+        ),
+        ("{\(start),\"interruption\":{}}", "expected \"version\" in the object at byte 65"),
+        ("{\(start),\"history\":{}}", "expected an array at byte 60"),
         (#"{"x":1,}"#, "expected a key at byte 7"), (#"{"x" 1}"#, "expected a colon at byte 5"),
         (#"{"x":1 "y":2}"#, "expected a comma or the end of the list at byte 7"),
-        (#"{"x":01}"#, "expected a number at byte 5"), (#"{"x":tru}"#, "expected a value at byte 5"),
+        (#"{"x":01}"#, "expected a number at byte 5"), (#"{"x":1.}"#, "expected a digit at byte 7"),
+        (#"{"x":tru}"#, "expected a value at byte 5"),
         (#"{"x":"\x"}"#, "expected an escape that JSON has at byte 6"),
         (#"{"x":"\ud800"}"#, "expected an escape that JSON has at byte 6"),
+        (#"{"x":"\udc00"}"#, "expected an escape that JSON has at byte 6"),
+        (#"{"x":"\ud800\u0041"}"#, "expected an escape that JSON has at byte 6"),
+        (#"{"x":"\u+123"}"#, "expected an escape that JSON has at byte 6"),
         (#"{"x":1}}"#, "expected the end of the text at byte 7"),
-        (#"{"history":{}}"#, "expected an array at byte 11"),
         ("{\"x\":\"\n\"}", "expected a character that may stand in a string at byte 6"),
+        ("{\"x\":\"", "expected a character that may stand in a string at byte 6"),
         ("{\"x\":" + String(repeating: "[", count: 65), "expected less depth at byte 69"),
     ])
     func `a state that isn't ours is corrupted, and every byte stays`(text: String, reason: String) throws {

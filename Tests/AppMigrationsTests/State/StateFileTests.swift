@@ -16,8 +16,7 @@ import Testing
         marks: StateMarks(
             lastRun: version("1.2"),
             baseline: version("1.1"),
-            launched: version("1.4"),
-            interrupted: nil
+            launched: version("1.4")
         )
     )
 
@@ -29,7 +28,7 @@ import Testing
         #expect(state.marks.baseline == version("1.1"))
         #expect(state.marks.launched == version("1.5"))
         #expect(
-            state.marks.interrupted
+            state.marks.interruption
                 == Interruption(
                     version: version("1.5"),
                     attempts: 2,
@@ -194,7 +193,7 @@ import Testing
                 attempts: 1
             )
         }
-        state.marks.interrupted = Interruption(
+        state.marks.interruption = Interruption(
             version: version("1.4"),
             attempts: 1,
             deaths: 0,
@@ -205,7 +204,7 @@ import Testing
         )
         try file(folder).save(state)
         #expect(try file(folder).readState() == state)
-        state.marks.interrupted?.protected += Array(
+        state.marks.interruption?.protected += Array(
             repeating: String(repeating: "q", count: 100),
             count: 2_000
         )

@@ -63,7 +63,7 @@ import Testing
     @Test func `a floor and a checkpoint stand where they were written, and before the history`() throws {
         var state = StateBitFlipTests.state
         state.marks.minimumAppVersion = version("1.3")
-        state.marks.interrupted?.checkpoint = Checkpoint(
+        state.marks.interruption?.checkpoint = Checkpoint(
             text: "row 12",
             appVersion: version("1.5"),
             progress: 0.25
@@ -82,21 +82,30 @@ import Testing
     }
 
     @Test(arguments: [
-        (#""minimumAppVersion":"1","minimumAppVersion":"1""#, "a key that wasn't there before at byte 21"),
-        (#""minimumAppVersion":null"#, "a string at byte 16"),
-        (#""attempted":[{"progress":1.5}]"#, "a number from 0 to 1 at byte 26"),
-        (#""attempted":[{"progress":-0.1}]"#, "a number from 0 to 1 at byte 26"),
-        (#""attempted":[{"checkpoint":7}]"#, "a string at byte 28"),
+        (#""minimumAppVersion":"1","minimumAppVersion":"1""#, "a key that wasn't there before at byte 74"),
+        (#""minimumAppVersion":null"#, "a string at byte 70"),
+        (
+            #""attempted":[{"version":"1","attempts":1,"deaths":0,"appVersion":"1","progress":1.5}]"#,
+            "a number from 0 to 1 at byte 130"
+        ),
+        (
+            #""attempted":[{"version":"1","attempts":1,"deaths":0,"appVersion":"1","progress":-0.1}]"#,
+            "a number from 0 to 1 at byte 130"
+        ),
+        (
+            #""attempted":[{"version":"1","attempts":1,"deaths":0,"appVersion":"1","checkpoint":7}]"#,
+            "a string at byte 132"
+        ),
         (
             #""attempted":[{"version":"1","attempts":1,"deaths":0,"appVersion":"1","checkpoint":"x"}]"#,
-            "an object with all its keys at byte 14"
+            "\"checkpointAppVersion\" in the object at byte 63"
         ),
     ])
     func `a floor or a checkpoint that can't be read is damage, and not none`(
         members: String,
         expected: String
     ) throws {
-        try folder.write("{\(members)}")
+        try folder.write(#"{"format":1,"name":"Library","lastRunVersion":"1",\#(members)}"#)
         let error = try #require(throws: MigrationError.self) { try folder.manager() }
         #expect(error.code == .stateCorrupted)
         #expect(error.description.contains("expected \(expected)."), "\(error)")
@@ -114,7 +123,7 @@ import Testing
     }
 
     @Test func `a checkpoint goes with its version, also where another version is begun first`() throws {
-        var marks = StateMarks(lastRun: .zero, baseline: .zero, launched: .zero, interrupted: nil)
+        var marks = StateMarks(lastRun: .zero, baseline: .zero, launched: .zero)
         func attempt(_ text: String, _ checkpoint: Checkpoint?) -> Interruption {
             Interruption(
                 version: version(text),

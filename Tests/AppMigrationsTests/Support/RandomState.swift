@@ -29,7 +29,7 @@ struct RandomState {
             baseline: version(),
             launched: version(),
             minimumAppVersion: generator.hits(oneIn: 2) ? version() : .zero,
-            interrupted: generator.hits(oneIn: 2) ? interruption() : nil
+            interruption: generator.hits(oneIn: 2) ? interruption() : nil
         )
         if generator.hits(oneIn: 2) {
             marks.attempted = (0..<Int.random(in: 1...3, using: &generator)).map { _ in attempted() }
@@ -95,9 +95,9 @@ struct RandomState {
         var state = state(named: name)
         let numbers = [Int.min, -1, 0, 1, 999_999_999_999_999_999, 1_000_000_000_000_000_000, .max]
         let times: [Int64] = [.min, -62_167_219_201, -1, 0, 253_402_300_800, .max]
-        state.marks.interrupted?.attempts = generator.element(of: numbers)
-        state.marks.interrupted?.deaths = generator.element(of: numbers)
-        state.marks.interrupted?.startedAt = generator.element(of: times)
+        state.marks.interruption?.attempts = generator.element(of: numbers)
+        state.marks.interruption?.deaths = generator.element(of: numbers)
+        state.marks.interruption?.startedAt = generator.element(of: times)
         state.marks.attempted = state.marks.attempted.map {
             var attempted = $0
             attempted.attempts = generator.element(of: numbers)

@@ -33,10 +33,10 @@ struct StateOracle: Codable {
 
     struct Row: Codable {
         var version: String
-        var from: String
+        var previousVersion: String
         var appVersion: String
         var finishedAt: String
-        var seconds: Double
+        var duration: Double
         var attempts: Int
     }
 
@@ -46,7 +46,7 @@ struct StateOracle: Codable {
     var baseline: String?
     var launchedVersion: String?
     var minimumAppVersion: String?
-    var interrupted: Attempt?
+    var interruption: Attempt?
     var attempted: [Attempted]?
     var fence: Int?
     var history: [Row]?
@@ -58,7 +58,7 @@ struct StateOracle: Codable {
         baseline = state.marks.baseline.description
         launchedVersion = state.marks.launched.description
         minimumAppVersion = state.marks.minimumAppVersion.description
-        interrupted = state.marks.interrupted.map {
+        interruption = state.marks.interruption.map {
             Attempt(
                 version: $0.version.description,
                 attempts: $0.attempts,
@@ -91,10 +91,10 @@ struct StateOracle: Codable {
         history = state.history.map {
             Row(
                 version: $0.version.description,
-                from: $0.previousVersion.description,
+                previousVersion: $0.previousVersion.description,
                 appVersion: $0.appVersion.description,
                 finishedAt: Self.text($0.finishedAt),
-                seconds: Self.seconds($0.duration),
+                duration: Self.seconds($0.duration),
                 attempts: $0.attempts
             )
         }
@@ -109,8 +109,8 @@ struct StateOracle: Codable {
         if !same(baseline ?? lastRunVersion, ours.baseline) { return "baseline" }
         if !same(launchedVersion ?? lastRunVersion, ours.launchedVersion) { return "launchedVersion" }
         if !same(minimumAppVersion ?? "0", ours.minimumAppVersion) { return "minimumAppVersion" }
-        if (interrupted == nil) != (ours.interrupted == nil) { return "interruption" }
-        if let theirs = interrupted, let ours = ours.interrupted {
+        if (interruption == nil) != (ours.interruption == nil) { return "interruption" }
+        if let theirs = interruption, let ours = ours.interruption {
             let isSame =
                 same(theirs.version, ours.version) && theirs.attempts == ours.attempts
                 && theirs.deaths == ours.deaths
@@ -144,9 +144,9 @@ struct StateOracle: Codable {
         if theirs.count != rows.count { return "history" }
         for (index, (theirs, ours)) in zip(theirs, rows).enumerated() {
             let isSame =
-                same(theirs.version, ours.version) && same(theirs.from, ours.from)
+                same(theirs.version, ours.version) && same(theirs.previousVersion, ours.previousVersion)
                 && same(theirs.appVersion, ours.appVersion) && theirs.finishedAt == ours.finishedAt
-                && abs(theirs.seconds - ours.seconds) <= 1e-9 + theirs.seconds.ulp
+                && abs(theirs.duration - ours.duration) <= 1e-9 + theirs.duration.ulp
                 && theirs.attempts == ours.attempts
             if !isSame { return "row \(index)" }
         }
@@ -176,5 +176,22 @@ struct StateOracle: Codable {
 
     private static func seconds(_ duration: Duration) -> Double {
         Double(duration.components.seconds) + Double(duration.components.attoseconds) * 1e-18
+    }
+}
+
+extension MigrationState {
+    /// The state in a text, or `nil` where it is refused.
+    init?(reading bytes: [UInt8], name: String) {
+        do throws(MigrationError) {
+            try self.init(document: bytes, at: StateLocation(name: name, directory: "/"))
+        } catch {
+            return nil
+        }
+    }
+}
+
+extension StateHead {
+    static func read(_ bytes: [UInt8], name: String) -> StateMarks? {
+        bytes.withUnsafeBufferPointer { read($0, name: name) }
     }
 }

@@ -1,0 +1,196 @@
+// The text of a state, wherever it is kept: what each member is called, read and written.
+
+extension MigrationState {
+    private static var knownKeys: [String] {
+        [
+            "format", "name", "lastRunVersion", "baseline", "launchedVersion", "minimumAppVersion",
+            "interruption", "attempted", "fence", "history",
+        ]
+    }
+
+    /// Reads the whole text.
+    ///
+    /// - Throws: ``MigrationError`` with the code `stateCorrupted` or `stateFromNewerFormat`.
+    package init(document: [UInt8], at location: StateLocation) throws(MigrationError) {
+        let json = try JSON(document, at: location)
+        let format = try json.needed("format")
+        let number = try format.count()
+        if number > Self.format { throw .newerFormat(number, location) }
+        if number < Self.format { throw format.expected("format \(Self.format)") }
+        let name = try json.needed("name")
+        // Byte for byte: Swift's `==` would take two spellings of `é` for one, though they name two files.
+        guard try name.text().utf8.elementsEqual(location.name.utf8) else {
+            throw name.expected("this manager's name")
+        }
+        let lastRun = try json.needed("lastRunVersion").version()
+        var marks = StateMarks(
+            lastRun: lastRun,
+            baseline: try json.member("baseline")?.version() ?? lastRun,
+            launched: try json.member("launchedVersion")?.version() ?? lastRun,
+            minimumAppVersion: try json.member("minimumAppVersion")?.version() ?? .zero
+        )
+        marks.interruption = try json.value("interruption").map(Interruption.init)
+        marks.attempted = try json.member("attempted")?.elements().map(AttemptedMigration.init) ?? []
+        self.init(
+            name: location.name,
+            marks: marks,
+            history: try json.member("history")?.elements().map(AppliedMigration.init) ?? [],
+            unknownMembers: try json.members(except: Self.knownKeys, of: document),
+            fence: try json.member("fence")?.count() ?? 0
+        )
+    }
+
+    /// The text, or `nil` where it takes more than a state may.
+    package var writtenDocument: [UInt8]? { document(limit: StateFile.sizeLimit) }
+
+    /// The text in at most `limit` bytes; `nil` when it doesn't fit.
+    ///
+    /// Half of them are for the history, whose oldest rows go when it takes more: a thousand rows do with versions of more
+    /// than a hundred characters. What else a state holds never makes them go, since a row that is gone for good would be
+    /// missed long after a list of protected paths.
+    func document(limit: Int) -> [UInt8]? {
+        var rows = history.map(\.json)[...]
+        var size = rows.reduce(0) { $0 + $1.utf8.count + Self.rowSeparator.utf8.count }
+        while size > limit / 2, let oldest = rows.popFirst() {
+            size -= oldest.utf8.count + Self.rowSeparator.utf8.count
+        }
+        let document = document(rows)
+        return document.count <= limit ? document : nil
+    }
+
+    /// The text with its whole history.
+    var document: [UInt8] { document(history.map(\.json)[...]) }
+
+    private static var rowSeparator: String { ",\n    " }
+
+    /// The text, in the one form that this library writes, and whose beginning ``StateHead`` knows.
+    private func document(_ rows: ArraySlice<String>) -> [UInt8] {
+        let hasFloor = marks.minimumAppVersion != .zero
+        let members: [(String, String?)] = [
+            ("format", String(Self.format)),
+            ("name", name.quoted),
+            ("lastRunVersion", marks.lastRun.json),
+            ("baseline", marks.baseline.json),
+            ("launchedVersion", marks.launched.json),
+            ("minimumAppVersion", hasFloor ? marks.minimumAppVersion.json : nil),
+            ("interruption", marks.interruption?.json),
+            ("attempted", marks.attempted.isEmpty ? nil : JSON.array(marks.attempted.map(\.json))),
+            ("fence", fence > 0 ? JSON.count(fence) : nil),
+        ]
+        let history = rows.isEmpty ? "" : "\n    " + rows.joined(separator: Self.rowSeparator) + "\n  "
+        let start = "{\n" + JSON.lines(members).map { "  \($0),\n" }.joined()
+        return Array(start.utf8) + unknownMembers + Array("  \"history\" : [\(history)]\n}\n".utf8)
+    }
+}
+
+extension Interruption {
+    fileprivate init(_ json: JSON) throws(MigrationError) {
+        self.init(
+            version: try json.needed("version").version(),
+            attempts: try json.needed("attempts").count(),
+            deaths: try json.needed("deaths").count(),
+            isProtecting: try json.needed("isProtecting").flag(),
+            appVersion: try json.needed("appVersion").version(),
+            startedAt: try json.needed("startedAt").moment(),
+            failure: try json.needed("failure").textOrNull(),
+            checkpoint: try Checkpoint(of: json),
+            lease: try Lease(of: json)
+        )
+    }
+
+    fileprivate var json: String {
+        JSON.object([
+            ("version", version.json),
+            ("attempts", JSON.count(attempts)),
+            ("deaths", JSON.count(deaths)),
+            ("isProtecting", "\(isProtecting)"),
+            ("appVersion", appVersion.json),
+            ("startedAt", Timestamp.text(startedAt).quoted),
+            ("failure", failure?.quoted ?? "null"),
+            ("checkpoint", checkpoint?.text.quoted),
+            ("checkpointAppVersion", checkpoint?.appVersion.json),
+            ("progress", checkpoint?.progress?.description),
+            ("owner", lease?.owner.quoted),
+            ("beat", lease.map { JSON.count($0.beat) }),
+            ("fence", lease.map { JSON.count($0.fence) }),
+            ("lease", lease.map { JSON.seconds($0.length) }),
+        ])
+    }
+}
+
+extension Checkpoint {
+    /// The checkpoint among the members of an attempt, where there is one: its text and the version that wrote it belong together.
+    fileprivate init?(of json: JSON) throws(MigrationError) {
+        let progress = try json.member("progress")?.fraction()
+        let appVersion = try json.member("checkpointAppVersion")?.version()
+        guard let text = try json.member("checkpoint")?.text() else { return nil }
+        guard let appVersion else { throw json.missing("checkpointAppVersion") }
+        self.init(text: text, appVersion: appVersion, progress: progress)
+    }
+}
+
+extension Lease {
+    /// The lease among the members of an attempt, where there is one: what says whose it is and how long it is belongs together.
+    fileprivate init?(of json: JSON) throws(MigrationError) {
+        let beat = try json.member("beat")?.count()
+        let fence = try json.member("fence")?.count()
+        let length = try json.member("lease")?.duration()
+        guard let owner = try json.member("owner")?.text() else { return nil }
+        guard let beat, let fence, let length else {
+            throw json.expected("an owner with \("beat".quoted), \("fence".quoted) and \("lease".quoted)")
+        }
+        self.init(owner: owner, beat: beat, fence: fence, length: length)
+    }
+}
+
+extension AttemptedMigration {
+    fileprivate init(_ json: JSON) throws(MigrationError) {
+        self.init(
+            version: try json.needed("version").version(),
+            attempts: try json.needed("attempts").count(),
+            deaths: try json.needed("deaths").count(),
+            appVersion: try json.needed("appVersion").version(),
+            checkpoint: try Checkpoint(of: json)
+        )
+    }
+
+    fileprivate var json: String {
+        JSON.object([
+            ("version", version.json),
+            ("attempts", JSON.count(attempts)),
+            ("deaths", JSON.count(deaths)),
+            ("appVersion", appVersion.json),
+            ("checkpoint", checkpoint?.text.quoted),
+            ("checkpointAppVersion", checkpoint?.appVersion.json),
+            ("progress", checkpoint?.progress?.description),
+        ])
+    }
+}
+
+extension AppliedMigration {
+    fileprivate init(_ json: JSON) throws(MigrationError) {
+        self.init(
+            version: try json.needed("version").version(),
+            previousVersion: try json.needed("previousVersion").version(),
+            appVersion: try json.needed("appVersion").version(),
+            finishedAt: try json.needed("finishedAt").moment(),
+            duration: try json.needed("duration").duration(),
+            attempts: try json.needed("attempts").count()
+        )
+    }
+
+    var json: String {
+        JSON.object([
+            ("version", version.json),
+            ("previousVersion", previousVersion.json),
+            ("appVersion", appVersion.json),
+            ("finishedAt", Timestamp.text(finishedAt).quoted),
+            ("duration", JSON.seconds(duration)),
+            ("attempts", JSON.count(attempts)),
+        ])
+    }
+}
+
+extension AppVersion {
+    var json: String { "\"\(description)\"" }
+}

@@ -1,0 +1,51 @@
+import Foundation
+import Testing
+
+@testable import AppMigrations
+
+/// A status as a program reads it.
+@Suite(.temporaryDirectory) struct StatusJSONTests {
+    let folder = TemporaryDirectory.current
+
+    @Test func `a status has the names of its properties as keys, and those of the state file`() throws {
+        try folder.write(MigrationStatusTests.full)
+        #expect(
+            try folder.look("1.1").status.json
+                == #"{ "name" : "Library", "appVersion" : "1.1", "stateFile" : "\#(folder.stateFile)", "#
+                + #""lastRunVersion" : "1.1-1", "baseline" : "1.0", "launchedVersion" : "1.4", "#
+                + #""minimumAppVersion" : "1.2", "requiredAppVersion" : "1.2", "interruption" : { "version" : "1.2", "#
+                + #""attempts" : 3, "deaths" : 1, "appVersion" : "1.4", "startedAt" : "2026-11-21T03:54:28Z", "#
+                + #""failure" : "The disk is full.", "checkpoint" : "/Users/me/row 7", "checkpointAppVersion" : "1.3", "#
+                + #""progress" : 0.45, "isUnderWay" : false, "awaitsRestore" : false }, "attempted" : [ { "#
+                + #""version" : "1.3", "attempts" : 2, "deaths" : 2, "appVersion" : "1.4", "isUnderWay" : false, "#
+                + #""awaitsRestore" : false } ], "history" : [ { "version" : "1.1", "previousVersion" : "1.0", "#
+                + #""appVersion" : "1.3", "finishedAt" : "2026-11-20T03:54:28Z", "duration" : 0.0123, "attempts" : 1 }, "#
+                + #"{ "version" : "1.1-1", "previousVersion" : "1.1", "appVersion" : "1.3", "#
+                + #""finishedAt" : "2026-11-20T03:54:29Z", "duration" : 2, "attempts" : 4 } ] }"#
+        )
+    }
+
+    @Test func `a status without a state has no versions but the app's`() throws {
+        #expect(
+            try folder.look("1.4").status.json
+                == #"{ "name" : "Library", "appVersion" : "1.4", "stateFile" : "\#(folder.stateFile)", "#
+                + #""attempted" : [], "history" : [] }"#
+        )
+    }
+
+    @Test func `Foundation reads whatever a state can hold`() throws {
+        var random = RandomState(generator: SeededGenerator(seed: 31))
+        let name = "a \"quoted\"\n name"
+        let location = StateLocation(name: name, directory: "/")
+        for _ in 0..<500 {
+            let state = random.state(named: name)
+            let status = MigrationStatus(state, of: location, current: version("1"), isUnderWay: nil)
+            let object = try JSONSerialization.jsonObject(with: Data(status.json.utf8)) as? [String: Any]
+            #expect(object?["name"] as? String == name)
+            let interruption = object?["interruption"] as? [String: Any]
+            #expect(interruption?["failure"] as? String == status.interruption?.failure)
+            #expect(interruption?["isUnderWay"] == nil)
+            #expect((object?["history"] as? [Any])?.count == status.history.count)
+        }
+    }
+}

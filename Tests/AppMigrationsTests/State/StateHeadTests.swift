@@ -1,0 +1,124 @@
+import Foundation
+import Testing
+
+@testable import AppMigrations
+
+/// What a start reads instead of the whole state.
+@Suite(.temporaryDirectory) struct StateHeadTests {
+    let folder = TemporaryDirectory.current
+
+    /// What the head of a text says has to be what the whole says of the same head with nothing behind it.
+    private static func complaint(_ bytes: [UInt8], name: String = "Library") -> String? {
+        guard let marks = StateHead.read(bytes, name: name) else { return nil }
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard let history = text.range(of: "  \"history\" : [") else { return "there is no history" }
+        let alone = Array(text[..<history.upperBound].utf8) + Array("]\n}\n".utf8)
+        guard let whole = MigrationState(reading: alone, name: name) else { return "the whole is refused" }
+        return whole.marks == marks ? nil : "the whole has other marks"
+    }
+
+    private static func isPlain(_ state: MigrationState) -> Bool {
+        state.marks.interruption == nil && state.marks.attempted.isEmpty && state.fence == 0
+            && state.unknownMembers.isEmpty && state.name.quoted == "\"\(state.name)\""
+    }
+
+    @Test(arguments: ["Library", "a \"quoted\" \\ name", "naïve"])
+    func `of a state that this library writes it says what the whole says, and of one with more nothing`(
+        name: String
+    ) {
+        var random = RandomState(generator: SeededGenerator(seed: 21))
+        var plain = 0
+        for _ in 0..<2_000 {
+            let state = random.state(named: name)
+            let marks = StateHead.read(state.document, name: name)
+            #expect(marks == (Self.isPlain(state) ? state.marks : nil))
+            plain += marks == nil ? 0 : 1
+        }
+        #expect((plain > 100) == (name.quoted == "\"\(name)\""))
+    }
+
+    @Test func `whatever byte of it is changed, it gives up or says what the whole would`() {
+        var state = StateBitFlipTests.state
+        state.marks.interruption = nil
+        state.marks.minimumAppVersion = version("1.2-3")
+        state.history = []
+        let original = state.document
+        var read = 0
+        for offset in 0..<original.count - "]\n}\n".utf8.count {
+            for byte in UInt8.min...UInt8.max {
+                var bytes = original
+                bytes[offset] = byte
+                if let complaint = Self.complaint(bytes) {
+                    Issue.record("\(complaint): byte \(offset) is \(byte)")
+                }
+                read += StateHead.read(bytes, name: "Library") == nil ? 0 : 1
+            }
+        }
+        #expect(read > 100, "Too few heads were read to say something.")
+    }
+
+    @Test func `of a broken text it says nothing, or what the whole would`() {
+        var random = RandomState(generator: SeededGenerator(seed: 22))
+        var read = 0
+        for _ in 0..<4_000 {
+            var state = random.state(named: "Library")
+            state.marks.interruption = nil
+            state.marks.attempted = []
+            state.fence = 0
+            let bytes = random.mutated(state.document)
+            if let complaint = Self.complaint(bytes) {
+                Issue.record("\(complaint): \(String(decoding: bytes, as: UTF8.self))")
+            }
+            read += StateHead.read(bytes, name: "Library") == nil ? 0 : 1
+        }
+        #expect(read > 1_000, "Too few heads were read to say something.")
+    }
+
+    @Test func `a name that has to be escaped isn't taken for its escaped text`() {
+        let state = MigrationState(name: "\n", marks: StateBitFlipTests.state.marks)
+        #expect(StateHead.read(state.document, name: "\\n") == nil)
+        #expect(MigrationState(reading: state.document, name: "\\n") == nil)
+    }
+
+    @Test func `a text that is cut off within it is read in full`() {
+        var state = StateBitFlipTests.state
+        state.marks.interruption = nil
+        state.history = []
+        let document = state.document
+        let length = document.count - "]\n}\n".utf8.count
+        for count in 0...document.count {
+            let marks = StateHead.read(Array(document[..<count]), name: "Library")
+            #expect((marks != nil) == (count >= length))
+        }
+    }
+
+    @Test(arguments: [1, 5])
+    func `a state whose path or versions leave no room for it is read in full`(folders: Int) throws {
+        let long = (0..<folders).map { _ in String(repeating: "f", count: 200) }.joined(separator: "/")
+        let release = String(repeating: "9999.", count: 200) + "1"
+        let manager = try library("1.4", in: "\(folder.path)/\(long)", firstRun: .freshInstall)
+        try manager.reset(to: "1.1")
+        #expect(try library("1.4", in: "\(folder.path)/\(long)").lastRunVersion == version("1.1"))
+        try library(release, in: "\(folder.path)/\(long)").declare(release)
+        #expect(try library(release, in: "\(folder.path)/\(long)").lastRunVersion == version(release))
+    }
+
+    @Test(arguments: ["", "{", "{ \"version\" : 1 } ]\n}\n", "]", "], \"launchedVersion\" : \"2\" }"])
+    func `damage behind it is found by the first start that has work, and every byte stays`(end: String)
+        throws
+    {
+        _ = try library("1.4", in: folder.path, firstRun: .freshInstall)
+        let text = try folder.stateText()
+        let head = try #require(text.range(of: "\"history\" : ["))
+        let damaged = text[..<head.upperBound] + end
+        try folder.write(String(damaged))
+        let manager = try folder.manager("1.4")
+        #expect(try manager.declare("1.3", "1.4").isEmpty)
+        let error = try #require(throws: MigrationError.self) { try folder.manager("1.5") }
+        #expect(error.code == .stateCorrupted)
+        #expect(try manager.refusal(of: "1.4-1").code == .stateCorrupted)
+        #expect(throws: MigrationError.self) { try manager.history }
+        #expect(throws: MigrationError.self) { try manager.status }
+        #expect(try folder.stateText() == String(damaged))
+    }
+}

@@ -34,7 +34,7 @@ public final class MigrationManager: Sendable {
     public let launch: Launch
 
     let file: StateFile
-    let release: Release
+    let release: AppRelease
     let options: Options
     let observer: Observer?
     let declarations: Guarded<Declarations>
@@ -73,7 +73,7 @@ public final class MigrationManager: Sendable {
                 try DefaultLocation.currentVersion(manager: name)
             }
         let current = try AppVersion(text, manager: name)
-        let release = try Release(current, upgradesFrom: options.upgradesFrom, location)
+        let release = try AppRelease(current, upgradesFrom: options.upgradesFrom, location)
         let file = StateFile(location: location)
         let start = try Start(
             file: file,

@@ -34,7 +34,7 @@ public final class FleetMigrationManager: Sendable {
     public let launch: MigrationManager.Launch
 
     let stored: StoredState
-    let release: Release
+    let release: AppRelease
     let options: Options
     let clock: FleetClock
     let planner: PlanRecorder?
@@ -97,7 +97,7 @@ public final class FleetMigrationManager: Sendable {
         try StateLocation.check(name)
         let current = try AppVersion(currentVersion, manager: name)
         let stored = StoredState(location: StateLocation(name, heldBy: ""), store: store)
-        let release = try Release(current, upgradesFrom: options.upgradesFrom, stored.location)
+        let release = try AppRelease(current, upgradesFrom: options.upgradesFrom, stored.location)
         let start = try await FleetStart(stored: stored, release: release, isReadOnly: options.isReadOnly)
             .outcome(firstRun)
         self.name = name

@@ -4,7 +4,7 @@ internal import AppMigrations
 /// launched.
 struct FleetStart {
     let stored: StoredState
-    let release: Release
+    let release: AppRelease
     let isReadOnly: Bool
 
     /// Where nothing is pending this is one read of the store.

@@ -66,7 +66,7 @@ import Testing
 
     private func declarations(_ state: MigrationState) throws -> Declarations {
         let location = StateLocation(name: "Library", directory: folder.path)
-        return Declarations(state.marks, try Release(version("1.4"), upgradesFrom: nil, location))
+        return Declarations(state.marks, try AppRelease(version("1.4"), upgradesFrom: nil, location))
     }
 
     @Test func `what an attempt failed with stays`() throws {

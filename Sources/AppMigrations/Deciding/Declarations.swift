@@ -21,7 +21,7 @@ package struct Declarations {
         case closed(MigrationError)
     }
 
-    package let release: Release
+    package let release: AppRelease
     /// What is known of the state.
     package var marks: StateMarks
     /// Whether this manager made the state, for a fresh install.
@@ -35,7 +35,8 @@ package struct Declarations {
 
     private var location: StateLocation { release.location }
 
-    package init(_ marks: StateMarks, isFresh: Bool = false, isObserved: Bool = false, _ release: Release) {
+    package init(_ marks: StateMarks, isFresh: Bool = false, isObserved: Bool = false, _ release: AppRelease)
+    {
         self.release = release
         self.marks = marks
         self.isFresh = isFresh

@@ -10,7 +10,7 @@ package struct StartOutcome {
     /// - Throws: ``MigrationError`` with the code `tooOld`.
     package init(
         found marks: StateMarks,
-        by release: Release,
+        by release: AppRelease,
         _ end: Message = "Nothing was run or changed."
     ) throws(MigrationError) {
         try release.requireUpgradable(marks, end)
@@ -22,7 +22,7 @@ package struct StartOutcome {
     /// The state of a first run.
     ///
     /// - Throws: ``MigrationError`` with the code `invalidVersion`, `newerThanCurrentVersion` or `tooOld`.
-    package init(first answer: MigrationManager.FirstRun, by release: Release) throws(MigrationError) {
+    package init(first answer: MigrationManager.FirstRun, by release: AppRelease) throws(MigrationError) {
         let baseline: AppVersion
         switch answer {
         case .freshInstall: baseline = release.baseline
@@ -50,7 +50,7 @@ package struct StartOutcome {
 /// this version was launched.
 struct Start {
     let file: StateFile
-    let release: Release
+    let release: AppRelease
     let reporter: Reporter
     let lockTimeout: Duration?
     let isReadOnly: Bool
@@ -201,7 +201,7 @@ extension Start {
     }
 }
 
-extension Release {
+extension AppRelease {
     /// The version that `firstRun:` gave for data older than this library.
     fileprivate func baseline(ofExistingData text: String) throws(MigrationError) -> AppVersion {
         let found: AppVersion

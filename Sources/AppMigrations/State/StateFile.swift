@@ -9,7 +9,7 @@ struct StateFile: Sendable {
 
     /// What a start finds.
     ///
-    /// Not an `Optional`, for the reason given at `StateMarks.Rare`.
+    /// Not an `Optional`, for the reason given at `StateMarks.Rarities`.
     enum Found {
         case absent
         case marks(StateMarks)

@@ -3,27 +3,67 @@ package struct StateMarks: Equatable, Sendable {
     package internal(set) var lastRun: AppVersion
     package internal(set) var baseline: AppVersion
     package var launched: AppVersion
-    /// The oldest app that may use the data; zero where every app may.
-    package internal(set) var minimumAppVersion: AppVersion
-    /// The migration whose closure was begun last.
+    private var rarities: Rarities?
+
+    /// What few states hold, in one box.
     ///
-    /// It outlives the record until the copies of its files are removed.
-    package var interruption: Interruption?
-    /// What is known of pending versions besides the interrupted one.
-    var attempted: [AttemptedMigration] = []
+    /// A start copies the marks. To copy an `Optional` of a struct of ours makes the runtime build that type first, which alone
+    /// takes longer than all the rest of a start; a reference is copied as it is.
+    private final class Rarities: Sendable {
+        let minimumAppVersion: AppVersion
+        let interruption: Interruption?
+        let attempted: [AttemptedMigration]
+        let isInterrupted: Bool
+
+        init?(
+            _ minimumAppVersion: AppVersion,
+            _ interruption: Interruption?,
+            _ attempted: [AttemptedMigration]
+        ) {
+            if minimumAppVersion == .zero, interruption == nil, attempted.isEmpty { return nil }
+            self.minimumAppVersion = minimumAppVersion
+            self.interruption = interruption
+            self.attempted = attempted
+            isInterrupted = interruption != nil
+        }
+    }
 
     package init(
         lastRun: AppVersion,
         baseline: AppVersion,
         launched: AppVersion,
-        minimumAppVersion: AppVersion = .zero,
-        interruption: Interruption? = nil
+        minimumAppVersion: AppVersion = .zero
     ) {
         self.lastRun = lastRun
         self.baseline = baseline
         self.launched = launched
-        self.minimumAppVersion = minimumAppVersion
-        self.interruption = interruption
+        if minimumAppVersion != .zero { self.minimumAppVersion = minimumAppVersion }
+    }
+
+    /// The oldest app that may use the data; zero where every app may.
+    package internal(set) var minimumAppVersion: AppVersion {
+        get { rarities?.minimumAppVersion ?? .zero }
+        set { rarities = Rarities(newValue, interruption, attempted) }
+    }
+
+    /// The migration whose closure was begun last.
+    ///
+    /// It outlives the record until the copies of its files are removed.
+    package var interruption: Interruption? {
+        get { rarities?.interruption }
+        set { rarities = Rarities(minimumAppVersion, newValue, attempted) }
+    }
+
+    /// What is known of pending versions besides the interrupted one.
+    var attempted: [AttemptedMigration] {
+        get { rarities?.attempted ?? [] }
+        set { rarities = Rarities(minimumAppVersion, interruption, newValue) }
+    }
+
+    package static func == (left: StateMarks, right: StateMarks) -> Bool {
+        left.lastRun == right.lastRun && left.baseline == right.baseline && left.launched == right.launched
+            && left.minimumAppVersion == right.minimumAppVersion && left.interruption == right.interruption
+            && left.attempted == right.attempted
     }
 
     /// Whether files wait to be put back, or may have to be.
@@ -35,7 +75,8 @@ package struct StateMarks: Equatable, Sendable {
     /// the lock.
     var hasSpentSnapshot: Bool { interruption.map { $0.version <= lastRun } ?? false }
 
-    var isInterrupted: Bool { interruption != nil }
+    /// Whether there is an ``interruption``, without a copy of it.
+    var isInterrupted: Bool { rarities?.isInterrupted ?? false }
 }
 
 extension StateMarks {

@@ -93,9 +93,12 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"[ { "version" : "1.3", "attempts" : 1, "deaths" : 0 } ]"#, "an object with all its keys"),
+        (#"[ { "version" : "1.3", "attempts" : 1, "deaths" : 0 } ]"#, #""appVersion" in the object"#),
         (#"{ }"#, "an array"), (#"[ { "version" : "x", "attempts" : 1 } ]"#, "a version"),
-        (#"[ { "deaths" : -1 } ]"#, "a number that isn't negative"),
+        (
+            #"[ { "version" : "1.3", "attempts" : 1, "deaths" : -1 } ]"#,
+            "a whole number from 0, of at most 18 digits"
+        ),
     ])
     func `counts that can't be read are damage, and not none`(attempted: String, expected: String) throws {
         try folder.writeState(lastRun: "1.1", more: "\"attempted\": \(attempted),")

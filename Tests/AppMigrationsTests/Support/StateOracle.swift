@@ -195,3 +195,21 @@ extension StateHead {
         bytes.withUnsafeBufferPointer { read($0, name: name) }
     }
 }
+
+extension StateMarks {
+    init(
+        lastRun: AppVersion,
+        baseline: AppVersion,
+        launched: AppVersion,
+        minimumAppVersion: AppVersion = .zero,
+        interruption: Interruption?
+    ) {
+        self.init(
+            lastRun: lastRun,
+            baseline: baseline,
+            launched: launched,
+            minimumAppVersion: minimumAppVersion
+        )
+        self.interruption = interruption
+    }
+}

@@ -18,6 +18,18 @@ struct Mutator {
           "history" : [ { "version" : "1.2.5", "previousVersion" : "1.1", "appVersion" : "1.4",
             "finishedAt" : "2026-11-21T03:54:28Z", "duration" : 0.0123, "attempts" : 1 } ] }
         """,
+        """
+        {
+          "format" : 1,
+          "name" : "Library",
+          "lastRunVersion" : "1.4",
+          "baseline" : "1.1",
+          "launchedVersion" : "1.4",
+          "minimumAppVersion" : "1.2",
+          "history" : []
+        }
+
+        """,
         #"{"format":1,"name":"Library","lastRunVersion":"1.4","x":[1,-2.5e3,true,null,{"a":"\ud83d\ude00"}],"history":[]}"#,
         "1.4.0-2 1.4-3", "2024.01 2024.1.0", "18446744073709551615.0-240 239.241-0", "1.1-1 1.1.1",
     ]

@@ -1,5 +1,5 @@
 /// The app as a state meets it: its version, and the oldest data that it upgrades.
-package struct Release: Sendable {
+package struct AppRelease: Sendable {
     package let version: AppVersion
     /// What `upgradesFrom` names; zero where every version will do.
     package let earliest: AppVersion
@@ -51,7 +51,7 @@ package struct Release: Sendable {
     }
 }
 
-extension Release {
+extension AppRelease {
     /// Reads the version to which a mark is to be set.
     ///
     /// - Throws: ``MigrationError`` with the code `invalidVersion`, `newerThanCurrentVersion` or `tooOld`.

@@ -89,10 +89,9 @@ extension MigrationManager {
         _ text: String,
         _ minimumAppVersion: String?
     ) throws(MigrationError) -> Declarations.Declaration? {
-        let version = UsualVersion.read(text)
         if let minimumAppVersion {
-            if passes(version, minimumAppVersion) { return nil }
-        } else if !version.isNone, declarations.withLock({ $0.passes(version) }) {
+            if passes(text, minimumAppVersion) { return nil }
+        } else if let version = AppVersion(text), declarations.withLock({ $0.passes(version) }) {
             return nil
         }
         return try declareClosely(text, minimumAppVersion)
@@ -100,10 +99,11 @@ extension MigrationManager {
 
     /// Passes a version over that has run already, and whose floor stands in the state.
     @inline(never)
-    private func passes(_ version: UsualVersion, _ minimumAppVersion: String) -> Bool {
-        let floor = UsualVersion.read(minimumAppVersion)
-        guard !version.isNone, !floor.isNone, floor.key <= version.key else { return false }
-        return declarations.withLock { !$0.marks.minimumAppVersion.precedes(floor) && $0.passes(version) }
+    private func passes(_ text: String, _ minimumAppVersion: String) -> Bool {
+        guard let version = AppVersion(text), let floor = AppVersion(minimumAppVersion), floor <= version else {
+            return false
+        }
+        return declarations.withLock { $0.marks.minimumAppVersion >= floor && $0.passes(version) }
     }
 
     @inline(never)

@@ -28,7 +28,7 @@ struct MigrationErrorTests {
             .invalidVersion,
             .invalidVersion(
                 "v1",
-                AppVersion.TextProblem(kind: .digitExpected, offset: 0),
+                VersionReader.Problem(reason: "a digit is missing at character 1"),
                 manager: "Library"
             ),
             "The version \"v1\" can't be read: a digit is missing at character 1. \(grammar) "
@@ -63,7 +63,9 @@ struct MigrationErrorTests {
             .invalidVersion,
             .invalidFirstRun(
                 "1.4b2",
-                AppVersion.TextProblem(kind: .unexpectedCharacter, offset: 3),
+                VersionReader.Problem(
+                    reason: "character 4 is not a digit, a dot or a hyphen that may stand there"
+                ),
                 location
             ),
             "The version \"1.4b2\" can't be read: character 4 is not a digit, a dot or a hyphen that may stand there. "

@@ -17,9 +17,10 @@ package struct AppRelease: Sendable {
             earliest = .zero
             return
         }
-        switch AppVersion.read(upgradesFrom) {
-        case .version(let read): earliest = read
-        case .problem(let problem): throw .invalidEarliest(upgradesFrom, problem, location)
+        do throws(VersionReader.Problem) {
+            earliest = try VersionReader.read(upgradesFrom)
+        } catch {
+            throw .invalidEarliest(upgradesFrom, error, location)
         }
         if earliest.exceeds(version) { throw .tooNewEarliest(earliest, current: version, location) }
     }
@@ -101,7 +102,7 @@ extension MigrationError {
 
     static func invalidEarliest(
         _ text: String,
-        _ problem: AppVersion.TextProblem,
+        _ problem: VersionReader.Problem,
         _ location: StateLocation
     ) -> MigrationError {
         MigrationError(

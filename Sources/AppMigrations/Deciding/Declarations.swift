@@ -58,9 +58,9 @@ package struct Declarations {
     ///
     /// This is the whole cost of a version that has run: parse, lock, two comparisons, and a third where it has a floor.
     @inline(__always)
-    mutating func passes(_ version: UsualVersion) -> Bool {
-        guard previous.precedes(version), !idleLimit.precedes(version) else { return false }
-        previous.set(version)
+    mutating func passes(_ version: AppVersion) -> Bool {
+        guard previous < version, version <= idleLimit else { return false }
+        previous = version
         return true
     }
 }
@@ -106,9 +106,10 @@ extension Declarations {
         if let firstFailure { throw .blocked(AppVersion(text), by: firstFailure, location) }
         let version = try AppVersion(text, manager: location.name)
         guard let floor else { return Declaration(version) }
-        switch AppVersion.read(floor) {
-        case .version(let read): return Declaration(version, minimumAppVersion: read)
-        case .problem(let problem): throw .invalidFloor(floor, problem, of: version, location)
+        do throws(VersionReader.Problem) {
+            return Declaration(version, minimumAppVersion: try VersionReader.read(floor))
+        } catch {
+            throw .invalidFloor(floor, error, of: version, location)
         }
     }
 
@@ -223,8 +224,8 @@ extension Guarded<Declarations> {
     ///
     /// Here, since other modules would lock through the generic code.
     package func pass(_ text: String) -> Bool {
-        let version = UsualVersion.read(text)
-        return !version.isNone && withLock { $0.passes(version) }
+        guard let version = AppVersion(text) else { return false }
+        return withLock { $0.passes(version) }
     }
 }
 

@@ -52,7 +52,7 @@ extension MigrationError {
 
     static func invalidFloor(
         _ text: String,
-        _ problem: AppVersion.TextProblem,
+        _ problem: VersionReader.Problem,
         of version: AppVersion,
         _ location: StateLocation
     ) -> MigrationError {

@@ -38,7 +38,7 @@ extension MigrationError {
     /// The same for the answer of `firstRun:`, which an app may take from what another library left.
     static func invalidFirstRun(
         _ text: String,
-        _ problem: AppVersion.TextProblem,
+        _ problem: VersionReader.Problem,
         _ location: StateLocation
     ) -> MigrationError {
         MigrationError(

@@ -205,9 +205,10 @@ extension AppRelease {
     /// The version that `firstRun:` gave for data older than this library.
     fileprivate func baseline(ofExistingData text: String) throws(MigrationError) -> AppVersion {
         let found: AppVersion
-        switch AppVersion.read(text) {
-        case .version(let read): found = read
-        case .problem(let problem): throw .invalidFirstRun(text, problem, location)
+        do throws(VersionReader.Problem) {
+            found = try VersionReader.read(text)
+        } catch {
+            throw .invalidFirstRun(text, error, location)
         }
         if found.exceeds(version) { throw .tooNewFirstRun(found, current: version, location) }
         if found < earliest {

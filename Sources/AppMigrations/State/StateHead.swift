@@ -53,9 +53,11 @@ struct StateHead {
     private mutating func passVersion(_ version: inout AppVersion) -> Bool {
         let start = index
         while index < bytes.count, bytes[index] != 0x22 { index += 1 }
-        guard case .version(let read) = AppVersion.read(UnsafeBufferPointer(rebasing: bytes[start..<index]))
-        else { return false }
-        version = read
+        do throws(VersionReader.Problem) {
+            version = try VersionReader.read(UnsafeBufferPointer(rebasing: bytes[start..<index]))
+        } catch {
+            return false
+        }
         return pass("\",\n")
     }
 }

@@ -7,53 +7,28 @@
 /// `2`, `1.4`, `2024.01`, `2.0.3.9.6`, `1.1-2`. Components are numbers up to `UInt64.max`; leading zeros don't
 /// count, and missing components count as zero, so `1.0 == 1.0.0`, with equal hashes.
 public struct AppVersion: Sendable {
-    // The order-preserving key, see `VersionKey`: its first eight bytes, and what lies beyond them in the rare version
-    // that is longer.
-    private(set) var head: UInt64
-    private(set) var rest: [UInt8]
+    /// The first eight bytes of the key, which ``VersionReader`` writes, and those that few versions have beyond them.
+    let head: UInt64
+    let rest: [UInt8]
 
-    // What isn't in the key, in one word: two would be packed and unpacked wherever a version is passed on.
-    private var tail: VersionTail
-
-    /// How many components of zero end the release; only the text shows them.
-    var trailingZeros: Int { tail.zeros }
+    /// How many components of zero end the release: the text shows them, and the key doesn't have them.
+    let trailingZeros: Int
 
     /// Whether the version is a sub-migration such as `1.1-2`.
-    var hasSubNumber: Bool { tail.hasSubNumber }
-
-    @inline(__always)
-    init(_ version: UsualVersion) {
-        head = version.key
-        rest = []
-        tail = version.tail
-    }
-
-    init(_ key: UnsafeBufferPointer<UInt8>, _ tail: VersionTail) {
-        head = 0
-        for index in 0..<8 { head = head &<< 8 | UInt64(index < key.count ? key[index] : 0) }
-        rest = key.count > 8 ? Array(key[8...]) : []
-        self.tail = tail
-    }
-
-    /// Becomes `version` without giving the rest of the key away and taking it back.
-    @inline(__always)
-    mutating func set(_ version: UsualVersion) {
-        head = version.key
-        if !rest.isEmpty { rest = [] }
-        tail = version.tail
-    }
+    let hasSubNumber: Bool
 
     /// The version zero, the mark of a state in which nothing ran yet.
-    package static var zero: AppVersion { AppVersion(UsualVersion(key: 0, tail: VersionTail(zeros: 1))) }
+    package static var zero: AppVersion {
+        AppVersion(head: 0, rest: [], trailingZeros: 1, hasSubNumber: false)
+    }
 
     /// The version without its sub-number: `1.1` of `1.1-2`.
     var release: AppVersion {
-        guard hasSubNumber else { return self }
-        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 8 + rest.count) { buffer in
-            var writer = VersionKeyWriter(buffer)
-            for component in releaseComponents { writer.append(component: component) }
-            return AppVersion(writer.key, VersionTail(zeros: trailingZeros))
-        }
+        if !hasSubNumber { return self }
+        var reader = VersionReader()
+        for component in components.release { reader.append(component) }
+        reader.zeros = trailingZeros
+        return reader.version
     }
 
     /// Whether an app at `current` is too old for this version.
@@ -64,26 +39,45 @@ public struct AppVersion: Sendable {
         guard current < self else { return false }
         return !(hasSubNumber && !current.hasSubNumber && release == current)
     }
+
+    /// The numbers that the key stands for: those of the release without the zeros at its end, and the sub-number.
+    var components: (release: [UInt64], subNumber: UInt64?) {
+        let bytes = (0..<8).map { UInt8(truncatingIfNeeded: head >> UInt64(56 - 8 * $0)) } + rest
+        var release: [UInt64] = []
+        var subNumber: UInt64?
+        var isSubNumber = false
+        var index = 0
+        while index < bytes.count, bytes[index] != 0 {
+            let lead = UInt64(bytes[index])
+            index += 1
+            if lead == VersionReader.subNumberMark {
+                isSubNumber = true
+                continue
+            }
+            var value = lead &- VersionReader.smallest
+            if lead > VersionReader.lengthBase {
+                value = 0
+                for _ in 0..<(lead - VersionReader.lengthBase) {
+                    value = value << 8 | UInt64(bytes[index])
+                    index += 1
+                }
+            }
+            if isSubNumber { subNumber = value } else { release.append(value) }
+        }
+        return (release, subNumber)
+    }
 }
 
 extension AppVersion: Comparable {
     public static func < (left: AppVersion, right: AppVersion) -> Bool {
         if left.head != right.head { return left.head < right.head }
-        return left.rest.isEmpty && right.rest.isEmpty ? false : left.restPrecedes(right)
+        // Equal in nearly every start, and the general comparison is a generic call.
+        if left.rest.isEmpty || right.rest.isEmpty { return left.rest.isEmpty && !right.rest.isEmpty }
+        return left.rest.lexicographicallyPrecedes(right.rest)
     }
 
     public static func == (left: AppVersion, right: AppVersion) -> Bool {
         left.head == right.head && left.rest == right.rest
-    }
-
-    // A key that ends within the head lies before every longer one of the same head: `rest` has nothing to add.
-    @inline(__always)
-    func precedes(_ version: UsualVersion) -> Bool { head < version.key }
-
-    @inline(never)
-    private func restPrecedes(_ other: AppVersion) -> Bool {
-        if rest.isEmpty || other.rest.isEmpty { return rest.isEmpty && !other.rest.isEmpty }
-        return rest.lexicographicallyPrecedes(other.rest)
     }
 }
 
@@ -91,5 +85,79 @@ extension AppVersion: Hashable {
     public func hash(into hasher: inout Hasher) {
         hasher.combine(head)
         if !rest.isEmpty { hasher.combine(rest) }
+    }
+}
+
+extension AppVersion: LosslessStringConvertible {
+    /// The version as it was written, without leading zeros: `1.0.0` stays `1.0.0`, `2024.01` gives `2024.1`.
+    public var description: String {
+        let (release, subNumber) = components
+        let numbers = release + Array(repeating: 0, count: trailingZeros)
+        let text = numbers.map { String($0) }.joined(separator: ".")
+        return subNumber.map { "\(text)-\($0)" } ?? text
+    }
+
+    /// Reads a version, or gives `nil` where ``init(parsing:)`` says what is wrong.
+    public init?(_ description: String) {
+        do throws(VersionReader.Problem) {
+            self = try VersionReader.read(description)
+        } catch {
+            return nil
+        }
+    }
+
+    /// Reads a version that was given to a manager.
+    package init(_ text: String, manager: String) throws(MigrationError) {
+        do throws(VersionReader.Problem) {
+            self = try VersionReader.read(text)
+        } catch {
+            throw .invalidVersion(text, error, manager: manager)
+        }
+    }
+
+    /// Reads a version such as `1.4` or `1.1-2`.
+    ///
+    /// - Parameter text: One or more components of ASCII digits divided by dots, then at most one hyphen and
+    ///   sub-number. Nothing else: no spaces, no `v`, no `-beta`, no `+5`.
+    /// - Throws: ``MigrationError`` with the code ``MigrationError/Code/invalidVersion``, which says what is
+    ///   wrong, at which character, and what the grammar is.
+    public init(parsing text: some StringProtocol) throws(MigrationError) {
+        let text = String(text)
+        do throws(VersionReader.Problem) {
+            self = try VersionReader.read(text)
+        } catch {
+            throw .invalidVersion(text, error)
+        }
+    }
+}
+
+extension AppVersion: Codable {
+    /// Reads the version from one string.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let text = try container.decode(String.self)
+        do {
+            try self.init(parsing: text)
+        } catch {
+            let context = DecodingError.Context(
+                codingPath: container.codingPath,
+                debugDescription: error.description,
+                underlyingError: error
+            )
+            throw DecodingError.dataCorrupted(context)
+        }
+    }
+
+    /// Writes the version as one string, its ``description``.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}
+
+extension Message.Interpolation {
+    @inline(never)
+    package mutating func appendInterpolation(_ version: AppVersion) {
+        appendInterpolation(version.description)
     }
 }

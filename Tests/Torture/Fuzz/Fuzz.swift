@@ -50,9 +50,7 @@ enum Fuzz {
     private static func checkVersion(_ bytes: UnsafeBufferPointer<UInt8>) {
         let parts = bytes.split(separator: 0x20, maxSplits: 1, omittingEmptySubsequences: false)
         let versions = parts.compactMap { part -> AppVersion? in
-            let reading = AppVersion.read(UnsafeBufferPointer(rebasing: part))
-            guard case .version(let version) = reading else { return nil }
-            return version
+            AppVersion(String(decoding: part, as: UTF8.self))
         }
         for version in versions {
             let again = AppVersion(version.description)
@@ -71,14 +69,14 @@ enum Fuzz {
 
     /// The order by numbers: release by release with zeros for what is missing, then the sub-number, none first.
     private static func precedes(_ left: AppVersion, _ right: AppVersion) -> Bool {
-        let (one, other) = (left.releaseComponents, right.releaseComponents)
+        let (one, other) = (left.components.release, right.components.release)
         for index in 0..<max(one.count, other.count) {
             let first = index < one.count ? one[index] : 0
             let second = index < other.count ? other[index] : 0
             if first != second { return first < second }
         }
-        guard let second = right.subNumber else { return false }
-        guard let first = left.subNumber else { return true }
+        guard let second = right.components.subNumber else { return false }
+        guard let first = left.components.subNumber else { return true }
         return first < second
     }
 

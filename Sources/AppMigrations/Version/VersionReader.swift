@@ -1,0 +1,123 @@
+/// Reads a version's text by its grammar, and writes the bytes that stand for the version when it is compared.
+///
+/// To compare the bytes of two keys as unsigned numbers is to compare the versions. A component below 240 is the byte v + 2, a
+/// larger one the length byte 241 + n and n big-endian bytes; 0x00 ends the key and 0x01 announces the sub-number. Zeros at
+/// the release's end are not in it.
+struct VersionReader {
+    static var subNumberMark: UInt64 { 1 }
+    static var smallest: UInt64 { 2 }
+    static var firstLong: UInt64 { 240 }
+    static var lengthBase: UInt64 { 241 }
+
+    /// What is wrong with a version's text, as the end of a sentence.
+    struct Problem: Error, Equatable {
+        let reason: String
+    }
+
+    private var head: UInt64 = 0
+    private var rest: [UInt8] = []
+    private var count = 0
+    private var hasSubNumber = false
+
+    /// The components of zero that were read last: they are written when a number comes after them.
+    var zeros = 0
+
+    var version: AppVersion {
+        AppVersion(head: head, rest: rest, trailingZeros: zeros, hasSubNumber: hasSubNumber)
+    }
+
+    static func read(_ text: String) throws(Problem) -> AppVersion {
+        var text = text
+        var reader = VersionReader()
+        // The closure of `withUTF8` has no typed error.
+        if let problem = text.withUTF8({ reader.read($0) }) { throw problem }
+        return reader.version
+    }
+
+    static func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) -> AppVersion {
+        var reader = VersionReader()
+        if let problem = reader.read(bytes) { throw problem }
+        return reader.version
+    }
+
+    mutating func append(_ component: UInt64) {
+        if component == 0, !hasSubNumber {
+            zeros += 1
+            return
+        }
+        while zeros > 0, !hasSubNumber {
+            append(byte: Self.smallest)
+            zeros -= 1
+        }
+        if component < Self.firstLong { return append(byte: component &+ Self.smallest) }
+        var left = UInt64(8 - component.leadingZeroBitCount / 8)
+        append(byte: Self.lengthBase + left)
+        while left > 0 {
+            left -= 1
+            append(byte: component >> (8 * left) & 0xFF)
+        }
+    }
+
+    private mutating func append(byte: UInt64) {
+        if count < 8 { head |= byte << UInt64(56 - 8 * count) } else { rest.append(UInt8(byte)) }
+        count += 1
+    }
+
+    private mutating func read(_ bytes: UnsafeBufferPointer<UInt8>) -> Problem? {
+        var index = 0
+        let end = bytes.count
+        while true {
+            let start = index
+            var value: UInt64 = 0
+            while index < end {
+                let digit = UInt64(bytes[index] &- 0x30)
+                if digit > 9 { break }
+                let (tenfold, overTen) = value.multipliedReportingOverflow(by: 10)
+                let (sum, overSum) = tenfold.addingReportingOverflow(digit)
+                if overTen || overSum {
+                    return Problem(reason: "the number at character \(start + 1) is over \(UInt64.max)")
+                }
+                value = sum
+                index += 1
+            }
+            if index == start {
+                return Problem(
+                    reason: end == 0 ? "it is empty" : "a digit is missing at character \(index + 1)"
+                )
+            }
+            append(value)
+            if index == end { return nil }
+            switch bytes[index] {
+            case 0x2E where !hasSubNumber: break
+            case 0x2D where !hasSubNumber:
+                hasSubNumber = true
+                append(byte: Self.subNumberMark)
+            case 0x2D: return Problem(reason: "character \(index + 1) begins a second sub-number")
+            default:
+                return Problem(
+                    reason: "character \(index + 1) is not a digit, a dot or a hyphen that may stand there"
+                )
+            }
+            index += 1
+        }
+    }
+}
+
+extension MigrationError {
+    static func invalidVersion(_ text: String, _ problem: VersionReader.Problem, manager: String? = nil)
+        -> MigrationError
+    {
+        let end: Message = manager.map { " Nothing was run by manager \($0.quoted)." } ?? ""
+        return MigrationError(.invalidVersion, manager: manager, "\(problem.description(of: text))\(end)")
+    }
+}
+
+extension VersionReader.Problem {
+    /// What is wrong with `text`, and what the grammar is.
+    func description(of text: String) -> Message {
+        """
+        The version \(text.quoted) can't be read: \(reason). \
+        A version is numbers divided by dots, then at most one hyphen and sub-number: 2, 1.4, 1.1-2.
+        """
+    }
+}

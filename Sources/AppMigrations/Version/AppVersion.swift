@@ -11,11 +11,19 @@ public struct AppVersion: Sendable {
     let head: UInt64
     let rest: [UInt8]
 
+    // What isn't in the key, in one word: two would be packed and unpacked wherever a version is passed on.
+    private let tail: UInt32
+
+    init(head: UInt64, rest: [UInt8], trailingZeros: Int, hasSubNumber: Bool) {
+        (self.head, self.rest) = (head, rest)
+        tail = UInt32(truncatingIfNeeded: min(trailingZeros, Int(Int32.max))) << 1 | (hasSubNumber ? 1 : 0)
+    }
+
     /// How many components of zero end the release: the text shows them, and the key doesn't have them.
-    let trailingZeros: Int
+    var trailingZeros: Int { Int(tail >> 1) }
 
     /// Whether the version is a sub-migration such as `1.1-2`.
-    let hasSubNumber: Bool
+    var hasSubNumber: Bool { tail & 1 == 1 }
 
     /// The version zero, the mark of a state in which nothing ran yet.
     package static var zero: AppVersion {

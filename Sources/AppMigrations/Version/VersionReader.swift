@@ -72,13 +72,18 @@ struct VersionReader {
             while index < end {
                 let digit = UInt64(bytes[index] &- 0x30)
                 if digit > 9 { break }
+                index &+= 1
+                // Nineteen digits can't overflow; the twentieth and any after leading zeros are asked.
+                if index &- start < 20 {
+                    value = value &* 10 &+ digit
+                    continue
+                }
                 let (tenfold, overTen) = value.multipliedReportingOverflow(by: 10)
                 let (sum, overSum) = tenfold.addingReportingOverflow(digit)
                 if overTen || overSum {
                     return Problem(reason: "the number at character \(start + 1) is over \(UInt64.max)")
                 }
                 value = sum
-                index += 1
             }
             if index == start {
                 return Problem(

@@ -14,7 +14,7 @@ import Testing
                 version: AppVersion("1.5") ?? .zero,
                 attempts: 2,
                 deaths: 1,
-                protected: ["../library", "../notes \u{E9}"],
+                isProtecting: true,
                 appVersion: AppVersion("1.5") ?? .zero,
                 startedAt: 1_795_233_268,
                 failure: "it \"failed\"\n"
@@ -61,7 +61,7 @@ import Testing
                         == state.marks.baseline.description
                 )
                 let interrupted = oracle["interruption"] as? [String: Any]
-                #expect(interrupted?["protected"] as? [String] == state.marks.interrupted?.protected)
+                #expect(interrupted?["isProtecting"] as? Bool == state.marks.interrupted?.isProtecting)
                 #expect(interrupted?["failure"] as? String == state.marks.interrupted?.failure)
                 read += 1
             }

@@ -73,7 +73,7 @@ struct StateCodecTests {
             encoder.outputFormatting = round.isMultiple(of: 2) ? [.prettyPrinted, .sortedKeys] : []
             var oracle = StateOracle(state)
             // Foundation leaves out what is nil; we want the key.
-            if oracle.interrupted?.failure == nil { oracle.interrupted?.failure = "none" }
+            if oracle.interruption?.failure == nil { oracle.interruption?.failure = "none" }
             let bytes = Array(try encoder.encode(oracle))
             guard let ours = Self.read(bytes), oracle.difference(from: ours) == nil,
                 Self.readMarks(bytes) == ours.marks

@@ -8,7 +8,7 @@ struct StateOracle: Codable {
         var version: String
         var attempts: Int
         var deaths: Int
-        var protected: [String]
+        var isProtecting: Bool
         var appVersion: String
         var startedAt: String
         var failure: String?
@@ -33,10 +33,10 @@ struct StateOracle: Codable {
 
     struct Row: Codable {
         var version: String
-        var from: String
+        var previousVersion: String
         var appVersion: String
         var finishedAt: String
-        var seconds: Double
+        var duration: Double
         var attempts: Int
     }
 
@@ -46,7 +46,7 @@ struct StateOracle: Codable {
     var baseline: String?
     var launchedVersion: String?
     var minimumAppVersion: String?
-    var interrupted: Attempt?
+    var interruption: Attempt?
     var attempted: [Attempted]?
     var fence: Int?
     var history: [Row]?
@@ -58,12 +58,12 @@ struct StateOracle: Codable {
         baseline = state.marks.baseline.description
         launchedVersion = state.marks.launched.description
         minimumAppVersion = state.marks.minimumAppVersion.description
-        interrupted = state.marks.interrupted.map {
+        interruption = state.marks.interrupted.map {
             Attempt(
                 version: $0.version.description,
                 attempts: $0.attempts,
                 deaths: $0.deaths,
-                protected: $0.protected,
+                isProtecting: $0.isProtecting,
                 appVersion: $0.appVersion.description,
                 startedAt: Self.text($0.startedAt),
                 failure: $0.failure,
@@ -91,10 +91,10 @@ struct StateOracle: Codable {
         history = state.history.map {
             Row(
                 version: $0.version.description,
-                from: $0.previousVersion.description,
+                previousVersion: $0.previousVersion.description,
                 appVersion: $0.appVersion.description,
                 finishedAt: Self.text($0.finishedAt),
-                seconds: Self.seconds($0.duration),
+                duration: Self.seconds($0.duration),
                 attempts: $0.attempts
             )
         }
@@ -109,12 +109,12 @@ struct StateOracle: Codable {
         if !same(baseline ?? lastRunVersion, ours.baseline) { return "baseline" }
         if !same(launchedVersion ?? lastRunVersion, ours.launchedVersion) { return "launchedVersion" }
         if !same(minimumAppVersion ?? "0", ours.minimumAppVersion) { return "minimumAppVersion" }
-        if (interrupted == nil) != (ours.interrupted == nil) { return "interruption" }
-        if let theirs = interrupted, let ours = ours.interrupted {
+        if (interruption == nil) != (ours.interruption == nil) { return "interruption" }
+        if let theirs = interruption, let ours = ours.interruption {
             let isSame =
                 same(theirs.version, ours.version) && theirs.attempts == ours.attempts
                 && theirs.deaths == ours.deaths
-                && theirs.protected.map { Array($0.utf8) } == ours.protected.map { Array($0.utf8) }
+                && theirs.isProtecting == ours.isProtecting
                 && same(theirs.appVersion, ours.appVersion) && theirs.startedAt == ours.startedAt
                 && theirs.failure.map { Array($0.utf8) } == ours.failure.map { Array($0.utf8) }
                 && sameCheckpoint(
@@ -144,9 +144,9 @@ struct StateOracle: Codable {
         if theirs.count != rows.count { return "history" }
         for (index, (theirs, ours)) in zip(theirs, rows).enumerated() {
             let isSame =
-                same(theirs.version, ours.version) && same(theirs.from, ours.from)
+                same(theirs.version, ours.version) && same(theirs.previousVersion, ours.previousVersion)
                 && same(theirs.appVersion, ours.appVersion) && theirs.finishedAt == ours.finishedAt
-                && abs(theirs.seconds - ours.seconds) <= 1e-9 + theirs.seconds.ulp
+                && abs(theirs.duration - ours.duration) <= 1e-9 + theirs.duration.ulp
                 && theirs.attempts == ours.attempts
             if !isSame { return "row \(index)" }
         }

@@ -1,60 +1,57 @@
 @testable import AppMigrations
 
-/// The errors about places in protected trees.
+/// The errors about protected files: what failed, the system's words, and what follows from it.
 extension MigrationErrorTests {
     private static let wayOut =
-        "MigrationManager.abandonRestore(named:stateDirectory:lockTimeout:) gives it up: the files stay as they are then, and the copy in "
-        + "a folder beside the state."
+        "MigrationManager.abandonRestore(named:stateDirectory:lockTimeout:) gives it up: the files stay as they are then"
+
+    private static func row(_ stage: ProtectionStage, _ error: any Error, _ text: String) -> Row {
+        Row(.protectionFailed, location.protection(stage, AppVersion("1.2"), error), text)
+    }
 
     static let places: [Row] = [
-        Row(
-            .protectionFailed,
-            .protection(.obstacle(.mountPoint("/data/disk"), .taking), location, AppVersion("1.2")),
-            "The files that migration 1.2 protects could not be copied by manager \"Library\": a file system is mounted at "
-                + "/data/disk, inside of what is protected; name what is on it, and what is beside it, by paths of their "
-                + "own. Nothing was run and nothing changed. Mend that and make a new manager."
+        row(
+            .taking,
+            Platform.mounted("/data/disk"),
+            "The files that migration 1.2 protects could not be copied by manager \"Library\": /data/disk: Invalid "
+                + "cross-device link (rename, errno 18). Nothing was run and nothing changed. Mend that and make a new manager."
         ),
-        Row(
-            .protectionFailed,
-            .protection(.obstacle(.mountPoint("/data/disk"), .restoring), location, AppVersion("1.2")),
-            "The files that migration 1.2 protects could not be put back by manager \"Library\": a file system is mounted "
-                + "at /data/disk, inside of what is protected; it was not there when the copy was made: unmount it. Their "
-                + "copy in /d/Library.migrations.snapshot is kept, and the next start tries again. Don't write to those "
-                + "files before it succeeded. \(wayOut)"
+        row(
+            .restoring,
+            SystemCallError(call: "write", errorNumber: 28, path: "/data/file"),
+            "The files that migration 1.2 protects could not be put back by manager \"Library\": /data/file: No space left "
+                + "on device (write, errno 28). Their copy in /d/Library.migrations.snapshot is kept, and the next start "
+                + "tries again. Don't write to those files before it succeeded. \(wayOut), and the copy in a folder beside "
+                + "the state."
         ),
-        Row(
-            .protectionFailed,
-            .protection(.obstacle(.unmounted("/disk/data"), .restoring), location, AppVersion("1.2")),
-            "The files that migration 1.2 protects could not be put back by manager \"Library\": the file system that "
-                + "/disk/data was on is not mounted. Their copy in /d/Library.migrations.snapshot is kept, and the next "
-                + "start tries again. Don't write to those files before it succeeded. \(wayOut)"
+        row(
+            .noting,
+            full,
+            "The files that migration 1.2 protects were put back, but that could not be noted by manager \"Library\": "
+                + "No space left on device (write, errno 28). The next start looks for what is left to put back. Don't write "
+                + "to those files before it succeeded."
         ),
-        Row(
-            .protectionFailed,
-            .protection(.obstacle(.mounted("/disk/data"), .restoring), location, AppVersion("1.2")),
-            "The files that migration 1.2 protects could not be put back by manager \"Library\": a file system is mounted "
-                + "where /disk/data was on another one; unmount it. Their copy in /d/Library.migrations.snapshot is kept, "
-                + "and the next start tries again. Don't write to those files before it succeeded. \(wayOut)"
+        row(
+            .withdrawing,
+            full,
+            "The note that migration 1.2 begins could not be taken back, though it was not run by manager \"Library\": No "
+                + "space left on device (write, errno 28). A copy of the files it protects is in "
+                + "/d/Library.migrations.snapshot, is kept, and the next start puts it back. Don't write to those files "
+                + "before it succeeded."
         ),
-        Row(
-            .protectionFailed,
-            .protection(
-                .incomplete("/d/Library.migrations.snapshot/0", ["/data"]),
-                location,
-                AppVersion("1.2")
-            ),
-            "The files that migration 1.2 protects could not be put back by manager \"Library\": the state lists a copy of "
-                + "/data, and files were removed from /d/Library.migrations.snapshot/0 or added to it since. Nothing was "
-                + "changed. Bring that copy back and start again. "
-                + "MigrationManager.abandonRestore(named:stateDirectory:lockTimeout:) gives it up: the files stay as they are then."
+        row(
+            .abandoning,
+            full,
+            "The restore of migration 1.2 could not be abandoned by manager \"Library\": No space left on device (write, "
+                + "errno 28). The copies are kept, in /d/Library.migrations.snapshot or beside it, and the files are as they "
+                + "were. Mend that and call it again."
         ),
-        Row(
-            .protectionFailed,
-            .protection(.obstacle(.link("/data/inner"), .restoring), location, AppVersion("1.2")),
-            "The files that migration 1.2 protects could not be put back by manager \"Library\": /data/inner is a link that "
-                + "was put there since the copy was made; remove it, or put the folder that it leads to "
-                + "in its place. Their copy in /d/Library.migrations.snapshot is kept, and "
-                + "the next start tries again. Don't write to those files before it succeeded. \(wayOut)"
+        row(
+            .clearing,
+            full,
+            "The copy /d/Library.migrations.snapshot, which nothing needs any more, could not be removed by manager "
+                + "\"Library\": No space left on device (write, errno 28). No data is concerned; the next start that takes "
+                + "the lock tries again."
         ),
     ]
 }

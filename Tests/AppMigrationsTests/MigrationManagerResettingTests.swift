@@ -102,7 +102,7 @@ import Testing
 
     private static func died(times: Int) -> String {
         """
-        "interruption": { "version": "1.2", "attempts": \(times), "deaths": \(times - 1), "protected": [],
+        "interruption": { "version": "1.2", "attempts": \(times), "deaths": \(times - 1), "isProtecting": false,
         "appVersion": "1.4", "startedAt": "2026-11-21T03:54:28Z", "failure": null },
         """
     }

@@ -27,7 +27,7 @@ import Testing
             lastRun: "1.1",
             launched: "1.4",
             more: """
-                "interruption": { "version": "1.2", "attempts": 1, "deaths": 0, "protected": [],
+                "interruption": { "version": "1.2", "attempts": 1, "deaths": 0, "isProtecting": false,
                   "appVersion": "1.4", "startedAt": "2026-11-21T03:54:28Z", "failure": null },
                 """
         )

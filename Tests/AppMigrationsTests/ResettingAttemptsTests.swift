@@ -11,7 +11,7 @@ import Testing
     /// Three processes died in 1.2 and three in 1.3; 1.2 had come to a checkpoint.
     private static let died = """
         "minimumAppVersion": "1.1",
-        "interruption": { "version": "1.2", "attempts": 5, "deaths": 2, "protected": [], "appVersion": "1.4",
+        "interruption": { "version": "1.2", "attempts": 5, "deaths": 2, "isProtecting": false, "appVersion": "1.4",
         "startedAt": "2026-11-21T03:54:28Z", "failure": null, "checkpoint": "row 7", "checkpointAppVersion": "1.4",
         "progress": 0.5 },
         "attempted": [ { "version": "1.3", "attempts": 4, "deaths": 3, "appVersion": "1.4" } ],

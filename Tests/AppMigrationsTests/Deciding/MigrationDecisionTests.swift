@@ -140,7 +140,6 @@ struct MigrationDecisionTests {
                     version: version($0.version),
                     attempts: $0.attempts,
                     deaths: $0.deaths,
-                    protected: [],
                     appVersion: version($0.appVersion),
                     startedAt: 0,
                     failure: $0.failure

@@ -8,17 +8,14 @@ import Testing
     let scratch = TemporaryDirectory.current
 
     /// Names, since an exit test takes no functions.
-    static let openers = ["lock", "state", "folder", "new file", "name", "new name", "link"]
+    static let openers = ["lock", "state", "folder", "new file", "entry"]
 
     static func descriptor(_ opener: String, in path: String) throws -> Int32 {
         switch opener {
         case "lock": try Platform.openLock(path + "/lock")
         case "state": try (path + "/file").withCString { try Platform.openToRead($0) }
         case "folder": try Platform.openDirectory(path)
-        case "name": try Platform.openWithoutLinks(path)
-        case "new name": try Platform.create(FileName((path + "/new").utf8CString), in: Platform.anyFolder)
-        case "link":
-            try Platform.openFolder(followingLink: FileName(path.utf8CString), in: Platform.anyFolder)
+        case "entry": try Platform.openEntry(path)
         default: try Platform.createExclusively(path + "/new")
         }
     }

@@ -175,20 +175,18 @@ import Testing
             try LockedState.take(ifFree: file, reporter, timeout: nil) { false }
         )
         let state = try locked.existing()
-        try folder.makeFolder("state/Library.migrations.snapshot/0/absent")
-        let interrupted = Interruption(
-            version: version("1.1"),
-            attempts: 1,
-            deaths: 0,
-            protected: ["../data"],
-            appVersion: version("1.1"),
-            startedAt: 0
-        )
+        // With the lock this restore would remove the file.
+        for part in ["absent", "entries-0"] { try folder.makeFolder("state/Library.migrations.snapshot/0/" + part) }
+        try folder.setMode(0o700, of: folder.state.snapshot)
+        let data = SnapshotList.Path(relative: "../data", identity: nil, isElsewhere: false)
+        let list = SnapshotList(manager: "Library", stateFolder: try folder.resolved("state"), paths: [data])
+        try Data(list.text).write(to: URL(filePath: folder.state.snapshot + "/list"))
         try folder.remove("state/Library.migrations.lock")
         _ = try folder.manager(upgradingTo: "1.1")
         let before = try folder.read("state/Library.migrations.json")
         #expect(throws: SaveFailure.self) { try locked.save(state) }
-        #expect(throws: MigrationError.self) { try locked.restore(interrupted) }
+        let refusal = #expect(throws: MigrationError.self) { try locked.restore(version("1.1")) }
+        #expect(refusal?.description.contains("Library.migrations.lock") == true)
         #expect(throws: MigrationError.self) { try locked.remove() }
         locked.discardSnapshot(nil)
         #expect(log.lines == ["leftoverNotRemoved"])

@@ -67,7 +67,7 @@ import Testing
 
     @Test(arguments: [false, true])
     func `a process that died counts, and one at work does not`(isReadOnly: Bool) throws {
-        try folder.writeState(lastRun: "1.1", launched: "1.4", more: Self.died(protecting: ""))
+        try folder.writeState(lastRun: "1.1", launched: "1.4", more: Self.died())
         let options = MigrationManager.Options(isReadOnly: isReadOnly)
         let manager = try folder.manager("1.4", options: options)
         #expect(try manager.status.interruption?.deaths == 3)
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test func `whether a migration is under way isn't guessed where the lock can't be looked at`() throws {
-        try folder.writeState(lastRun: "1.1", launched: "1.4", more: Self.died(protecting: #""../data""#))
+        try folder.writeState(lastRun: "1.1", launched: "1.4", more: Self.died(isProtecting: true))
         try FileManager.default.createSymbolicLink(
             atPath: folder.lockFile,
             withDestinationPath: folder.lockFile
@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test func `a recorded migration whose copies are still there is no interruption`() throws {
-        try folder.writeState(lastRun: "1.2", launched: "1.4", more: Self.died(protecting: ""))
+        try folder.writeState(lastRun: "1.2", launched: "1.4", more: Self.died())
         #expect(try folder.look("1.4").status.interruption == nil)
     }
 
@@ -198,9 +198,9 @@ import Testing
         )
     }
 
-    static func died(protecting paths: String) -> String {
+    static func died(isProtecting: Bool = false) -> String {
         """
-        "interruption": { "version": "1.2", "attempts": 3, "deaths": 2, "protected": [\(paths)],
+        "interruption": { "version": "1.2", "attempts": 3, "deaths": 2, "isProtecting": \(isProtecting),
         "appVersion": "1.4", "startedAt": "2026-11-21T03:54:28Z", "failure": null },
         """
     }
@@ -208,7 +208,7 @@ import Testing
     static let full = """
         { "format": 1, "name": "Library", "lastRunVersion": "1.1-1", "baseline": "1.0", "launchedVersion": "1.4",
           "minimumAppVersion": "1.2",
-          "interruption": { "version": "1.2", "attempts": 3, "deaths": 1, "protected": [], "appVersion": "1.4",
+          "interruption": { "version": "1.2", "attempts": 3, "deaths": 1, "isProtecting": false, "appVersion": "1.4",
             "startedAt": "2026-11-21T03:54:28Z", "failure": "The disk is full.", "checkpoint": "/Users/me/row 7",
             "checkpointAppVersion": "1.3", "progress": 0.45 },
           "attempted": [ { "version": "1.3", "attempts": 2, "deaths": 2, "appVersion": "1.4" } ],

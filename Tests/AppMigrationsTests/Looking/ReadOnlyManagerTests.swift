@@ -252,7 +252,7 @@ import Testing
     }
 
     private static let died = """
-        "interruption": { "version": "1.2", "attempts": 1, "deaths": 0, "protected": [],
+        "interruption": { "version": "1.2", "attempts": 1, "deaths": 0, "isProtecting": false,
         "appVersion": "1.4", "startedAt": "2026-11-21T03:54:28Z", "failure": null },
         """
 }

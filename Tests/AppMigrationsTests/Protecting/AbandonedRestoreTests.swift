@@ -1,6 +1,7 @@
-import AppMigrations
 import Foundation
 import Testing
+
+@testable import AppMigrations
 
 /// A restore that can't be done is no dead end.
 @Suite(.temporaryDirectory) struct AbandonedRestoreTests {
@@ -72,30 +73,40 @@ import Testing
         try scratch.remove("state/Library.migrations.snapshot/0/item")
         let error = #expect(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }
         #expect(error?.code == .protectionFailed)
-        let item = scratch.state.snapshot + "/0/item"
-        #expect(error?.path == item)
+        #expect(error?.path == scratch.state.snapshot)
         #expect(
             error?.description
-                == "The files that migration 1.1 protects could not be put back by manager \"Library\": the state lists "
-                + "a copy of \(scratch.file("data")), and \(item) is not there. Nothing was changed. Bring that copy "
-                + "back and start again. MigrationManager.abandonRestore(named:stateDirectory:lockTimeout:) gives it up: the files "
-                + "stay as they are then."
+                == "The files that migration 1.1 protects could not be put back by manager \"Library\": the state says "
+                + "that files are to be put back, and the copy of \(try scratch.resolved("data")) is not in "
+                + "\(scratch.state.snapshot)/0. Nothing was changed. Bring that copy back and start again. "
+                + "MigrationManager.abandonRestore(named:stateDirectory:lockTimeout:) gives it up: the files stay as they "
+                + "are then."
         )
         #expect(try scratch.read("data") == "old\nchanged\n")
     }
 
-    /// A backup may leave some of the files out.
-    @Test(arguments: ["item-wal", "entries-2"])
-    func `a copy that lacks a part removes nothing`(part: String) async throws {
+    /// A backup may leave some of the files out, and a program may add some.
+    @Test(arguments: ["-0/item-wal", "-0/entries-2", "-1/item/a", "+1/item/b", "-list", "-0", "-1/entries-2"])
+    func `a copy that lacks a part, or has more, removes nothing`(change: String) async throws {
         try scratch.write("old\n", to: "data")
         try scratch.write("log", to: "data-wal")
-        await ProtectedPathTests.die(in: scratch)
-        try scratch.remove("state/Library.migrations.snapshot/0/\(part)")
+        try scratch.write("old", to: "folder/a")
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = scratch.path as String] in
+            let manager = try library("1.1", in: path + "/state")
+            try manager.whenMigrating(toVersion: "1.1", protecting: [path + "/data", path + "/folder"]) {
+                try append("changed", to: path + "/data")
+                die()
+            }
+        }
+        let part = "state/Library.migrations.snapshot/" + change.dropFirst()
+        if change.hasPrefix("-") { try scratch.remove(part) } else { try scratch.write("", to: part) }
         let error = #expect(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }
         #expect(error?.code == .protectionFailed)
-        #expect(error?.path == scratch.state.snapshot + "/0")
+        #expect(error?.path == scratch.state.snapshot)
+        #expect(error?.description.contains("Nothing was changed. Bring that copy back") == true)
         #expect(try scratch.read("data") == "old\nchanged\n")
         #expect(try scratch.read("data-wal") == "log")
+        #expect(try scratch.read("folder/a") == "old")
     }
 
     @Test func `a call that was killed before it saved is gone on with`() async throws {
@@ -118,19 +129,56 @@ import Testing
         #expect(error?.code == .protectionFailed)
         #expect(
             error?.description.hasPrefix(
-                "To put back the files that migration 1.1 protects could not be given up by manager \"Library\": "
-                    + "\(scratch.state.stateFile): "
+                "The restore of migration 1.1 could not be abandoned by manager \"Library\": "
             ) == true
         )
         #expect(
             error?.description.hasSuffix(
-                "Their copy is kept, in \(scratch.state.snapshot) or beside it, and the files are as they were. Mend that and "
+                "The copies are kept, in \(scratch.state.snapshot) or beside it, and the files are as they were. Mend that and "
                     + "call it again."
             ) == true
         )
         try scratch.remove("state/Library.migrations.json.tmp")
         let folder = try #require(try Self.abandon(scratch))
         #expect(try String(contentsOfFile: folder + "/0/item", encoding: .utf8) == "old\n")
+    }
+
+    /// With its suffix the new name of the copies is longer than file systems take.
+    @Test(arguments: [false, true])
+    func `copies that can't be moved aside stay, and the next ones get another place`(isFirstRefused: Bool)
+        async throws
+    {
+        let name = String(repeating: "n", count: StateLocation.nameLimit)
+        let path = try scratch.write("old\n", to: "data")
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, name = name as String] in
+            let folder = FilePaths.parent(path) + "/state"
+            let manager = try MigrationManager(named: name, currentVersion: "1.1", firstRun: .everything, stateDirectory: folder)
+            try manager.whenMigrating(toVersion: "1.1", protecting: [path]) {
+                try append("changed", to: path)
+                die()
+            }
+        }
+        let location = StateLocation(name: name, directory: scratch.state.path)
+        let abandon = { try MigrationManager.abandonRestore(named: name, stateDirectory: scratch.state.path) }
+        if isFirstRefused {
+            try scratch.makeFolder(location.temporary)
+            #expect(throws: MigrationError.self, performing: abandon)
+            try scratch.remove(location.temporary)
+        }
+        #expect(try abandon() == location.snapshot)
+        #expect(try abandon() == nil)
+        let manager = try MigrationManager(named: name, currentVersion: "1.1", stateDirectory: scratch.state.path)
+        #expect(throws: MigrationError.self) {
+            try manager.whenMigrating(toVersion: "1.1", protecting: [path]) { context in
+                #expect(context.attempt == 2)
+                #expect(scratch.exists(location.snapshot + "-2/0/item"))
+                try scratch.write("half", to: "data")
+                throw Refusal()
+            }
+        }
+        #expect(try scratch.read("data") == "old\nchanged\n")
+        #expect(try scratch.read(location.snapshot + "/0/item") == "old\n")
+        #expect(!scratch.exists(location.snapshot + "-2"))
     }
 
     @Test func `a name that is none, a damaged state and a closure of the same state are refused`() throws {

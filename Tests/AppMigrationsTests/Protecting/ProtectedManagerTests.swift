@@ -7,61 +7,148 @@ import Testing
 @Suite(.temporaryDirectory) struct ProtectedManagerTests {
     let scratch = TemporaryDirectory.current
 
-    private static func other(_ scratch: TemporaryDirectory, _ name: String = "Other") throws
-        -> MigrationManager
-    {
+    /// A manager whose name sorts before that of `Library`, and one that comes after it.
+    static let names = ["Index", "Zoo"]
+
+    private static func other(
+        _ scratch: TemporaryDirectory,
+        _ name: String,
+        lockTimeout: Duration? = nil
+    ) throws(MigrationError) -> MigrationManager {
         try MigrationManager(
             named: name,
             currentVersion: "1.1",
             firstRun: .everything,
-            stateDirectory: scratch.state.path
+            stateDirectory: scratch.state.path,
+            options: .init(lockTimeout: lockTimeout)
         )
     }
 
-    private static func expectRefused(
-        _ manager: MigrationManager,
-        protecting path: String,
-        _ reason: String
-    ) throws {
-        let error = try manager.refusal(protecting: path)
-        #expect(error.description.contains(reason), "\(error)")
-    }
-
-    @Test(arguments: ["data/file", "data", ""])
-    func `files that a closure protects can't be protected by another manager inside it`(place: String) throws
-    {
-        try scratch.write("old", to: "top/data/file")
-        let path = scratch.file("top" + (place.isEmpty ? "" : "/" + place))
-        let inner = try Self.other(scratch)
-        let copied = scratch.file("top/data")
-        try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1", protecting: [copied]) {
-            let named = try scratch.resolved("top/data")
-            let reason =
-                "manager \"Library\" has copied \(named) for its migration 1.1, which has not ended"
-            try Self.expectRefused(inner, protecting: path, reason)
+    /// The error of another manager on a thread of its own, which waits for some milliseconds; `nil` where it ran.
+    private static func meet(_ scratch: TemporaryDirectory, _ name: String, protecting path: String) -> String? {
+        let log = Log()
+        let ended = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            do throws(MigrationError) {
+                try other(scratch, name, lockTimeout: .inVain).whenMigrating(toVersion: "1.1", protecting: [path]) {
+                    try scratch.write("v2", to: path)
+                }
+            } catch {
+                log.add("\(error.code) \(error)")
+            }
+            ended.signal()
         }
-        try Self.other(scratch).whenMigrating(toVersion: "1.1", protecting: [path]) {}
+        ended.wait()
+        return log.lines.first
     }
 
-    @Test func `a manager is found whatever its name`() throws {
-        try scratch.write("old", to: "data")
-        let outer = try Self.other(scratch, "-z._9")
-        try outer.whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
-            for name in ["Library", "-Z._9"] {
-                let reason = #"manager "-z._9" has copied"#
-                try Self.expectRefused(
-                    try Self.other(scratch, name),
-                    protecting: scratch.file("data"),
-                    reason
-                )
+    /// What a manager is told that may not protect what `Library` has listed.
+    private static func expectTold(_ error: String?, _ name: String, _ path: String, _ isRunning: Bool = true) {
+        if name == "Index" {
+            let text =
+                "lockTimeout Manager \"Index\" waited 0.005 seconds for manager \"Library\", whose migration protects \(path) "
+                + "too. Nothing was run and the state is unchanged. Let that migration finish and start again."
+            #expect(error == text)
+        } else {
+            let reason =
+                isRunning
+                ? "manager \"Library\" has listed \(path) for its migration, which is running: start again when it has ended"
+                : "manager \"Library\" has copied \(path) for a migration that has not ended"
+            #expect(error?.hasPrefix("protectionFailed") == true && error?.contains(reason) == true, "\(error ?? "It ran.")")
+        }
+    }
+
+    /// Its files would be partly those from before its migration, in the copy of the other.
+    @Test(arguments: names)
+    func `a manager whose whole life would fit into the copying of another waits or is refused`(
+        name: String
+    ) throws {
+        for number in 0..<9 { try scratch.write("v1", to: "data/\(number)") }
+        let path = try scratch.resolved("data")
+        let met = Log()
+        let options = MigrationManager.Options { event in
+            guard event.kind == .progressed, met.lines.isEmpty else { return }
+            met.add(Self.meet(scratch, name, protecting: path + "/5") ?? "It ran.")
+        }
+        try scratch.expectPutBack(protecting: [path], options: options, change: {})
+        #expect(met.lines.count == 1)
+        Self.expectTold(met.lines.first, name, path)
+        #expect(try scratch.read("data/5") == "v1")
+        #expect(Self.meet(scratch, name, protecting: path + "/5") == nil)
+        #expect(throws: MigrationError.self) {
+            try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1", protecting: [path]) {
+                throw Refusal()
             }
         }
+        #expect(try scratch.read("data/5") == "v2")
     }
 
-    @Test func `other files can be`() throws {
+    /// The list's lock ends with the closure, and then the state says that the files may be put back.
+    @Test(arguments: names, ["returned", "recorded"])
+    func `the list counts until the files are back, or the migration is recorded`(
+        name: String,
+        moment: String
+    ) throws {
+        let path = try scratch.resolved(FilePaths.last(scratch.write("v1", to: "data")))
+        let met = Log()
+        let hook = RehearsalHook(
+            declared: { _ in .continue },
+            reached: {
+                if moment == "recorded", $0.place == .beforeRecord {
+                    met.add(Self.meet(scratch, name, protecting: path) ?? "It ran.")
+                }
+            },
+            returned: { _ in
+                if moment == "recorded" { return nil }
+                met.add(Self.meet(scratch, name, protecting: path) ?? "It ran.")
+                return Refusal()
+            }
+        )
+        let manager = MigrationManager(rehearsing: try scratch.manager(upgradingTo: "1.1"), with: hook)
+        do { try manager.whenMigrating(toVersion: "1.1", protecting: [path]) {} } catch {}
+        #expect(met.lines.count == 1)
+        Self.expectTold(met.lines.first, name, path, false)
+        #expect(Self.meet(scratch, name, protecting: path) == nil)
+        #expect(try scratch.read("data") == "v2")
+    }
+
+    @Test(arguments: ["data/file", "data", ""], names + ["Library.migrations.snapshot"])
+    func `files that a closure protects can't be protected by another manager inside it`(
+        place: String,
+        name: String
+    ) throws {
+        try scratch.write("old", to: "top/data/file")
+        let path = scratch.file("top" + (place.isEmpty ? "" : "/" + place))
+        let inner = try Self.other(scratch, name)
+        let copied = scratch.file("top/data")
+        try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1", protecting: [copied]) {
+            let error = try inner.refusal(protecting: path)
+            let reason = "manager \"Library\" has listed \(try scratch.resolved("top/data")) for its migration, which is running"
+            #expect(error.description.contains(reason), "\(error)")
+        }
+        try Self.other(scratch, name).whenMigrating(toVersion: "1.1", protecting: [path]) {}
+    }
+
+    @Test(arguments: names)
+    func `the same file under another name is found`(name: String) throws {
+        try scratch.write("old", to: "data/file")
+        try scratch.makeFolder("other")
+        try #require(link(scratch.file("data/file"), scratch.file("other/name")) == 0)
+        let inner = try Self.other(scratch, name)
+        try scratch.manager(upgradingTo: "1.1").whenMigrating(
+            toVersion: "1.1",
+            protecting: [scratch.file("data/file")]
+        ) {
+            let error = try inner.refusal(protecting: scratch.file("other/name"))
+            #expect(error.description.contains("manager \"Library\" has listed"), "\(error)")
+        }
+    }
+
+    @Test(arguments: names)
+    func `other files can be protected inside`(name: String) throws {
         try scratch.write("old", to: "data")
         try scratch.write("old", to: "database")
-        let inner = try Self.other(scratch)
+        let inner = try Self.other(scratch, name)
         try scratch.manager(upgradingTo: "1.1").whenMigrating(
             toVersion: "1.1",
             protecting: [scratch.file("data")]
@@ -71,64 +158,66 @@ import Testing
         #expect(inner.lastRunVersion.description == "1.1")
     }
 
-    /// Between the first look and the intent lies all the copying.
-    @Test func `of two managers that copy the same file at once only one runs`() throws {
+    @Test func `of two managers that list the same file at once one runs`() throws {
         try scratch.write("old", to: "data")
-        let (inClosure, mayEnd, ended) = (
-            DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
-        )
-        let inner = try Self.other(scratch)
-        let hook = RehearsalHook(
-            declared: { _ in .continue },
-            reached: { moment in
-                guard moment.place == .beforeIntent else { return }
-                Thread.detachNewThread {
-                    do {
-                        try inner.whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
-                            inClosure.signal()
-                            mayEnd.wait()
-                            try scratch.write("new", to: "data")
-                        }
-                    } catch { Issue.record(error) }
-                    ended.signal()
+        for _ in 0..<20 {
+            let ran = Log()
+            DispatchQueue.concurrentPerform(iterations: 2) { index in
+                do throws(MigrationError) {
+                    try Self.other(scratch, Self.names[index])
+                        .whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) { ran.add("ran") }
+                } catch {
+                    if error.code != .protectionFailed { ran.add("\(error)") }
                 }
-                inClosure.wait()
-            },
-            returned: { _ in nil }
-        )
-        let manager = MigrationManager(rehearsing: try scratch.manager(upgradingTo: "1.1"), with: hook)
-        try Self.expectRefused(manager, protecting: scratch.file("data"), "make that manager first")
-        #expect(try !scratch.read("state/Library.migrations.json").contains("interruption"))
-        #expect(!scratch.exists("state/Library.migrations.snapshot"))
-        mayEnd.signal()
-        ended.wait()
-        try scratch.manager(upgradingTo: "1.1").whenMigrating(
-            toVersion: "1.1",
-            protecting: [scratch.file("data")]
-        ) {
-            () throws in #expect(try scratch.read("data") == "new")
+            }
+            #expect(Set(ran.lines) == ["ran"])
+            try scratch.remove("state")
         }
     }
 
-    @Test func `files that wait to be put back can't be protected before`() async throws {
+    @Test(arguments: names, [false, true])
+    func `files that wait to be put back can't be protected before`(name: String, isAbandoned: Bool) async throws {
         try scratch.write("old\n", to: "data")
-        let inner = try Self.other(scratch)
+        let inner = try Self.other(scratch, name)
         await ProtectedPathTests.die(in: scratch)
-        try Self.expectRefused(inner, protecting: scratch.file("data"), "make that manager first")
-        _ = try scratch.manager(upgradingTo: "1.1")
-        try Self.other(scratch).whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
+        let error = try inner.refusal(protecting: scratch.file("data"))
+        #expect(error.description.contains("make that manager first, or give its files up with"), "\(error)")
+        if isAbandoned {
+            let kept = try MigrationManager.abandonRestore(named: "Library", stateDirectory: scratch.state.path)
+            #expect(kept != nil)
+        } else {
+            _ = try scratch.manager(upgradingTo: "1.1")
+        }
+        try Self.other(scratch, name).whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
             () throws in
-            #expect(try scratch.read("data") == "old\n")
+            #expect(try scratch.read("data") == (isAbandoned ? "old\nchanged\n" : "old\n"))
         }
     }
 
-    @Test func `another manager's state that can't be read protects nobody's files`() async throws {
+    @Test(arguments: names)
+    func `a list that a killed copy left is ignored`(name: String) async throws {
+        try scratch.write("old", to: "data")
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = scratch.path as String] in
+            let hook = RehearsalHook(
+                declared: { _ in .continue },
+                reached: { if $0.place == .beforeIntent { die() } },
+                returned: { _ in nil }
+            )
+            let manager = MigrationManager(rehearsing: try library("1.1", in: path + "/state"), with: hook)
+            try manager.whenMigrating(toVersion: "1.1", protecting: [path + "/data"]) {}
+        }
+        #expect(scratch.exists(scratch.state.snapshot + "/list"))
+        try Self.other(scratch, name).whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {}
+    }
+
+    @Test func `another manager's state that can't be read protects its files`() async throws {
         try scratch.write("old\n", to: "data")
-        let inner = try Self.other(scratch)
+        let inner = try Self.other(scratch, "Zoo")
         await ProtectedPathTests.die(in: scratch)
         try scratch.write("{", to: "state/Library.migrations.json")
-        let reason = "Library.migrations.json: The state of"
-        try Self.expectRefused(inner, protecting: scratch.file("else"), reason)
+        let error = try inner.refusal(protecting: scratch.file("data"))
+        #expect(error.description.contains("Library.migrations.json"), "\(error)")
+        try Self.other(scratch, "Zoo").whenMigrating(toVersion: "1.1", protecting: [scratch.file("else")]) {}
     }
 
     @Test func `a folder that holds the state of a manager is refused`() throws {
@@ -136,32 +225,54 @@ import Testing
         let inside = scratch.file("data/in")
         _ = try MigrationManager(named: "Inner", currentVersion: "1", stateDirectory: inside)
         for path in ["data", "data/in/Inner.migrations.json"] {
-            try Self.expectRefused(
-                try scratch.manager(upgradingTo: "1.1"),
-                protecting: scratch.file(path),
-                "the state of a manager is in it, \(inside)/Inner.migrations.json"
-            )
+            let error = try scratch.manager(upgradingTo: "1.1").refusal(protecting: scratch.file(path))
+            let reason = "the state of a manager is in it, \(try scratch.resolved("data/in/Inner.migrations.json"))"
+            #expect(error.description.contains(reason), "\(error)")
         }
-        #expect(try scratch.state.names() == ["Library.migrations.json", "Library.migrations.lock"])
+        try scratch.expectNoCopies()
     }
 
     @Test(arguments: ["my%20data", "caf%C3%A9", "caf%c3%a9/my%20data"])
     func `a path that still has its URL's escapes is refused`(path: String) throws {
         try scratch.write("old", to: try #require(path.removingPercentEncoding))
-        try Self.expectRefused(
-            try scratch.manager(upgradingTo: "1.1"),
-            protecting: scratch.file(path),
-            "it has the escapes of a URL, and \(scratch.file(path)) isn't there: take path(percentEncoded: false) of the URL"
-        )
+        let error = try scratch.manager(upgradingTo: "1.1").refusal(protecting: scratch.file(path))
+        let reason =
+            "it has the escapes of a URL, and \(try scratch.resolved(".") + "/" + path) isn't there: take path(percentEncoded: false) "
+            + "of the URL"
+        #expect(error.description.contains(reason), "\(error)")
     }
 
     @Test(arguments: ["100%", "5%zz", "%2", "a%20b", "%FF", "%e2%82"])
     func `a percent sign in a name is a name`(name: String) throws {
         try scratch.write("old", to: name)
         if let decoded = name.removingPercentEncoding { try scratch.write("other", to: decoded) }
-        try FileSnapshotTests.expectPutBack(scratch, protecting: [scratch.file(name)]) {
+        try scratch.expectPutBack(protecting: [scratch.file(name)]) {
             try scratch.write("half", to: name)
         }
         #expect(try scratch.read(name) == "old")
+    }
+
+    /// Else its migrations would run twice.
+    @Test func `a state that was made inside protected files is kept with the copies, and told`() throws {
+        try scratch.write("old", to: "data/notes")
+        let told = Log()
+        let options = MigrationManager.Options {
+            if $0.kind == .leftoverNotRemoved { told.add($0.error?.description ?? "") }
+        }
+        let error = try scratch.fail(protecting: [scratch.file("data")], options: options) {
+            _ = try MigrationManager(named: "Inner", currentVersion: "1", stateDirectory: scratch.file("data/in"))
+        }
+        #expect(error.code == .migrationFailed)
+        #expect(try scratch.names("data") == ["notes"])
+        let kept = try #require(try scratch.kept())
+        #expect(scratch.exists(kept + "/0/replaced/in/Inner.migrations.json"))
+        #expect(
+            told.lines == [
+                "Copies of files that a migration of manager \"Library\" protected were in \(scratch.state.snapshot) with what "
+                    + "can't be removed: the state of a manager, or a name that no path can give. They are kept in "
+                    + "\(scratch.file(kept)), and this library puts nothing of them back and removes nothing. Compare them with "
+                    + "the data, then remove the folder."
+            ]
+        )
     }
 }

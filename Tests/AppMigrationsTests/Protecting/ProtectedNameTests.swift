@@ -1,6 +1,7 @@
-import AppMigrations
 import Foundation
 import Testing
+
+@testable import AppMigrations
 
 /// Paths are bytes: whatever a file is called, it comes back or is refused before anything runs.
 @Suite(.temporaryDirectory) struct ProtectedNameTests {
@@ -10,7 +11,7 @@ import Testing
     func `a path through a folder that is not there is refused`(path: String) throws {
         try scratch.write("old", to: "data")
         try scratch.write("old", to: "tree/a")
-        let error = try FileSnapshotTests.fail(scratch, protecting: [scratch.path + "/" + path]) {
+        let error = try scratch.fail(protecting: [scratch.path + "/" + path]) {
             Issue.record("The closure ran.")
         }
         #expect(error.code == .protectionFailed)
@@ -22,7 +23,7 @@ import Testing
     func `a folder comes back whose last character takes the slash along`(name: String) throws {
         try scratch.write("a", to: "\(name)/a")
         try scratch.write("b", to: "\(name)/inner\u{600}/b")
-        try FileSnapshotTests.expectPutBack(scratch, protecting: [scratch.file(name)]) {
+        try scratch.expectPutBack(protecting: [scratch.file(name)]) {
             try scratch.write("half", to: "\(name)/a")
             try scratch.remove("\(name)/inner\u{600}/b")
         }
@@ -34,28 +35,53 @@ import Testing
     @Test func `two names that are equal as strings are two files`() throws {
         let names = ["caf\u{E9}", "cafe\u{301}"]
         for name in names { try scratch.write(name, to: name) }
-        try FileSnapshotTests.expectPutBack(scratch, protecting: names.map { scratch.file($0) }) {
+        try scratch.expectPutBack(protecting: names.map { scratch.file($0) }) {
             for name in names { try scratch.write("half", to: name) }
         }
         for name in names { #expect(Array(try scratch.read(name).utf8) == Array(name.utf8)) }
     }
     #endif
 
+    @Test(arguments: ["my%20data", "caf%C3%A9", "caf%c3%a9/my%20data"])
+    func `a path that still has its URL's escapes is refused`(path: String) throws {
+        let decoded = try #require(path.removingPercentEncoding)
+        try scratch.write("old", to: decoded)
+        let error = try scratch.manager(upgradingTo: "1.1").refusal(protecting: scratch.file(path))
+        let reason =
+            "it is percent-encoded, and \(scratch.file(decoded)) is what stands there: "
+            + "of a URL take path(percentEncoded: false)"
+        #expect(error.description.contains(reason), "\(error)")
+    }
+
+    @Test(arguments: ["100%", "5%zz", "%2", "a%20b", "%FF", "%e2%82"])
+    func `a percent sign in a name is a name`(name: String) throws {
+        try scratch.write("old", to: name)
+        if let decoded = name.removingPercentEncoding { try scratch.write("other", to: decoded) }
+        try scratch.expectPutBack(
+            protecting: [scratch.file(name), scratch.file("gone" + name)]
+        ) {
+            try scratch.write("half", to: name)
+            try scratch.write("half", to: "gone" + name)
+        }
+        #expect(try scratch.read(name) == "old")
+        #expect(!scratch.exists("gone" + name))
+    }
+
     @Test(arguments: ["", "..", "../state"])
-    func `a list edited by hand removes neither the state directory nor what it lies in`(entry: String) throws
+    func `a list edited by hand removes neither the state directory nor what it lies in`(entry: String)
+        async throws
     {
-        try scratch.makeFolder("state/Library.migrations.snapshot/0")
+        try await ProtectedPathTests.die(in: scratch, having: "old\n")
         try scratch.write("mine", to: "state/other")
-        let state = """
-            { "format": 1, "name": "Library", "lastRunVersion": "1.0", "baseline": "1.0", "launchedVersion": "1.1",
-              "interruption": { "version": "1.1", "attempts": 1, "deaths": 0, "protected": ["\(entry)"],
-                "appVersion": "1.1", "startedAt": "2026-11-21T03:54:28Z", "failure": null }, "history": [] }
-            """
-        try scratch.write(state, to: "state/Library.migrations.json")
+        var list = try #require(try SnapshotList.read(in: scratch.state.snapshot))
+        list.paths[0].relative = entry
+        try Data(list.text).write(to: URL(filePath: scratch.state.snapshot + "/list"))
+        let state = try scratch.read("state/Library.migrations.json")
         let error = #expect(throws: MigrationError.self) { () throws in
             _ = try scratch.manager(upgradingTo: "1.1")
         }
         #expect(error?.code == .protectionFailed)
+        #expect(error?.description.contains("the state directory is in") == true)
         #expect(try scratch.read("state/other") == "mine")
         #expect(try scratch.read("state/Library.migrations.json") == state)
     }

@@ -44,7 +44,7 @@ import Testing
         try scratch.makeFolder("folder")
         try #require(mkfifo(scratch.file(name == "fifo" ? "fifo" : "folder/fifo"), 0o600) == 0)
         let error = try scratch.manager(upgradingTo: "1.1").refusal(protecting: scratch.file(name))
-        #expect(error.description.contains("fifo is neither a file, a folder nor a link"))
+        #expect(error.description.contains("fifo: Operation not supported (open, errno "))
         #expect(!scratch.exists("state/Library.migrations.snapshot"))
     }
 

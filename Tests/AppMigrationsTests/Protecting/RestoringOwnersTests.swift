@@ -1,15 +1,14 @@
+import AppMigrations
 import Foundation
 import Testing
 
-@testable import AppMigrations
+/// Files of this user, in folders of this user: copies keep the owner, or aren't made.
+///
+/// Only root can give files to others, and `setgroups` differs on Apple's systems.
+#if os(Linux)
+@Suite(.temporaryDirectory) struct RestoringOwnersTests {
+    let scratch = TemporaryDirectory.current
 
-/// Whose files are once they were put back.
-@Suite struct RestoringOwnersTests {
-    // `setgroups` differs on Apple's systems.
-    #if os(Linux)
-    /// Another user's file, which this user shares by a group.
-    ///
-    /// Only root can try it.
     @Test func `a file comes back with a group that its user is a member of`() async {
         await #expect(processExitsWith: .success) {
             let scratch = try TemporaryDirectory()
@@ -17,9 +16,9 @@ import Testing
             if geteuid() != 0 { return }
             var groups: [gid_t] = [1_234]
             try #require(lchown(scratch.path, 65_534, 65_534) == 0)
-            try #require(chown(path, 0, groups[0]) == 0 && chmod(path, 0o660) == 0)
+            try #require(chown(path, 65_534, groups[0]) == 0 && chmod(path, 0o660) == 0)
             try #require(setgroups(1, &groups) == 0 && setgid(65_534) == 0 && setuid(65_534) == 0)
-            try FileSnapshotTests.expectPutBack(scratch, protecting: [path]) {
+            try scratch.expectPutBack(protecting: [path]) {
                 try scratch.remove("data")
                 try scratch.write("new", to: "data")
             }
@@ -30,5 +29,36 @@ import Testing
             #expect(found.st_mode & 0o777 == 0o660)
         }
     }
-    #endif
+
+    @Test(arguments: ["data", "data/file", "data/link"])
+    func `somebody else's file is refused before anything runs`(name: String) async {
+        await #expect(processExitsWith: .success) { [name = name as String] in
+            let scratch = try TemporaryDirectory()
+            if geteuid() != 0 { return }
+            try scratch.write("old", to: "data/file")
+            try scratch.link("data/link", to: "file")
+            for name in ["data", "data/file"] { try scratch.setMode(0o777, of: name) }
+            try scratch.becomeNobody(but: name)
+            let error = try scratch.manager(upgradingTo: "1.1").refusal(protecting: scratch.file("data"))
+            #expect(error.description.contains("Operation not permitted"), "\(error)")
+            try scratch.expectNoCopies()
+        }
+    }
+
+    /// Its owner could lead root's copies to any file.
+    @Test(arguments: ["folder/data", "folder", "."])
+    func `root is refused another user's folder, and files beside another user's state`(name: String) throws {
+        if geteuid() != 0 { return }
+        try scratch.write("old", to: "top/folder/data")
+        _ = try scratch.manager(upgradingTo: "1.1")
+        let foreign = name == "." ? scratch.state.path : scratch.file("top/folder")
+        try #require(chown(foreign, 65_534, 0) == 0)
+        let path = name == "." ? scratch.file("top") : scratch.file("top/" + name)
+        let error = try scratch.manager(upgradingTo: "1.1").refusal(protecting: path)
+        #expect(error.description.contains("belongs to user 65534, and this process is root's."), "\(error)")
+        #expect(error.path == (name == "." ? foreign : path))
+        // Without files to protect root goes on.
+        try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1") {}
+    }
 }
+#endif

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AppMigrations
 
-/// A closure is running, and only the claim of its snapshot shows it, because the lock's file was removed.
+/// A closure is running, and only the lock of its list shows it, because the lock's file was removed.
 @Suite(.temporaryDirectory) struct StandingClaimTests {
     let scratch = TemporaryDirectory.current
 

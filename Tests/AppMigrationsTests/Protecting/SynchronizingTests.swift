@@ -29,7 +29,7 @@ import Testing
         #expect(error.path == path)
         #expect(
             error.description.hasPrefix(
-                "What migration 1.1 of manager \"Library\" wrote could not be brought to the medium: \""
+                "What migration 1.1 of manager \"Library\" wrote could not be synced to disk: \""
             )
         )
         #expect(
@@ -71,7 +71,7 @@ import Testing
         let error = try Self.fail(scratch, path)
         #expect(
             error.description
-                == "What migration 1.1 of manager \"Library\" wrote could not be brought to the medium: \"\(path)\": "
+                == "What migration 1.1 of manager \"Library\" wrote could not be synced to disk: \"\(path)\": "
                 + "nothing is there; after a removal name the folder that held it. It is not recorded in "
                 + "\(scratch.state.stateFile), and will run again with the next manager."
         )
@@ -115,7 +115,7 @@ import Testing
         try #require(setgid(65_534) == 0 && setuid(65_534) == 0)
     }
 
-    @Test func `work that can't be brought to the medium is not recorded and put back`() async throws {
+    @Test func `work that can't be synced to disk is not recorded and put back`() async throws {
         await #expect(processExitsWith: .success) {
             let scratch = try TemporaryDirectory()
             try scratch.write("old", to: "closed/data/file")
@@ -133,7 +133,7 @@ import Testing
             #expect(error.path == path)
             #expect(
                 error.description
-                    == "What migration 1.1 of manager \"Library\" wrote could not be brought to the medium: \(path): "
+                    == "What migration 1.1 of manager \"Library\" wrote could not be synced to disk: \(path): "
                     + "Permission denied (openat, errno 13). It is not recorded in \(scratch.state.stateFile), and will run again with the "
                     + "next manager. The protected files are what they were before it."
             )

@@ -1,91 +1,109 @@
-import AppMigrations
 import Foundation
 import Testing
 
-/// Files are put back from this user's own state, to where they were.
+@testable import AppMigrations
+
+/// Files are put back from this user's own snapshot, to where they were.
 @Suite(.temporaryDirectory) struct TrustedStateTests {
     let scratch = TemporaryDirectory.current
 
-    private static func expectRefused(_ scratch: TemporaryDirectory, _ path: String, _ reason: String) throws
-    {
+    private static func expectRefused(_ scratch: TemporaryDirectory, _ reason: String) throws {
         let error = try #require(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }
         #expect(error.code == .protectionFailed)
-        #expect(error.path == path)
-        #expect(
-            error.description.hasPrefix(
-                "The files that migration 1.1 protects could not be put back by manager \"Library\": \(path) \(reason), and a "
-                    + "list of files that somebody else wrote could overwrite any file; let it belong to this user and be "
-                    + "written to by nobody else (chown, chmod go-w). Their copy in "
-            ),
-            "\(error)"
-        )
+        #expect(error.path == scratch.state.snapshot)
+        let start = "The files that migration 1.1 protects could not be put back by manager \"Library\": "
+        #expect(error.description.hasPrefix(start + reason), "\(error)")
         #expect(try scratch.read("data") == "old\nchanged\n")
     }
 
-    static let parts = [
-        "state", "state/Library.migrations.json", "state/Library.migrations.lock",
-        "state/Library.migrations.snapshot",
-    ]
+    private static func foreign(_ scratch: TemporaryDirectory) -> String {
+        "\(scratch.state.snapshot) is not a folder of this user alone, and a list of files that somebody else wrote could "
+            + "overwrite any file. Their copy in "
+    }
 
-    @Test(arguments: parts)
-    func `what others may write to is not put back`(part: String) async throws {
+    @Test(arguments: [0o755, 0o720, 0o701] as [mode_t])
+    func `a snapshot that others may look into is not put back`(mode: mode_t) async throws {
         try await ProtectedPathTests.die(in: scratch, having: "old\n")
-        let path = scratch.file(part)
-        let mode = try #require(
-            FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
-        )
-        try #require(chmod(path, mode_t(mode | 0o002)) == 0)
-        try Self.expectRefused(scratch, path, "can be written to by every user")
-        try #require(chmod(path, mode_t(mode)) == 0)
+        try scratch.setMode(mode, of: scratch.state.snapshot)
+        try Self.expectRefused(scratch, Self.foreign(scratch))
+        try scratch.setMode(0o700, of: scratch.state.snapshot)
         _ = try scratch.manager(upgradingTo: "1.1")
         #expect(try scratch.read("data") == "old\n")
     }
 
-    /// Only the root user may give a file to another.
-    @Test(.enabled(if: geteuid() == 0), arguments: parts)
-    func `what belongs to another user, or can be written to by a group, is not put back`(
-        part: String
-    ) async throws {
+    /// Only the root user may give a folder to another.
+    @Test(.enabled(if: geteuid() == 0))
+    func `a snapshot that is somebody else's is not put back`() async throws {
         try await ProtectedPathTests.die(in: scratch, having: "old\n")
-        let path = scratch.file(part)
-        try #require(chown(path, 65_534, 0) == 0)
-        try Self.expectRefused(scratch, path, "belongs to user 65534")
-        try #require(chown(path, 0, 65_534) == 0)
-        let mode = try #require(
-            FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
-        )
-        try #require(chmod(path, mode_t(mode | 0o020)) == 0)
-        try Self.expectRefused(scratch, path, "can be written to by group 65534")
-        // A group with the number of its user is that user's own.
-        try #require(chown(path, 0, 0) == 0)
+        try #require(chown(scratch.state.snapshot, 65_534, 0) == 0)
+        try Self.expectRefused(scratch, Self.foreign(scratch))
+        try #require(chown(scratch.state.snapshot, 0, 65_534) == 0)
         _ = try scratch.manager(upgradingTo: "1.1")
         #expect(try scratch.read("data") == "old\n")
     }
 
-    @Test func `a list that could not be put back is refused before the closure runs`() throws {
-        try scratch.write("old\n", to: "data")
-        let manager = try scratch.manager(upgradingTo: "1.1")
-        try #require(chmod(scratch.state.path, 0o777) == 0)
-        let error = try manager.refusal(protecting: scratch.file("data"))
-        #expect(
-            error.description
-                == "The files that migration 1.1 protects could not be copied by manager \"Library\": \(scratch.state.path) can "
-                + "be written to by every user, and a list of files that somebody else wrote could overwrite any file; "
-                + "let it belong to this user and be written to by nobody else (chown, chmod go-w). Nothing was run and "
-                + "nothing changed. Mend that and make a new manager."
-        )
-        // Without a list there is nothing to plant.
-        try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1") {}
+    private static func edit(_ scratch: TemporaryDirectory, _ change: (inout SnapshotList) -> Void) throws {
+        var list = try #require(try SnapshotList.read(in: scratch.state.snapshot))
+        change(&list)
+        try Data(list.text).write(to: URL(filePath: scratch.state.snapshot + "/list"))
     }
 
-    @Test func `a folder for everybody in which each user changes only their own files will do`() async throws
-    {
-        try scratch.write("old\n", to: "data")
-        try scratch.makeFolder("state")
-        try #require(chmod(scratch.state.path, 0o1777) == 0)
-        await ProtectedPathTests.die(in: scratch)
+    @Test func `the list of another manager is not put back`() async throws {
+        try await ProtectedPathTests.die(in: scratch, having: "old\n")
+        try Self.edit(scratch) { $0.manager = "library" }
+        let list = scratch.state.snapshot + "/list"
+        let reason =
+            "the state says that files are to be put back, and \(list) is that of manager \"library\". Nothing was changed."
+        try Self.expectRefused(scratch, reason)
+        try Self.edit(scratch) { $0.manager = "Library" }
         _ = try scratch.manager(upgradingTo: "1.1")
         #expect(try scratch.read("data") == "old\n")
+    }
+
+    @Test(arguments: ["", "cut", "newer", "gone", "link"])
+    func `a list that isn't whole is not put back`(damage: String) async throws {
+        try await ProtectedPathTests.die(in: scratch, having: "old\n")
+        let list = scratch.state.snapshot + "/list"
+        let text = try Data(contentsOf: URL(filePath: list))
+        switch damage {
+        case "cut": try text.dropLast(1).suffix(40).write(to: URL(filePath: list))
+        case "newer": try (Data("2".utf8) + text.dropFirst()).write(to: URL(filePath: list))
+        case "": try Data().write(to: URL(filePath: list))
+        default:
+            try FileManager.default.moveItem(atPath: list, toPath: scratch.file("away"))
+            if damage == "link" { try scratch.link(list, to: scratch.file("away")) }
+        }
+        let error = try #require(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }
+        #expect(error.code == .protectionFailed)
+        #expect(error.path?.hasPrefix(scratch.state.snapshot) == true)
+        #expect(try scratch.read("data") == "old\nchanged\n")
+        #expect(try scratch.read("state/Library.migrations.snapshot/0/item") == "old\n")
+    }
+
+    /// As on Apple's systems, where each user's group is `staff`. Only the folder of the copies counts.
+    @Test(arguments: [0o775, 0o777, 0o1777] as [mode_t], [true, false])
+    func `a closure that opens its container to others is put back`(mode: mode_t, isKilled: Bool) async throws {
+        try scratch.write("old\n", to: "data")
+        _ = try scratch.manager(upgradingTo: "1.1")
+        let open = { (path: String) throws in
+            for name in ["", "/data", "/state", "/state/Library.migrations.json", "/state/Library.migrations.lock"] {
+                try #require(chmod(path + name, mode) == 0)
+            }
+        }
+        if isKilled {
+            await ProtectedPathTests.die(in: scratch)
+            try open(scratch.path)
+            _ = try scratch.manager(upgradingTo: "1.1")
+            try scratch.expectNoCopies()
+        } else {
+            try scratch.expectPutBack(protecting: [scratch.file("data")]) {
+                try append("changed", to: scratch.file("data"))
+                try open(scratch.path)
+            }
+        }
+        #expect(try scratch.read("data") == "old\n")
+        // Nor does a folder for everybody refuse the next one.
+        try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {}
     }
 
     private static func die(_ scratch: TemporaryDirectory, protecting path: String) async {
@@ -153,14 +171,19 @@ import Testing
                 try #require(setgid(65_534) == 0 && setuid(65_534) == 0)
             }
             try scratch.write("half", to: "app/folder/data")
-            try scratch.write("old", to: "app/state/Library.migrations.snapshot/0/item")
-            try scratch.makeFolder("app/state/Library.migrations.snapshot/0/entries-1")
+            let snapshot = scratch.file("app/state/Library.migrations.snapshot")
+            try scratch.write("old", to: snapshot + "/0/item")
+            try scratch.makeFolder(snapshot + "/0/entries-1")
+            let path = SnapshotList.Path(relative: "../folder/data", identity: nil, isElsewhere: false)
+            let former = scratch.file("closed/app/state")
+            let list = SnapshotList(manager: "Library", stateFolder: former, paths: [path])
+            try Data(list.text).write(to: URL(filePath: snapshot + "/list"))
+            try scratch.setMode(0o700, of: snapshot)
             try scratch.write(
                 """
                 { "format": 1, "name": "Library", "lastRunVersion": "1.0", "launchedVersion": "1.1", "interruption":
-                  { "version": "1.1", "attempts": 1, "deaths": 0, "protected": ["../folder/data"], "appVersion": "1.1",
-                    "stateDirectory": "\(scratch.file("closed/app/state"))", "startedAt": "2026-11-21T03:54:28Z",
-                    "failure": null } }
+                  { "version": "1.1", "attempts": 1, "deaths": 0, "isProtecting": true, "appVersion": "1.1",
+                    "startedAt": "2026-11-21T03:54:28Z", "failure": null } }
                 """,
                 to: "app/state/Library.migrations.json"
             )

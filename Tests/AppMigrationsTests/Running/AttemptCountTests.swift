@@ -57,7 +57,6 @@ import Testing
                 version: version(text),
                 attempts: attempts,
                 deaths: attempts - 1,
-                protected: [],
                 appVersion: version("1.4"),
                 startedAt: 0,
                 failure: failure

@@ -27,7 +27,7 @@ import Testing
             lastRun: "1.4",
             launched: "1.4",
             more: """
-                "interruption": { "version": "1.4-1", "attempts": 1, "deaths": 0, "protected": [],
+                "interruption": { "version": "1.4-1", "attempts": 1, "deaths": 0, "isProtecting": false,
                   "appVersion": "1.4", "startedAt": "2026-11-21T03:54:28Z", "failure": null },
                 """
         )
@@ -63,7 +63,6 @@ import Testing
                 version: version("1.2"),
                 attempts: .max,
                 deaths: .max,
-                protected: [],
                 appVersion: version("1.4"),
                 startedAt: 0,
                 failure: nil

@@ -10,7 +10,7 @@ import Testing
 
     private static func interrupted(_ version: String) -> String {
         """
-        "interruption": { "version": "\(version)", "attempts": 1, "deaths": 0, "protected": [], "appVersion": "2.5",
+        "interruption": { "version": "\(version)", "attempts": 1, "deaths": 0, "isProtecting": false, "appVersion": "2.5",
           "startedAt": "2026-11-21T03:54:28Z", "failure": null },
         """
     }

@@ -85,7 +85,7 @@ import Testing
             lastRun: "1.1",
             launched: "1.4",
             more: """
-                "interruption": { "version": "1.2", "attempts": 2, "deaths": 1, "protected": [],
+                "interruption": { "version": "1.2", "attempts": 2, "deaths": 1, "isProtecting": false,
                   "appVersion": "1.4", "startedAt": "2026-11-21T03:54:28Z", "failure": null },
                 """
         )

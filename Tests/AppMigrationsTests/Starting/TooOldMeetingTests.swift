@@ -53,7 +53,7 @@ import Testing
 
     @Test func `a state that another process saves while it puts files back is refused`() throws {
         let died = """
-            "interruption": { "version": "2.1", "attempts": 1, "deaths": 0, "protected": [ "../data" ],
+            "interruption": { "version": "2.1", "attempts": 1, "deaths": 0, "isProtecting": true,
               "appVersion": "2.5", "startedAt": "2026-11-21T03:54:28Z", "failure": null },
             """
         try folder.writeState(lastRun: "0", launched: "2.5", more: died)
@@ -68,7 +68,7 @@ import Testing
         let lock = try Self.lock(folder)
         let manager = try folder.manager("3.0", options: Self.options())
         let died = """
-            "interruption": { "version": "1.1", "attempts": 1, "deaths": 0, "protected": [],
+            "interruption": { "version": "1.1", "attempts": 1, "deaths": 0, "isProtecting": false,
               "appVersion": "2.5", "startedAt": "2026-11-21T03:54:28Z", "failure": null },
             """
         try folder.writeState(

@@ -86,7 +86,7 @@ import Testing
         let name = "state/Library.migrations.snapshot"
         try Self.put(thing, at: name, in: scratch)
         let intent = """
-            { "version" : "1.1", "attempts" : 1, "deaths" : 0, "protected" : ["../data"], "appVersion" : "1.1", \
+            { "version" : "1.1", "attempts" : 1, "deaths" : 0, "isProtecting" : true, "appVersion" : "1.1", \
             "startedAt" : "2026-11-21T03:54:28Z", "failure" : null }
             """
         let text = Self.document(["\"interruption\" : \(intent)"])

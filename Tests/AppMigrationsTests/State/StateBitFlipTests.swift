@@ -14,7 +14,7 @@ import Testing
                 version: AppVersion("1.5") ?? .zero,
                 attempts: 2,
                 deaths: 1,
-                protected: ["../library", "../notes \u{E9}"],
+                isProtecting: true,
                 appVersion: AppVersion("1.5") ?? .zero,
                 startedAt: 1_795_233_268,
                 failure: "it \"failed\"\n"
@@ -52,7 +52,7 @@ import Testing
                         == state.marks.baseline.description
                 )
                 let interruption = oracle["interruption"] as? [String: Any]
-                #expect(interruption?["protected"] as? [String] == state.marks.interruption?.protected)
+                #expect(interruption?["isProtecting"] as? Bool == state.marks.interruption?.isProtecting)
                 #expect(interruption?["failure"] as? String == state.marks.interruption?.failure)
                 read += 1
             }

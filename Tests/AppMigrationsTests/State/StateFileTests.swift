@@ -33,7 +33,6 @@ import Testing
                     version: version("1.5"),
                     attempts: 2,
                     deaths: 1,
-                    protected: [],
                     appVersion: version("1.5"),
                     startedAt: 1_795_233_268,
                     failure: "The disk \"Daten\" is full: 100 %, nö 😅"
@@ -62,7 +61,7 @@ import Testing
                   "lastRunVersion" : "1.1",
                   "baseline" : "1.1",
                   "launchedVersion" : "1.4",
-                  "interruption" : { "version" : "1.2", "attempts" : 1, "deaths" : 0, "protected" : [], \
+                  "interruption" : { "version" : "1.2", "attempts" : 1, "deaths" : 0, "isProtecting" : false, \
                 "appVersion" : "1.4", "startedAt" : "DATE", "failure" : "The disk is full." },
                   "history" : []
                 }
@@ -176,40 +175,5 @@ import Testing
         try file(folder).save(state)
         let history = try #require(try file(folder).readState()).history
         #expect(history.count == 52)
-    }
-
-    @Test
-    func `a list of protected paths takes no row from the history, and is refused where it doesn't fit`()
-        throws
-    {
-        var state = Self.state
-        state.history = (1...1_000).map {
-            AppliedMigration(
-                version: version("0.\($0)"),
-                previousVersion: version("0.\($0 - 1)"),
-                appVersion: version("1"),
-                finishedAt: 0,
-                duration: .zero,
-                attempts: 1
-            )
-        }
-        state.marks.interruption = Interruption(
-            version: version("1.4"),
-            attempts: 1,
-            deaths: 0,
-            protected: Array(repeating: String(repeating: "p", count: 100), count: 8_000),
-            appVersion: version("1.4"),
-            startedAt: 0,
-            failure: nil
-        )
-        try file(folder).save(state)
-        #expect(try file(folder).readState() == state)
-        state.marks.interruption?.protected += Array(
-            repeating: String(repeating: "q", count: 100),
-            count: 2_000
-        )
-        let failure = #expect(throws: SaveFailure.self) { try file(folder).save(state) }
-        #expect(failure?.cause as? SystemCallError == Platform.tooLarge)
-        #expect(try file(folder).readState()?.history.count == 1_000)
     }
 }

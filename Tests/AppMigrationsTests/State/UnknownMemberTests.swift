@@ -57,7 +57,7 @@ import Testing
             #expect(try folder.read("data") == "old\n")
         }
         #expect(try folder.read(state).contains(Self.kept))
-        #expect(try folder.read(state).contains("\"protected\" : []"))
+        #expect(try folder.read(state).contains("\"isProtecting\" : false"))
     }
 
     @Test func `a floor and a checkpoint stand where they were written, and before the history`() throws {
@@ -129,7 +129,6 @@ import Testing
                 version: version(text),
                 attempts: 1,
                 deaths: 0,
-                protected: [],
                 appVersion: version("1.4"),
                 startedAt: 0,
                 failure: nil,

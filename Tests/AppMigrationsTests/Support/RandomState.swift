@@ -44,7 +44,7 @@ struct RandomState {
             version: version(),
             attempts: Int.random(in: 0...99, using: &generator),
             deaths: Int.random(in: 0...99, using: &generator),
-            protected: (0..<Int.random(in: 0...2, using: &generator)).map { _ in text() },
+            isProtecting: generator.hits(oneIn: 2),
             appVersion: version(),
             startedAt: Int64.random(in: 0...4_000_000_000, using: &generator),
             failure: generator.hits(oneIn: 2) ? text() : nil,

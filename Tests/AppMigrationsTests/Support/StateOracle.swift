@@ -8,7 +8,7 @@ struct StateOracle: Codable {
         var version: String
         var attempts: Int
         var deaths: Int
-        var protected: [String]
+        var isProtecting: Bool
         var appVersion: String
         var startedAt: String
         var failure: String?
@@ -63,7 +63,7 @@ struct StateOracle: Codable {
                 version: $0.version.description,
                 attempts: $0.attempts,
                 deaths: $0.deaths,
-                protected: $0.protected,
+                isProtecting: $0.isProtecting,
                 appVersion: $0.appVersion.description,
                 startedAt: Self.text($0.startedAt),
                 failure: $0.failure,
@@ -114,7 +114,7 @@ struct StateOracle: Codable {
             let isSame =
                 same(theirs.version, ours.version) && theirs.attempts == ours.attempts
                 && theirs.deaths == ours.deaths
-                && theirs.protected.map { Array($0.utf8) } == ours.protected.map { Array($0.utf8) }
+                && theirs.isProtecting == ours.isProtecting
                 && same(theirs.appVersion, ours.appVersion) && theirs.startedAt == ours.startedAt
                 && theirs.failure.map { Array($0.utf8) } == ours.failure.map { Array($0.utf8) }
                 && sameCheckpoint(

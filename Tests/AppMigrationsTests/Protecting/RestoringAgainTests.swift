@@ -1,0 +1,113 @@
+import Foundation
+import Testing
+
+@testable import AppMigrations
+
+/// A restore that was killed is repeated by the next start, which touches nothing that is spent: the app may have written since.
+@Suite(.temporaryDirectory) struct RestoringAgainTests {
+    let scratch = TemporaryDirectory.current
+
+    private static let names = ["data", "db", "db-wal", "made", "folder/a", "folder/b"]
+
+    /// Dies in a closure that has changed a file, a database and a folder, and made a file.
+    private static func die(_ scratch: TemporaryDirectory) async throws {
+        for name in names where name != "made" { try scratch.write("old\n", to: name) }
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = scratch.path as String] in
+            let manager = try library("1.1", in: path + "/state")
+            let paths = ["data", "db", "made", "folder"].map { path + "/" + $0 }
+            try manager.whenMigrating(toVersion: "1.1", protecting: paths) {
+                for name in RestoringAgainTests.names { try append("new", to: path + "/" + name) }
+                try append("new", to: path + "/db-shm")
+                AppMigrationsTests.die()
+            }
+        }
+    }
+
+    private static func move(_ scratch: TemporaryDirectory, _ moves: [(String, String)]) throws {
+        let copies = "state/Library.migrations.snapshot/"
+        for (from, to) in moves {
+            let names = [from, to].map { scratch.file($0.replacing("@", with: copies)) }
+            try #require(rename(names[0], names[1]) == 0)
+        }
+    }
+
+    /// How far the killed restore came, and what the app wrote after it.
+    struct Row: Sendable {
+        let moves: [(String, String)]
+        let written: [String]
+    }
+
+    static let rows = [
+        Row(moves: [("data", "@0/replaced"), ("@0/item", "data")], written: ["data"]),
+        Row(
+            moves: [
+                ("db", "@1/replaced"), ("db-wal", "@1/replaced-wal"), ("db-shm", "@1/replaced-shm"),
+                ("@1/absent-shm", "@1/absent-shm.spent"), ("@1/item-wal", "db-wal"),
+            ],
+            written: ["db-wal", "db-shm"]
+        ),
+        Row(moves: [("made", "@2/replaced"), ("@2/absent", "@2/absent.spent")], written: ["made"]),
+        Row(moves: [("folder", "@3/replaced"), ("@3/item", "folder")], written: ["folder/a", "folder/c"]),
+        // A folder that couldn't be moved as a whole: one of its entries is back.
+        Row(
+            moves: [
+                ("folder/a", "@3/replaced.entries/a"), ("folder/b", "@3/replaced.entries/b"),
+                ("@3/item", "@3/item.entries"), ("@3/item.entries/a", "folder/a"),
+            ],
+            written: ["folder/a", "folder/c"]
+        ),
+    ]
+
+    @Test(arguments: rows)
+    func `what is back already stays as the app wrote it, and the rest is put back`(row: Row) async throws {
+        try await Self.die(scratch)
+        try scratch.makeFolder("state/Library.migrations.snapshot/restoring")
+        try scratch.makeFolder("state/Library.migrations.snapshot/3/replaced.entries")
+        try Self.move(scratch, row.moves)
+        for name in row.written { try scratch.write("app", to: name) }
+        _ = try scratch.manager(upgradingTo: "1.1")
+        for name in Self.names + ["db-shm", "folder/c"] {
+            let wasThere = Self.names.contains(name) && name != "made"
+            if row.written.contains(name) {
+                #expect(try scratch.read(name) == "app", "\(name)")
+            } else if wasThere {
+                #expect(try scratch.read(name) == "old\n", "\(name)")
+            } else {
+                #expect(!scratch.exists(name), "\(name)")
+            }
+        }
+        try scratch.expectNoCopies()
+    }
+
+    /// The next start finds the mark that is left, and nothing at its place.
+    @Test func `a restore that ended before its state was saved changes nothing`() async throws {
+        try await Self.die(scratch)
+        try scratch.makeFolder(scratch.state.obstacle)
+        for round in 0..<2 {
+            let error = try #require(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }
+            #expect(error.code == .protectionFailed)
+            #expect(error.description.contains("were put back, but that could not be noted"), "\(error)")
+            #expect(try scratch.read("data") == (round == 0 ? "old\n" : "app"))
+            #expect(scratch.exists("made") == (round == 1))
+            for name in ["data", "made", "db-shm", "folder/c"] { try scratch.write("app", to: name) }
+        }
+        try scratch.remove(scratch.state.obstacle)
+        _ = try scratch.manager(upgradingTo: "1.1")
+        for name in ["data", "made", "db-shm", "folder/c"] { #expect(try scratch.read(name) == "app") }
+        try scratch.expectNoCopies()
+    }
+
+    @Test func `what a killed restore has set aside gets a number when it is met again`() async throws {
+        try await Self.die(scratch)
+        try scratch.makeFolder("state/Library.migrations.snapshot/restoring")
+        try Self.move(scratch, [("data", "@0/replaced")])
+        // Another program wrote between the two starts.
+        try scratch.write("other", to: "data")
+        try scratch.makeFolder(scratch.state.obstacle)
+        #expect(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }
+        #expect(try scratch.read("data") == "old\n")
+        let copies = "state/Library.migrations.snapshot/0/"
+        #expect(try scratch.read(copies + "replaced") == "old\nnew\n")
+        #expect(try scratch.read(copies + "replaced.2") == "other")
+    }
+}

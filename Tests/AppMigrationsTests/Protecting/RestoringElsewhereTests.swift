@@ -1,0 +1,136 @@
+import Foundation
+import Testing
+
+@testable import AppMigrations
+
+/// A folder that can't be moved as a whole: on another file system, or in a folder that this user can't write to.
+@Suite(.temporaryDirectory) struct RestoringElsewhereTests {
+    let scratch = TemporaryDirectory.current
+
+    /// Several kinds of entries: what stays, changes, goes and comes.
+    private static func fill(_ other: TemporaryDirectory) throws {
+        try other.write("old", to: "folder/changed")
+        try other.write("old", to: "folder/gone")
+        try other.write("old", to: "folder/inner/deep/file")
+        try other.write("old", to: "folder/kind")
+        try other.link("folder/link", to: "inner")
+    }
+
+    private static func change(_ other: TemporaryDirectory) throws {
+        try other.write("new", to: "folder/changed")
+        try other.remove("folder/gone")
+        try other.write("new", to: "folder/inner/deep/made")
+        try other.remove("folder/kind")
+        try other.write("new", to: "folder/kind/now a folder")
+        try other.remove("folder/link")
+        try other.write("new", to: "folder/made/inner")
+    }
+
+    private static let names = ["folder", "folder/changed", "folder/inner", "folder/link"]
+
+    private static func expectOld(_ other: TemporaryDirectory) throws {
+        #expect(try other.names("folder") == ["changed", "gone", "inner", "kind", "link"])
+        #expect(try other.names("folder/inner/deep") == ["file"])
+        for name in ["changed", "gone", "inner/deep/file", "kind"] {
+            #expect(try other.read("folder/" + name) == "old")
+        }
+    }
+
+    @Test func `a folder on another file system is put back`() throws {
+        try withTemporaryDirectory(in: TemporaryDirectory.memory) { other throws in
+            try Self.fill(other)
+            try other.setMode(0o750, of: "folder")
+            let before = try Self.names.map(other.attributes)
+            try scratch.expectPutBack(protecting: [other.file("folder"), other.file("absent")]) {
+                try Self.change(other)
+                try other.setMode(0o700, of: "folder")
+                try other.write("new", to: "absent/file")
+            }
+            try Self.expectOld(other)
+            #expect(try Self.names.map(other.attributes) == before)
+            #expect(!other.exists("absent"))
+        }
+    }
+
+    @Test(arguments: ["removed", "file", "link"])
+    func `so is one that the closure replaced by something else`(kind: String) throws {
+        try withTemporaryDirectory(in: TemporaryDirectory.memory) { other throws in
+            try Self.fill(other)
+            try other.write("db", to: "db")
+            try other.write("wal", to: "db-wal")
+            try scratch.expectPutBack(protecting: [other.file("folder"), other.file("db")]) {
+                for name in ["folder", "db", "db-wal"] { try other.remove(name) }
+                if kind == "file" { try other.write("new", to: "folder") }
+                if kind == "link" { try other.link("folder", to: "/") }
+            }
+            try Self.expectOld(other)
+            #expect(try other.read("db") + other.read("db-wal") == "dbwal")
+        }
+    }
+
+    /// There is no place for it beside the copies, so the restore waits until it was moved away.
+    @Test func `a state that the closure made on another file system is not removed`() throws {
+        try withTemporaryDirectory(in: TemporaryDirectory.memory) { other throws in
+            try Self.fill(other)
+            let inner = other.file("folder/inner")
+            let error = try scratch.fail(protecting: [other.file("folder")]) {
+                try library("1.1", in: inner).whenMigrating(toVersion: "1.1") {}
+            }
+            let name = "/Library.migrations.json"
+            // Where the folder for temporary files is in memory too.
+            if error.code == .migrationFailed {
+                let kept = try #require(try scratch.kept())
+                return #expect(scratch.exists(kept + "/0/replaced/inner" + name))
+            }
+            #expect(error.code == .protectionFailed)
+            #expect(other.exists(inner + name))
+            try other.remove(inner)
+            _ = try scratch.manager(upgradingTo: "1.1")
+            try Self.expectOld(other)
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `files are not put back to a file system that came or went since`(isElsewhere: Bool) throws {
+        try withTemporaryDirectory(in: TemporaryDirectory.memory) { other throws in
+            let folder = isElsewhere ? other : scratch
+            try folder.write("old", to: "data")
+            var wasElsewhere = false
+            let error = try scratch.fail(protecting: [folder.file("data")]) {
+                try folder.write("new", to: "data")
+                var list = try #require(try SnapshotList.read(in: scratch.state.snapshot))
+                wasElsewhere = list.paths[0].isElsewhere
+                list.paths[0].isElsewhere = !wasElsewhere
+                try Data(list.text).write(to: URL(filePath: scratch.state.snapshot + "/list"))
+            }
+            let path = try folder.resolved("data")
+            let reason =
+                wasElsewhere
+                ? "a file system is mounted where \(path) was on another one; unmount it"
+                : "the file system that \(path) was on is not mounted"
+            #expect(error.code == .protectionFailed)
+            #expect(error.description.contains(": \(reason). Their copy in "), "\(error)")
+            #expect(try folder.read("data") == "new")
+        }
+    }
+
+    /// As another user, since root may write into every folder.
+    @Test(arguments: [0o700, 0o555])
+    func `a folder whose own folder isn't writable is put back`(mode: mode_t) async {
+        await #expect(processExitsWith: .success) { [mode = mode as mode_t] in
+            let scratch = try TemporaryDirectory()
+            let other = TemporaryDirectory(path: scratch.file("closed"))
+            try Self.fill(other)
+            try scratch.becomeNobody()
+            try other.setMode(mode, of: "folder")
+            try scratch.setMode(0o500, of: "closed")
+            let before = try Self.names.map(other.attributes)
+            try scratch.expectPutBack(protecting: [other.file("folder")]) {
+                try other.setMode(0o700, of: "folder")
+                try Self.change(other)
+            }
+            try Self.expectOld(other)
+            #expect(try Self.names.map(other.attributes) == before)
+        }
+    }
+}

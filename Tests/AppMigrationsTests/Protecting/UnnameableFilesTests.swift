@@ -1,0 +1,108 @@
+import AppMigrations
+import Foundation
+import Testing
+
+/// Names that no text can give, and paths that are longer than the system takes: no copy could be made of them.
+@Suite(.temporaryDirectory) struct UnnameableFilesTests {
+    let scratch = TemporaryDirectory.current
+
+    // Apple's file systems refuse names that are no text, and have shorter paths.
+    #if os(Linux)
+    static let kinds = ["file", "folder", "deep"]
+
+    /// Makes something in a folder that no path can name.
+    private static func make(_ kind: String, in folder: String) throws {
+        if kind == "deep" { return try makeDeep(folder) }
+        let path = Array((folder + "/caf").utf8CString.dropLast()) + [-23, 0]
+        if kind == "folder" { return try #require(mkdir(path, 0o700) == 0) }
+        let descriptor = open(path, O_CREAT | O_WRONLY, 0o600)
+        try #require(descriptor >= 0)
+        close(descriptor)
+    }
+
+    /// Thirty folders in each other, whose names have 200 bytes.
+    private static func makeDeep(_ path: String) throws {
+        let level = String(repeating: "d", count: 200)
+        var folder = open(path, O_RDONLY | O_DIRECTORY)
+        defer { close(folder) }
+        for _ in 0..<30 {
+            try #require(mkdirat(folder, level, 0o700) == 0)
+            let next = openat(folder, level, O_RDONLY | O_DIRECTORY)
+            close(folder)
+            folder = next
+        }
+    }
+
+    /// Foundation can't remove what is so deep.
+    private static func remove(_ path: String) throws {
+        try Process.run(URL(filePath: "/bin/rm"), arguments: ["-rf", path]).waitUntilExit()
+    }
+
+    @Test(arguments: kinds)
+    func `they are refused before anything runs`(kind: String) throws {
+        try scratch.write("old", to: "data/inner/file")
+        try Self.make(kind, in: scratch.file("data/inner"))
+        let error = try scratch.manager(upgradingTo: "1.1").refusal(protecting: scratch.file("data"))
+        let inner = try scratch.resolved("data/inner")
+        #expect(error.path?.hasPrefix(inner) == true)
+        let reason =
+            kind == "deep" ? ": File name too long (" : "leads to a name that is no UTF-8, so no path can name it. "
+        #expect(error.description.contains(reason), "\(error)")
+        try scratch.expectNoCopies()
+        try Self.remove(scratch.file("data"))
+    }
+
+    @Test(arguments: kinds)
+    func `what the closure made of them is moved aside with the copies, and the old files are back`(
+        kind: String
+    ) throws {
+        try scratch.write("old", to: "data/file")
+        let told = Log()
+        let options = MigrationManager.Options {
+            if $0.kind == .leftoverNotRemoved { told.add($0.error?.path ?? "") }
+        }
+        let error = try scratch.fail(protecting: [scratch.file("data")], options: options) {
+            try scratch.write("half", to: "data/file")
+            try Self.make(kind, in: scratch.file("data"))
+        }
+        #expect(error.code == .migrationFailed)
+        #expect(try scratch.names("data") == ["file"])
+        #expect(try scratch.read("data/file") == "old")
+        let kept = try #require(try scratch.kept())
+        #expect(told.lines == [scratch.file(kept)])
+        #expect(try scratch.read(kept + "/0/replaced/file") == "half")
+        // Nothing hinders the next migration.
+        try scratch.manager(upgradingTo: "1.1").whenMigrating(
+            toVersion: "1.1",
+            protecting: [scratch.file("data")]
+        ) {}
+        try Self.remove(scratch.file(kept))
+        try scratch.expectNoCopies()
+    }
+
+    @Test func `one beside the state hinders nobody`() throws {
+        try scratch.write("old", to: "data")
+        try scratch.makeFolder("state")
+        try Self.make("file", in: scratch.state.path)
+        let isRun = try scratch.manager(upgradingTo: "1.1")
+            .whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {}
+        #expect(isRun)
+    }
+    #endif
+
+    @Test func `more folders in each other than a process may have files open come back`() throws {
+        // A path of Apple's systems has at most 1,024 bytes, and their processes open 256 files.
+        #if canImport(Darwin)
+        let path = String(repeating: "d/", count: 300)
+        #else
+        let path = String(repeating: "d/", count: 1_500)
+        #endif
+        try scratch.write("old", to: "data/" + path + "file")
+        try scratch.expectPutBack(protecting: [scratch.file("data")]) {
+            try scratch.write("new", to: "data/" + path + "file")
+            try scratch.write("new", to: "data/d/other")
+        }
+        #expect(try scratch.read("data/" + path + "file") == "old")
+        #expect(try scratch.names("data/d") == ["d"])
+    }
+}

@@ -2,7 +2,7 @@
 ///
 /// Any other text, and a state that holds more than marks, is for ``JSON`` to read, which also says what is wrong with it. So
 /// damage behind the head is found by the first start that has work.
-struct StateHead {
+package struct StateHead {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var index = 0
 
@@ -21,6 +21,7 @@ struct StateHead {
             head.pass("  \"launchedVersion\" : \""), head.passVersion(&launched)
         else { return nil }
         if head.pass("  \"minimumAppVersion\" : \""), !head.passVersion(&floor) { return nil }
+        head.passFence()
         guard head.pass("  \"history\" : [") else { return nil }
         return StateMarks(
             lastRun: lastRun,
@@ -28,6 +29,11 @@ struct StateHead {
             launched: launched,
             minimumAppVersion: floor
         )
+    }
+
+    /// The marks of a state that a fleet keeps in a store.
+    package static func read(document: [UInt8], name: String) -> StateMarks? {
+        document.withUnsafeBufferPointer { read($0, name: name) }
     }
 
     private mutating func pass(_ text: StaticString) -> Bool {
@@ -47,6 +53,17 @@ struct StateHead {
             index += 1
         }
         return true
+    }
+
+    /// Passes the line of a fleet's last lease, where it is one; what it says is no mark.
+    private mutating func passFence() {
+        let start = index
+        guard pass("  \"fence\" : "), index < bytes.count, bytes[index] != 0x30 else { return index = start }
+        let digits = index
+        while index < bytes.count, index - digits < 18, bytes[index] >= 0x30, bytes[index] <= 0x39 {
+            index += 1
+        }
+        if index == digits || !pass(",\n") { index = start }
     }
 
     /// Passes a version and the end of its line.

@@ -3,6 +3,8 @@ package struct StateMarks: Equatable, Sendable {
     package internal(set) var lastRun: AppVersion
     package internal(set) var baseline: AppVersion
     package var launched: AppVersion
+    /// The oldest app that may use the data; zero where every app may.
+    package internal(set) var minimumAppVersion: AppVersion
     private var rarities: Rarities?
 
     /// What few states hold, in one box.
@@ -10,21 +12,13 @@ package struct StateMarks: Equatable, Sendable {
     /// A start copies the marks. To copy an `Optional` of a struct of ours makes the runtime build that type first, which alone
     /// takes longer than all the rest of a start; a reference is copied as it is.
     private final class Rarities: Sendable {
-        let minimumAppVersion: AppVersion
         let interruption: Interruption?
         let attempted: [AttemptedMigration]
-        let isInterrupted: Bool
 
-        init?(
-            _ minimumAppVersion: AppVersion,
-            _ interruption: Interruption?,
-            _ attempted: [AttemptedMigration]
-        ) {
-            if minimumAppVersion == .zero, interruption == nil, attempted.isEmpty { return nil }
-            self.minimumAppVersion = minimumAppVersion
+        init?(_ interruption: Interruption?, _ attempted: [AttemptedMigration]) {
+            if interruption == nil, attempted.isEmpty { return nil }
             self.interruption = interruption
             self.attempted = attempted
-            isInterrupted = interruption != nil
         }
     }
 
@@ -37,13 +31,7 @@ package struct StateMarks: Equatable, Sendable {
         self.lastRun = lastRun
         self.baseline = baseline
         self.launched = launched
-        if minimumAppVersion != .zero { self.minimumAppVersion = minimumAppVersion }
-    }
-
-    /// The oldest app that may use the data; zero where every app may.
-    package internal(set) var minimumAppVersion: AppVersion {
-        get { rarities?.minimumAppVersion ?? .zero }
-        set { rarities = Rarities(newValue, interruption, attempted) }
+        self.minimumAppVersion = minimumAppVersion
     }
 
     /// The migration whose closure was begun last.
@@ -51,13 +39,13 @@ package struct StateMarks: Equatable, Sendable {
     /// It outlives the record until the copies of its files are removed.
     package var interruption: Interruption? {
         get { rarities?.interruption }
-        set { rarities = Rarities(minimumAppVersion, newValue, attempted) }
+        set { rarities = Rarities(newValue, attempted) }
     }
 
     /// What is known of pending versions besides the interrupted one.
     var attempted: [AttemptedMigration] {
         get { rarities?.attempted ?? [] }
-        set { rarities = Rarities(minimumAppVersion, interruption, newValue) }
+        set { rarities = Rarities(interruption, newValue) }
     }
 
     package static func == (left: StateMarks, right: StateMarks) -> Bool {
@@ -75,8 +63,8 @@ package struct StateMarks: Equatable, Sendable {
     /// the lock.
     var hasSpentSnapshot: Bool { interruption.map { $0.version <= lastRun } ?? false }
 
-    /// Whether there is an ``interruption``, without a copy of it.
-    var isInterrupted: Bool { rarities?.isInterrupted ?? false }
+    /// Whether there is an ``interruption``.
+    var isInterrupted: Bool { if let rarities { rarities.interruption != nil } else { false } }
 }
 
 extension StateMarks {

@@ -103,7 +103,7 @@ import Testing
         _ = try await fleet.host()
         let text = try #require(try await fleet.store.text())
         for (bad, expected) in [
-            (String(text.dropLast(4)), MigrationError.Code.stateCorrupted),
+            (String(text.dropLast(8)), MigrationError.Code.stateCorrupted),
             (text.replacing("\"format\" : 1", with: "\"format\" : 2"), .stateFromNewerFormat),
             (text.replacing("\"Data\"", with: "\"Other\""), .stateCorrupted), ("", .stateCorrupted),
         ] {

@@ -18,7 +18,7 @@ import Testing
     }
 
     private static func isPlain(_ state: MigrationState) -> Bool {
-        state.marks.interruption == nil && state.marks.attempted.isEmpty && state.fence == 0
+        state.marks.interruption == nil && state.marks.attempted.isEmpty
             && state.unknownMembers.isEmpty && state.name.quoted == "\"\(state.name)\""
     }
 
@@ -64,7 +64,6 @@ import Testing
             var state = random.state(named: "Library")
             state.marks.interruption = nil
             state.marks.attempted = []
-            state.fence = 0
             let bytes = random.mutated(state.document)
             if let complaint = Self.complaint(bytes) {
                 Issue.record("\(complaint): \(String(decoding: bytes, as: UTF8.self))")

@@ -28,7 +28,7 @@ enum Fuzz {
         let written = state.document
         expect(read(written) == state, "the state changed by being written", bytes)
         let isPlain =
-            state.marks.interruption == nil && state.marks.attempted.isEmpty && state.fence == 0
+            state.marks.interruption == nil && state.marks.attempted.isEmpty
             && state.unknownMembers.isEmpty
         let quick = written.withUnsafeBufferPointer { StateHead.read($0, name: name) }
         expect(quick == (isPlain ? state.marks : nil), "the head misreads what was written", bytes)

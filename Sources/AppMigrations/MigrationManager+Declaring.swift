@@ -100,7 +100,8 @@ extension MigrationManager {
     /// Passes a version over that has run already, and whose floor stands in the state.
     @inline(never)
     private func passes(_ text: String, _ minimumAppVersion: String) -> Bool {
-        guard let version = AppVersion(text), let floor = AppVersion(minimumAppVersion), floor <= version else {
+        guard let version = AppVersion(text), let floor = AppVersion(minimumAppVersion), floor <= version
+        else {
             return false
         }
         return declarations.withLock { $0.marks.minimumAppVersion >= floor && $0.passes(version) }

@@ -83,7 +83,7 @@ extension MigrationManager {
             throw file.location.protection(.abandoning, version, error)
         }
         state.marks.interruption?.isProtecting = false
-        if let failure = locked.note(state) { throw file.location.protection(.abandoning, version, failure.cause) }
+        if let failure = locked.note(state) { throw file.location.protection(.abandoning, version, failure) }
         return kept
     }
 

@@ -154,13 +154,17 @@ extension Platform {
     /// Gives an open copy the owner, the rights, the extended attributes and the times of its open model.
     ///
     /// No right gets wider. An owner that can't be kept is an error: the copy is to take the place of the original.
-    private static func copyAttributes(_ source: Int32, to copy: Int32, _ status: FileStatus) throws(SystemCallError) {
+    private static func copyAttributes(_ source: Int32, to copy: Int32, _ status: FileStatus)
+        throws(SystemCallError)
+    {
         var permissions = status.permissions
         if status.owner != geteuid() {
             _ = try retrying("fchown") { fchown(copy, status.owner, status.group) }
         } else {
             let made = try FileStatus(copy)
-            if made.group != status.group, fchown(copy, uid_t.max, status.group) == -1 { permissions &= ~0o2070 }
+            if made.group != status.group, fchown(copy, uid_t.max, status.group) == -1 {
+                permissions &= ~0o2070
+            }
         }
         if try !copyExtendedAttributes(source, to: copy) { permissions &= ~0o2070 }
         _ = try retrying("fchmod") { fchmod(copy, mode_t(permissions)) }
@@ -171,7 +175,9 @@ extension Platform {
     /// Copies what is listed with the file; gives whether its access lists could be kept.
     ///
     /// With an access list, the group's permissions of a file are its mask, and say nothing of the group (acl(5)).
-    private static func copyExtendedAttributes(_ source: Int32, to copy: Int32) throws(SystemCallError) -> Bool {
+    private static func copyExtendedAttributes(_ source: Int32, to copy: Int32) throws(SystemCallError)
+        -> Bool
+    {
         var names = [CChar](repeating: 0, count: 1_024)
         var count = flistxattr(source, &names, UInt(names.count))
         if count == -1, errno == ERANGE {
@@ -193,7 +199,8 @@ extension Platform {
             if text.hasPrefix("system.posix_acl") { isKept = false }
         }
         // A copy gets the list that its folder has for new files.
-        for list in ["system.posix_acl_access", "system.posix_acl_default"] where !contains(names[..<count], list) {
+        for list in ["system.posix_acl_access", "system.posix_acl_default"]
+        where !contains(names[..<count], list) {
             if fremovexattr(copy, list) == -1, errno != ENODATA, !isUnsupported(errno) {
                 throw failure("fremovexattr")
             }

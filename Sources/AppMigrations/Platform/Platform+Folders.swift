@@ -66,7 +66,9 @@ extension Platform {
     ///
     /// A name that isn't UTF-8 throws: no path could lead to it, and a repaired one would lead elsewhere. Without `strictly` it is
     /// left out.
-    package static func names(in directory: String, strictly: Bool = false) throws(SystemCallError) -> [String] {
+    package static func names(in directory: String, strictly: Bool = false) throws(SystemCallError)
+        -> [String]
+    {
         let descriptor = try openDirectory(directory)
         guard let stream = fdopendir(descriptor) else {
             let error = failure("fdopendir", directory)

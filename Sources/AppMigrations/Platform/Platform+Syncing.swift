@@ -36,7 +36,8 @@ extension Platform {
         }
     }
 
-    private static func synchronizeFileSystem(
+    /// Syncs all of the file system of a folder to disk, where the system can; throws `failure` where it can't.
+    static func synchronizeFileSystem(
         of folder: String,
         instead failure: SystemCallError
     ) throws(SystemCallError) {

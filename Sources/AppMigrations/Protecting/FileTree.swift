@@ -18,7 +18,9 @@ struct FileTree {
         try self.init(top) { path, status, above throws(SystemCallError) in
             if status.kind == .other { throw Platform.unsupported(path) }
             let isTopFolder = path == top && status.kind == .directory
-            if !isTopFolder, Platform.isMountPoint(path, status, above: above) { throw Platform.mounted(path) }
+            if !isTopFolder, Platform.isMountPoint(path, status, above: above) {
+                throw Platform.mounted(path)
+            }
         }
     }
 
@@ -52,16 +54,19 @@ struct FileTree {
         }
     }
 
-    /// Removes what stands at a path, if anything does; nothing where something is mounted in it.
-    static func remove(_ top: String) throws(SystemCallError) {
-        let tree = try FileTree(top) { path, status, above throws(SystemCallError) in
+    /// Lists what is to be removed, and lets its owner do so; throws where something is mounted in it.
+    init(toRemove top: String) throws(SystemCallError) {
+        try self.init(top) { path, status, above throws(SystemCallError) in
             if Platform.isMountPoint(path, status, above: above) { throw Platform.mounted(path) }
             // A folder can't be listed or emptied by its owner without the rights to it.
             if status.kind == .directory, status.permissions & 0o700 != 0o700 {
                 try Platform.setPermissions(path, status.permissions | 0o700)
             }
         }
-        for entry in tree.entries.reversed() {
+    }
+
+    func remove() throws(SystemCallError) {
+        for entry in entries.reversed() {
             do throws(SystemCallError) {
                 if entry.status.kind == .directory {
                     try Platform.removeFolder(top + entry.path)

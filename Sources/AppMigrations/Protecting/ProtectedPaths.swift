@@ -16,14 +16,19 @@ struct ProtectedPaths {
         // The directory may be named by a link, or with a slash at its end. A restore counts the paths from its real path.
         stateFolder = try Platform.resolved(location.directory)
         if let owner = try Platform.owner(unlikeRoot: stateFolder) {
-            throw refusal(of: location.directory, "it belongs to user \(Int(owner)), and this process is root's")
+            throw refusal(
+                of: location.directory,
+                "it belongs to user \(Int(owner)), and this process is root's"
+            )
         }
         let all = try named.map(canonical)
         let known = Set(all.map { Array($0.utf8) })
         var taken: Set<[UInt8]> = []
         for path in all where taken.insert(Array(path.utf8)).inserted {
             var above = path
-            repeat { above = FilePaths.parent(above) } while above != "/" && !known.contains(Array(above.utf8))
+            repeat {
+                above = FilePaths.parent(above)
+            } while above != "/" && !known.contains(Array(above.utf8))
             if above == "/" { paths.append(path) }
         }
     }
@@ -65,8 +70,15 @@ struct ProtectedPaths {
         // What begins so are the state, its lock and its snapshots.
         let own = (stateFolder == "/" ? "" : stateFolder) + "/" + location.name + ".migrations."
         if path.utf8.starts(with: own.utf8) { throw refusal(of: named, "it belongs to the state") }
-        if let owner = try Platform.owner(unlikeRoot: FilePaths.parent(path)) {
-            throw refusal(of: named, "its folder belongs to user \(Int(owner)), and this process is root's")
+        let folder = FilePaths.parent(path)
+        for place in [folder, path] {
+            guard let owner = try Platform.owner(unlikeRoot: place) else { continue }
+            throw refusal(of: named, "\(place) belongs to user \(Int(owner)), and this process is root's")
+        }
+        // What is in a folder can be put back one by one; a file needs the folder that it is in.
+        let isFolder = try Platform.status(path)?.kind == .directory
+        if !isFolder, try Platform.status(folder) != nil, try !Platform.mayWrite(folder) {
+            throw refusal(of: named, "this user may not write to \(folder)")
         }
         if let part = try FilePaths.missingWithEscapes(path) {
             throw refusal(

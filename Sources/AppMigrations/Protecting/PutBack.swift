@@ -97,9 +97,13 @@ struct PutBack {
         do throws(SystemCallError) {
             try Platform.replace(free, with: path)
         } catch {
-            if isFolder, status.kind == .directory, path == place, Platform.keepsFolder(error) { throw KeptFolder() }
-            guard Platform.isOtherFileSystem(error), try FileTree(path).state == nil else { throw error.at(path) }
-            try FileTree.remove(path)
+            if isFolder, status.kind == .directory, path == place, Platform.keepsFolder(error) {
+                throw KeptFolder()
+            }
+            if !Platform.isOtherFileSystem(error) { throw error.at(path) }
+            let tree = try FileTree(toRemove: path)
+            if tree.state != nil { throw error.at(path) }
+            try tree.remove()
         }
     }
 

@@ -55,10 +55,13 @@ struct SavedFiles {
         // The state that asks for them no more may stand in memory only.
         try Platform.synchronizeDirectory(location.directory)
         do throws(SystemCallError) {
-            if try FileTree(folder).state != nil { return try keep(from: Platform.now) }
-            try FileTree.remove(folder)
+            let tree = try FileTree(toRemove: folder)
+            if tree.state != nil { return try keep(from: Platform.now) }
+            try tree.remove()
         } catch {
-            guard error.errorNumber == Platform.notText || error.errorNumber == Platform.nameTooLong else { throw error }
+            guard error.errorNumber == Platform.notText || error.errorNumber == Platform.nameTooLong else {
+                throw error
+            }
             return try keep(from: Platform.now)
         }
         return nil
@@ -93,10 +96,13 @@ struct SavedFiles {
 
     /// Refuses a copy that has lost files: programs that clear away old files may have removed them.
     private func refuseEmptied(_ copies: String, _ place: String) throws {
-        let isThere = try Platform.status(copies + "/item") != nil || Platform.status(copies + "/absent") != nil
+        let isThere =
+            try Platform.status(copies + "/item") != nil || Platform.status(copies + "/absent") != nil
         if !isThere { throw lost("the copy of \(place) is not in \(copies)") }
         var count = 0
-        for companion in Snapshot.companions { count += try FileTree(copies + "/item" + companion).entries.count }
+        for companion in Snapshot.companions {
+            count += try FileTree(copies + "/item" + companion).entries.count
+        }
         if try Platform.status("\(copies)/entries-\(count)") == nil {
             throw lost("files of the copy of \(place) were removed from \(copies), or added to it")
         }
@@ -163,6 +169,11 @@ struct SavedFiles {
     }
 
     private func lost(_ reason: Message) -> MigrationError {
-        location.protection(.missing, version, at: folder, "the state says that files are to be put back, and \(reason)")
+        location.protection(
+            .missing,
+            version,
+            at: folder,
+            "the state says that files are to be put back, and \(reason)"
+        )
     }
 }

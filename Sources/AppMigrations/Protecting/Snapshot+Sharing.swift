@@ -20,7 +20,9 @@ extension Snapshot {
         do {
             guard let rival = try rival() else { return nil }
             let isFirst = location.name.utf8.lexicographicallyPrecedes(rival.location.name.utf8)
-            guard isFirst, rival.isRunning, try mayWait(for: rival, isAsynchronous) else { throw refusal(rival) }
+            guard isFirst, rival.isRunning, try mayWait(for: rival, isAsynchronous) else {
+                throw refusal(rival)
+            }
             if Task.isCancelled { throw CancellationError() }
             guard let timeout else { return .milliseconds(5) }
             let left = timeout - waited
@@ -42,7 +44,9 @@ extension Snapshot {
             else { continue }
             let other = StateLocation(name: list.manager, directory: location.directory)
             // The lock first: a list that is found free was let go by a closure that has ended, whose state is read after that.
-            if try ListLock.isTaken(in: folder) { return Rival(location: other, place: place, isRunning: true) }
+            if try ListLock.isTaken(in: folder) {
+                return Rival(location: other, place: place, isRunning: true)
+            }
             if try StateFile(location: other).readState()?.marks.hasLeftover == true {
                 return Rival(location: other, place: place, isRunning: false)
             }
@@ -51,7 +55,8 @@ extension Snapshot {
     }
 
     /// The first place of the list that holds one of these paths, or lies in one, by whatever name.
-    private func shared(_ list: SnapshotList, _ reached: Set<FileIdentity>) throws(SystemCallError) -> String? {
+    private func shared(_ list: SnapshotList, _ reached: Set<FileIdentity>) throws(SystemCallError) -> String?
+    {
         for (entry, place) in zip(list.paths, list.places(from: stateFolder)) {
             if paths.contains(where: { FilePaths.contains($0, place) || FilePaths.contains(place, $0) }) {
                 return place
@@ -59,7 +64,9 @@ extension Snapshot {
             if let identity = entry.identity, reached.contains(identity) { return place }
             let above = try Self.identities(place)
             for path in paths {
-                if let identity = try Platform.status(path)?.identity, above.contains(identity) { return place }
+                if let identity = try Platform.status(path)?.identity, above.contains(identity) {
+                    return place
+                }
             }
         }
         return nil

@@ -24,7 +24,9 @@ final class Snapshot {
     /// The lock of the list, which says that the closure is running; `nil` once it has ended.
     private var claim: ListLock?
 
-    /// Writes the list durably, and locks it; nothing is copied yet. `nil` where nothing is to be protected.
+    /// Writes the list durably, and locks it; nothing is copied yet.
+    ///
+    /// `nil` where nothing is to be protected.
     ///
     /// - Throws: ``MigrationError``, or a ``SystemCallError`` with its path. Nothing is left of the list then.
     init?(
@@ -74,7 +76,8 @@ final class Snapshot {
             }
             for (path, parts) in zip(paths, trees) {
                 guard let state = parts.lazy.compactMap(\.tree.state).first else { continue }
-                let reason: Message = "\(path.quoted) can't be protected, since the state of a manager is in it, \(state)"
+                let reason: Message =
+                    "\(path.quoted) can't be protected, since the state of a manager is in it, \(state)"
                 throw location.protection(.taking, version, at: path, reason)
             }
             var progress = CopyProgress(trees.joined().map(\.tree), handler)
@@ -116,7 +119,7 @@ final class Snapshot {
     ///
     /// What can't be removed now is removed by the next holder of the state's lock.
     func takingBack(_ error: any Error) -> any Error {
-        do throws(SystemCallError) { try FileTree.remove(folder) } catch {}
+        do throws(SystemCallError) { try FileTree(toRemove: folder).remove() } catch {}
         endClaim()
         return error
     }

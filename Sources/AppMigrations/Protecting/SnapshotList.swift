@@ -46,18 +46,27 @@ struct SnapshotList: Equatable {
             if let device = UInt64(fields[index + 2]), let file = UInt64(fields[index + 3]) {
                 identity = FileIdentity(device: device, file: file)
             }
-            paths.append(Path(relative: fields[index], identity: identity, isElsewhere: fields[index + 1] == "elsewhere"))
+            paths.append(
+                Path(
+                    relative: fields[index],
+                    identity: identity,
+                    isElsewhere: fields[index + 1] == "elsewhere"
+                )
+            )
         }
     }
 
     /// Where the paths lead from a state directory without links.
-    func places(from folder: String) -> [String] { paths.map { FilePaths.absolute($0.relative, from: folder) } }
+    func places(from folder: String) -> [String] {
+        paths.map { FilePaths.absolute($0.relative, from: folder) }
+    }
 
     /// Reads the list of the snapshot in `folder`; `nil` where there is none.
     static func read(in folder: String) throws(SystemCallError) -> SnapshotList? {
         let path = folder + "/" + name
         do throws(SystemCallError) {
-            guard let text = try Platform.contents(ofFile: path, limit: sizeLimit), let list = SnapshotList(text)
+            guard let text = try Platform.contents(ofFile: path, limit: sizeLimit),
+                let list = SnapshotList(text)
             else { throw Platform.unsupported(path) }
             return list
         } catch {

@@ -20,9 +20,21 @@ extension LockedState {
     func keepUnlisted() {
         do throws(SystemCallError) {
             guard let kept = try SavedFiles(location, for: nil).keep(from: Platform.now) else { return }
-            send(MigrationEvent(.leftoverNotRemoved, location.name, error: .kept(kept, "without a state", location)))
+            send(
+                MigrationEvent(
+                    .leftoverNotRemoved,
+                    location.name,
+                    error: .kept(kept, "without a state", location)
+                )
+            )
         } catch {
-            send(MigrationEvent(.leftoverNotRemoved, location.name, error: location.protection(.clearing, nil, error)))
+            send(
+                MigrationEvent(
+                    .leftoverNotRemoved,
+                    location.name,
+                    error: location.protection(.clearing, nil, error)
+                )
+            )
         }
     }
 
@@ -43,7 +55,7 @@ extension LockedState {
         var next = restored
         let version = next.marks.interruption?.version
         next.marks.interruption?.isProtecting = false
-        if let failure = note(next) { throw location.protection(.noting, version, failure.cause) }
+        if let failure = note(next) { throw location.protection(.noting, version, failure) }
         // The event comes after the save: until then a start waits for this thread, and the handler may wait for that start.
         send(MigrationEvent(.restored, location.name, version: version))
         discardSnapshot(version)
@@ -68,7 +80,11 @@ extension LockedState {
             let files = try SavedFiles(location, for: version)
             try confirm()
             guard let kept = try files.discard() else { return true }
-            let error = MigrationError.kept(kept, "with what can't be removed: the state of a manager, or a name that no path can give", location)
+            let error = MigrationError.kept(
+                kept,
+                "with what can't be removed: the state of a manager, or a name that no path can give",
+                location
+            )
             send(MigrationEvent(.leftoverNotRemoved, location.name, version: version, error: error))
             return true
         } catch {

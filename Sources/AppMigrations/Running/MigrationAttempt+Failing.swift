@@ -9,7 +9,7 @@ extension MigrationAttempt {
         var failure = failure
         if failure.isRenamed {
             if let second = locked.note(before) {
-                if files != nil { return location.protection(.withdrawing, version, second.cause) }
+                if files != nil { return location.protection(.withdrawing, version, second) }
             } else {
                 failure = SaveFailure(cause: failure.cause, isRenamed: false)
             }

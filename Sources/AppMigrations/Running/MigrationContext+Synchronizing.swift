@@ -40,7 +40,8 @@ extension MigrationContext {
         } catch {
             let reason: Message =
                 error.errorNumber == Platform.noEntry
-                ? "\(path.quoted): nothing is there; after a removal name the folder that held it" : "\(error)"
+                ? "\(path.quoted): nothing is there; after a removal name the folder that held it"
+                : "\(error)"
             throw .unsynchronized(error.path ?? path, underlying: error, reason, location, version)
         }
     }

@@ -108,15 +108,6 @@ struct VersionReader {
     }
 }
 
-extension MigrationError {
-    static func invalidVersion(_ text: String, _ problem: VersionReader.Problem, manager: String? = nil)
-        -> MigrationError
-    {
-        let end: Message = manager.map { " Nothing was run by manager \($0.quoted)." } ?? ""
-        return MigrationError(.invalidVersion, manager: manager, "\(problem.description(of: text))\(end)")
-    }
-}
-
 extension VersionReader.Problem {
     /// What is wrong with `text`, and what the grammar is.
     func description(of text: String) -> Message {

@@ -36,8 +36,8 @@ import Testing
         )
         #expect(
             try text(row)
-                == #"{"appVersion":"1.4","attempts":2,"finishedAt":"2026-11-21T03:54:28Z","previousVersion":"1.1","#
-                + #""duration":0.0123,"version":"1.2.5"}"#
+                == #"{"appVersion":"1.4","attempts":2,"duration":0.0123,"finishedAt":"2026-11-21T03:54:28Z","#
+                + #""previousVersion":"1.1","version":"1.2.5"}"#
         )
         #expect(try roundTrip(row) == row)
     }
@@ -52,7 +52,8 @@ import Testing
     @Test(arguments: [
         ("\"version\":\"x\"", "a version"), ("\"finishedAt\":\"yesterday\"", "a time"),
         ("\"finishedAt\":1795233268", "a time that is a number"), ("\"duration\":-1", "duration"),
-        ("\"duration\":1e13", "too many seconds"), ("\"attempts\":\"2\"", "a number"), ("\"x\":1", "a member"),
+        ("\"duration\":1e13", "too many seconds"), ("\"attempts\":\"2\"", "a number"),
+        ("\"x\":1", "a member"),
     ])
     func `a row that can't be is refused`(member: String, what: String) throws {
         let whole = [
@@ -122,8 +123,8 @@ import Testing
         )
         #expect(
             try text(event)
-                == #"{"attempt":2,"fraction":0.25,"previousVersion":"1.1-2","kind":"failed","name":"Library","#
-                + #""note":"\"1/4\"","duration":1.5,"version":"1.4"}"#
+                == #"{"attempt":2,"duration":1.5,"fraction":0.25,"kind":"failed","name":"Library","#
+                + #""note":"\"1/4\"","previousVersion":"1.1-2","version":"1.4"}"#
         )
         let again = try roundTrip(event)
         #expect(again.version == version("1.4"))
@@ -159,14 +160,14 @@ import Testing
             try text(status)
                 == #"{"appVersion":"1.1","attempted":[{"appVersion":"1.4","attempts":2,"awaitsRestore":false,"#
                 + #""deaths":2,"isUnderWay":false,"version":"1.3"}],"baseline":"1.0","history":["#
-                + #"{"appVersion":"1.3","attempts":1,"finishedAt":"2026-11-20T03:54:28Z","previousVersion":"1.0","#
-                + #""duration":0.0123,"version":"1.1"},{"appVersion":"1.3","attempts":4,"#
-                + #""finishedAt":"2026-11-20T03:54:29Z","previousVersion":"1.1","duration":2,"version":"1.1-1"}],"#
+                + #"{"appVersion":"1.3","attempts":1,"duration":0.0123,"finishedAt":"2026-11-20T03:54:28Z","#
+                + #""previousVersion":"1.0","version":"1.1"},{"appVersion":"1.3","attempts":4,"duration":2,"#
+                + #""finishedAt":"2026-11-20T03:54:29Z","previousVersion":"1.1","version":"1.1-1"}],"#
                 + #""interruption":{"appVersion":"1.4","attempts":3,"awaitsRestore":false,"#
                 + #""checkpoint":"/Users/me/row 7","checkpointAppVersion":"1.3","deaths":1,"#
                 + #""failure":"The disk is full.","isUnderWay":false,"progress":0.45,"#
                 + #""startedAt":"2026-11-21T03:54:28Z","version":"1.2"},"lastRunVersion":"1.1-1","#
-                + #""launchedVersion":"1.4","name":"Library","minimumAppVersion":"1.2","requiredAppVersion":"1.2","#
+                + #""launchedVersion":"1.4","minimumAppVersion":"1.2","name":"Library","requiredAppVersion":"1.2","#
                 + #""stateFile":"\#(folder.stateFile)"}"#
         )
         #expect(try roundTrip(status).description == status.description)

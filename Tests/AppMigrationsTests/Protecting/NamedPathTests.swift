@@ -112,7 +112,7 @@ import Testing
             let error = try #require(throws: MigrationError.self) {
                 try MigrationManager(named: "Library", currentVersion: "1.1", stateDirectory: "state")
             }
-            #expect(error.code == .stateUnreadable)
+            #expect(error.code == .unusableDirectory)
             #expect(
                 error.description
                     == "The state directory \"state\" of manager \"Library\" can't be used: it is relative, and Invalid or "
@@ -132,7 +132,7 @@ import Testing
             let error = try #require(throws: MigrationError.self) {
                 try MigrationManager(named: "Library", currentVersion: "1.1")
             }
-            #expect(error.code == .stateUnreadable)
+            #expect(error.code == .unusableDirectory)
             #expect(
                 error.description.contains(
                     "the default can't be named, Invalid or incomplete multibyte or wide character (getenv, errno 84)"

@@ -126,7 +126,7 @@ import Testing
                 == "The state directory \"\(shown)\" of manager \"Library\" can't be used: \(reason). "
                 + "Nothing was run or written. Pass the path of a folder as stateDirectory:."
         )
-        #expect(error.code == .stateUnreadable)
+        #expect(error.code == .unusableDirectory)
     }
 
     @Test(arguments: ["1.x", ""])

@@ -19,7 +19,7 @@ import Testing
         (#"{"lastRunVersion":"1."}"#, "expected a version at byte 19"),
         (#"{"lastRunVersion":null}"#, "expected a string at byte 18"),
         (#"{"baseline":"1","baseline":"1"}"#, "expected a key that wasn't there before at byte 17"),
-        (#"{"interruption":{}}"#, "expected an object with all its keys at byte 15"),
+        (#"{"interruption":{}}"#, "expected an object with all its keys at byte 16"),
         (#"{"x":1,}"#, "expected a key at byte 7"), (#"{"x" 1}"#, "expected a colon at byte 5"),
         (#"{"x":1 "y":2}"#, "expected a comma or the end of the list at byte 7"),
         (#"{"x":01}"#, "expected a number at byte 5"), (#"{"x":tru}"#, "expected a value at byte 5"),

@@ -110,7 +110,7 @@ import Testing
     @Test(arguments: ["~", "~/Library/Migrations", "~root/Migrations"])
     func `a directory that begins with a tilde is refused`(directory: String) throws {
         let error = try refusal(directory)
-        #expect(error.code == .stateUnreadable)
+        #expect(error.code == .unusableDirectory)
         #expect(
             error.description
                 == "The state directory \"\(directory)\" of manager \"Library\" can't be used: ~ at its beginning means the "
@@ -132,7 +132,7 @@ import Testing
     ) throws {
         try folder.makeFolder(folder.path + "/Application Support")
         let error = try refusal(folder.path + "/" + path)
-        #expect(error.code == .stateUnreadable)
+        #expect(error.code == .unusableDirectory)
         #expect(
             error.description
                 == "The state directory \"\(folder.path)/\(path)\" of manager \"Library\" can't be used: it is "

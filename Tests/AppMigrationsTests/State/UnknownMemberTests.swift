@@ -82,8 +82,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (#""minimumAppVersion":"1","minimumAppVersion":"1""#, "a key that wasn't there before at byte 21"),
-        (#""minimumAppVersion":null"#, "a string at byte 16"),
+        (#""minimumAppVersion":"1","minimumAppVersion":"1""#, "a key that wasn't there before at byte 26"),
+        (#""minimumAppVersion":null"#, "a string at byte 21"),
         (#""attempted":[{"progress":1.5}]"#, "a number from 0 to 1 at byte 26"),
         (#""attempted":[{"progress":-0.1}]"#, "a number from 0 to 1 at byte 26"),
         (#""attempted":[{"checkpoint":7}]"#, "a string at byte 28"),

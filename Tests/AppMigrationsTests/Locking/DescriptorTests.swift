@@ -47,7 +47,7 @@ import Testing
             let manager = try ForkTests.manager(path)
             var before: [Int32] = []
             var opened: [Int32] = []
-            try manager.whenMigrating(toVersion: "1.1", protecting: [path + "/data"]) {
+            try manager.whenMigrating(toVersion: "1.1") {
                 before = (3..<256).filter(isOpen)
                 closeAllDescriptors()
                 for _ in 1...8 { opened.append(open(path + "/data", O_RDONLY)) }

@@ -176,7 +176,9 @@ import Testing
         )
         let state = try locked.existing()
         // With the lock this restore would remove the file.
-        for part in ["absent", "entries-0"] { try folder.makeFolder("state/Library.migrations.snapshot/0/" + part) }
+        for part in ["absent", "entries-0"] {
+            try folder.makeFolder("state/Library.migrations.snapshot/0/" + part)
+        }
         try folder.setMode(0o700, of: folder.state.snapshot)
         let data = SnapshotList.Path(relative: "../data", identity: nil, isElsewhere: false)
         let list = SnapshotList(manager: "Library", stateFolder: try folder.resolved("state"), paths: [data])
@@ -185,8 +187,8 @@ import Testing
         _ = try folder.manager(upgradingTo: "1.1")
         let before = try folder.read("state/Library.migrations.json")
         #expect(throws: SaveFailure.self) { try locked.save(state) }
-        let refusal = #expect(throws: MigrationError.self) { try locked.restore(version("1.1")) }
-        #expect(refusal?.description.contains("Library.migrations.lock") == true)
+        let error = #expect(throws: MigrationError.self) { try locked.restore(version("1.1")) }
+        #expect(error?.underlyingError is LockLoss)
         #expect(throws: MigrationError.self) { try locked.remove() }
         locked.discardSnapshot(nil)
         #expect(log.lines == ["leftoverNotRemoved"])

@@ -152,7 +152,12 @@ import Testing
         let path = try scratch.write("old\n", to: "data")
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, name = name as String] in
             let folder = FilePaths.parent(path) + "/state"
-            let manager = try MigrationManager(named: name, currentVersion: "1.1", firstRun: .everything, stateDirectory: folder)
+            let manager = try MigrationManager(
+                named: name,
+                currentVersion: "1.1",
+                firstRun: .everything,
+                stateDirectory: folder
+            )
             try manager.whenMigrating(toVersion: "1.1", protecting: [path]) {
                 try append("changed", to: path)
                 die()
@@ -167,7 +172,11 @@ import Testing
         }
         #expect(try abandon() == location.snapshot)
         #expect(try abandon() == nil)
-        let manager = try MigrationManager(named: name, currentVersion: "1.1", stateDirectory: scratch.state.path)
+        let manager = try MigrationManager(
+            named: name,
+            currentVersion: "1.1",
+            stateDirectory: scratch.state.path
+        )
         #expect(throws: MigrationError.self) {
             try manager.whenMigrating(toVersion: "1.1", protecting: [path]) { context in
                 #expect(context.attempt == 2)
@@ -179,6 +188,24 @@ import Testing
         #expect(try scratch.read("data") == "old\nchanged\n")
         #expect(try scratch.read(location.snapshot + "/0/item") == "old\n")
         #expect(!scratch.exists(location.snapshot + "-2"))
+    }
+
+    @Test func `it waits for the lock no longer than it may`() async throws {
+        try await ProtectedPathTests.die(in: scratch, having: "old\n")
+        let lock = try #require(
+            try FileLock.ifFree(StateLocation(name: "Library", directory: scratch.state.path))
+        )
+        let abandon = {
+            try MigrationManager.abandonRestore(
+                named: "Library",
+                stateDirectory: scratch.state.path,
+                lockTimeout: .inVain
+            )
+        }
+        let error = #expect(throws: MigrationError.self) { try abandon() }
+        #expect(error?.code == .lockTimeout)
+        lock.unlock()
+        #expect(try abandon() != nil)
     }
 
     @Test func `a name that is none, a damaged state and a closure of the same state are refused`() throws {

@@ -33,7 +33,10 @@ import Testing
         #expect(events.contains { $0.note == "copying \(folder)/large" })
     }
 
-    @Test func `copying tells of each percent with the file that is concerned, and putting back is told once`() throws {
+    @Test
+    func `copying tells of each percent with the file that is concerned, and putting back is told once`()
+        throws
+    {
         let folder = try Self.fill(scratch)
         let events = Events()
         _ = try scratch.manager(upgradingTo: "1.0")

@@ -39,6 +39,47 @@ import Testing
         #expect(error.description.contains("the state directory is in it"))
     }
 
+    @Test func `a folder that holds the state of a manager is refused`() throws {
+        try scratch.write("old", to: "data/notes")
+        let inside = scratch.file("data/in")
+        _ = try MigrationManager(named: "Inner", currentVersion: "1", stateDirectory: inside)
+        for path in ["data", "data/in/Inner.migrations.json"] {
+            let error = try scratch.manager(upgradingTo: "1.1").refusal(protecting: scratch.file(path))
+            let reason =
+                "the state of a manager is in it, \(try scratch.resolved("data/in/Inner.migrations.json"))"
+            #expect(error.description.contains(reason), "\(error)")
+        }
+        try scratch.expectNoCopies()
+    }
+
+    /// Else its migrations would run twice.
+    @Test func `a state that was made inside protected files is kept with the copies, and told`() throws {
+        try scratch.write("old", to: "data/notes")
+        let told = Log()
+        let options = MigrationManager.Options {
+            if $0.kind == .leftoverNotRemoved { told.add($0.error?.description ?? "") }
+        }
+        let error = try scratch.fail(protecting: [scratch.file("data")], options: options) {
+            _ = try MigrationManager(
+                named: "Inner",
+                currentVersion: "1",
+                stateDirectory: scratch.file("data/in")
+            )
+        }
+        #expect(error.code == .migrationFailed)
+        #expect(try scratch.names("data") == ["notes"])
+        let kept = try #require(try scratch.kept())
+        #expect(scratch.exists(kept + "/0/replaced/in/Inner.migrations.json"))
+        #expect(
+            told.lines == [
+                "Copies of files that a migration of manager \"Library\" protected were in \(scratch.state.snapshot) with what "
+                    + "can't be removed: the state of a manager, or a name that no path can give. They are kept in "
+                    + "\(scratch.file(kept)), and this library puts nothing of them back and removes nothing. Compare them with "
+                    + "the data, then remove the folder."
+            ]
+        )
+    }
+
     @Test(arguments: ["fifo", "folder"])
     func `a special file is refused before anything runs`(name: String) throws {
         try scratch.makeFolder("folder")
@@ -97,7 +138,7 @@ import Testing
         for _ in 0..<2 {
             let error = #expect(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }
             #expect(error?.code == .protectionFailed)
-            #expect(try error?.description.contains(scratch.resolved("data")) == true)
+            #expect(error?.path == scratch.state.snapshot)
             #expect(try scratch.read("data") == "old\nchanged\n")
         }
         try FileManager.default.moveItem(atPath: scratch.file("away"), toPath: scratch.state.snapshot)

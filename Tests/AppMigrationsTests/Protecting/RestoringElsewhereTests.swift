@@ -69,22 +69,23 @@ import Testing
     }
 
     /// There is no place for it beside the copies, so the restore waits until it was moved away.
-    @Test func `a state that the closure made on another file system is not removed`() throws {
+    @Test(arguments: ["", "inner/"])
+    func `a state that the closure made on another file system is not removed`(folder: String) throws {
         try withTemporaryDirectory(in: TemporaryDirectory.memory) { other throws in
             try Self.fill(other)
-            let inner = other.file("folder/inner")
             let error = try scratch.fail(protecting: [other.file("folder")]) {
-                try library("1.1", in: inner).whenMigrating(toVersion: "1.1") {}
+                let manager = try library("1.1", in: other.file("folder/" + folder))
+                try manager.whenMigrating(toVersion: "1.1") {}
             }
-            let name = "/Library.migrations.json"
+            let name = folder + "Library.migrations.json"
             // Where the folder for temporary files is in memory too.
             if error.code == .migrationFailed {
                 let kept = try #require(try scratch.kept())
-                return #expect(scratch.exists(kept + "/0/replaced/inner" + name))
+                return #expect(scratch.exists(kept + "/0/replaced/" + name))
             }
             #expect(error.code == .protectionFailed)
-            #expect(other.exists(inner + name))
-            try other.remove(inner)
+            #expect(other.exists("folder/" + name))
+            try other.remove("folder/" + name)
             _ = try scratch.manager(upgradingTo: "1.1")
             try Self.expectOld(other)
         }

@@ -64,7 +64,8 @@ import Testing
     }
 
     @Test(arguments: ["file", "link to nowhere", "link to a file"])
-    func `what took the place of the folder that holds a file has to be moved away first`(kind: String) throws {
+    func `what took the place of the folder that holds a file has to be moved away first`(kind: String) throws
+    {
         let path = try scratch.write("old", to: "data/inner/file")
         try scratch.write("other", to: "other/one")
         let error = try scratch.fail(protecting: [path]) {

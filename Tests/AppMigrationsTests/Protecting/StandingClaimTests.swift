@@ -72,7 +72,7 @@ import Testing
         #expect(
             error?.description
                 == "The lock of manager \"Library\", \(scratch.state.lockFile), could not be taken: whether a closure is running "
-                + "can't be told from \(scratch.state.snapshot), \(Platform.text(ofError: ELOOP)) (open, errno \(ELOOP)). "
+                + "can't be told from \(scratch.state.snapshot), \(scratch.state.snapshot)/kept: \(Platform.text(ofError: ELOOP)) (lstat, errno \(ELOOP)). "
                 + "Nothing was run and the state is unchanged. Make that folder readable for this process and start "
                 + "again."
         )

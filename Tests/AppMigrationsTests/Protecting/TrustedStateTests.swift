@@ -80,13 +80,16 @@ import Testing
         #expect(try scratch.read("state/Library.migrations.snapshot/0/item") == "old\n")
     }
 
-    /// As on Apple's systems, where each user's group is `staff`. Only the folder of the copies counts.
+    /// Only the folder of the copies counts: on Apple's systems the group of each user is `staff`.
     @Test(arguments: [0o775, 0o777, 0o1777] as [mode_t], [true, false])
-    func `a closure that opens its container to others is put back`(mode: mode_t, isKilled: Bool) async throws {
+    func `a closure that opens its container to others is put back`(mode: mode_t, isKilled: Bool) async throws
+    {
         try scratch.write("old\n", to: "data")
         _ = try scratch.manager(upgradingTo: "1.1")
         let open = { (path: String) throws in
-            for name in ["", "/data", "/state", "/state/Library.migrations.json", "/state/Library.migrations.lock"] {
+            for name in [
+                "", "/data", "/state", "/state/Library.migrations.json", "/state/Library.migrations.lock",
+            ] {
                 try #require(chmod(path + name, mode) == 0)
             }
         }
@@ -103,7 +106,10 @@ import Testing
         }
         #expect(try scratch.read("data") == "old\n")
         // Nor does a folder for everybody refuse the next one.
-        try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {}
+        try scratch.manager(upgradingTo: "1.1").whenMigrating(
+            toVersion: "1.1",
+            protecting: [scratch.file("data")]
+        ) {}
     }
 
     private static func die(_ scratch: TemporaryDirectory, protecting path: String) async {
@@ -165,11 +171,8 @@ import Testing
         await #expect(processExitsWith: .success) {
             let scratch = try TemporaryDirectory()
             try scratch.makeFolder("closed/app/state")
-            try #require(chmod(scratch.file("closed"), 0) == 0)
-            if geteuid() == 0 {
-                try #require(chown(scratch.path, 65_534, 65_534) == 0)
-                try #require(setgid(65_534) == 0 && setuid(65_534) == 0)
-            }
+            try scratch.setMode(0, of: "closed")
+            try scratch.becomeNobody(but: "closed")
             try scratch.write("half", to: "app/folder/data")
             let snapshot = scratch.file("app/state/Library.migrations.snapshot")
             try scratch.write("old", to: snapshot + "/0/item")

@@ -46,7 +46,8 @@ import Testing
         let inner = try scratch.resolved("data/inner")
         #expect(error.path?.hasPrefix(inner) == true)
         let reason =
-            kind == "deep" ? ": File name too long (" : "leads to a name that is no UTF-8, so no path can name it. "
+            kind == "deep"
+            ? ": File name too long (" : "leads to a name that is no UTF-8, so no path can name it. "
         #expect(error.description.contains(reason), "\(error)")
         try scratch.expectNoCopies()
         try Self.remove(scratch.file("data"))

@@ -27,7 +27,7 @@ extension TemporaryDirectory {
     ) throws {
         let error = try fail(protecting: paths, options: options, change: change)
         #expect(error.code == .migrationFailed, "\(error)")
-        #expect(error.underlyingError is Refusal)
+        #expect(error.underlyingError is Refusal, "\(error)")
         #expect(
             error.description.hasSuffix("next manager. The protected files are what they were before it.")
         )
@@ -38,7 +38,8 @@ extension TemporaryDirectory {
 
     /// Expects that no copy stays after a migration.
     func expectNoCopies() throws {
-        #expect(try state.names() == ["Library.migrations.json", "Library.migrations.lock"])
+        let own = try state.names().filter { $0.hasPrefix("Library") }
+        #expect(own == ["Library.migrations.json", "Library.migrations.lock"])
     }
 
     /// The folder with the copies that were moved aside.
@@ -49,7 +50,8 @@ extension TemporaryDirectory {
     /// Gives the rights of root away, where the tests run as root, and what is in the folder with them.
     func becomeNobody(but names: String...) throws {
         if geteuid() != 0 { return }
-        for name in try FileManager.default.subpathsOfDirectory(atPath: path) + [""] where !names.contains(name) {
+        for name in try FileManager.default.subpathsOfDirectory(atPath: path) + [""]
+        where !names.contains(name) {
             try #require(lchown(file(name), 65_534, 65_534) == 0)
         }
         #if os(Linux)

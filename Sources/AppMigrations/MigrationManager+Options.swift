@@ -28,9 +28,8 @@ extension MigrationManager {
 
         /// Called on the thread of the caller for everything that a log or a progress display wants to know.
         ///
-        /// A handler that declares a migration of the same state gets `nested`. But for `waiting` and `failed` the lock is held
-        /// meanwhile: one that waits for another thread which does so waits for itself.
-        /// While files are put back, a handler of `progressed` that waits for another thread which makes a manager does so too.
+        /// A handler that declares a migration of the same state gets `nested`. Don't block in the handler on a thread that declares
+        /// one: the lock is held, but for the events `waiting` and `failed`, so both would wait for ever.
         public var onEvent: (@Sendable (MigrationEvent) -> Void)?
 
         /// Without arguments: waits as long as it takes, tries without limit, upgrades from every version, may write, and has no

@@ -48,9 +48,10 @@ extension MigrationManager {
     /// Gives up putting protected files back: they stay as they are, and their copies are kept.
     ///
     /// For a recovery screen: every start throws `protectionFailed`, because the files can't be put back, and the reason can't be
-    /// mended. The copies move to a folder beside the state, which this library never touches again. The
-    /// migration stays pending, and the next start runs its closure on the files as they are, with
-    /// ``MigrationContext/isRetry``; the app can copy from that folder before.
+    /// mended. The copies move to a folder beside the state, or stay at their place with a mark where they can't be moved. This
+    /// library never touches them again. The migration stays pending, and the next start runs its closure on the files as they are,
+    /// with ``MigrationContext/isRetry``; the app can copy from that folder before. A manager that was refused for files of this
+    /// one gets them then.
     ///
     /// It works in every version of the app, and makes nothing where nothing waits to be put back. It waits for the lock.
     ///
@@ -59,10 +60,11 @@ extension MigrationManager {
     ///   - stateDirectory: The path of the folder for the state, as for the manager.
     ///   - lockTimeout: How long to wait for the lock; `nil` waits as long as it takes.
     /// - Returns: The folder with the copies: `0/item` is what the first path of `protecting:` named, `1/item` the second,
-    ///   of those that stood in no other; `0/absent` says that nothing was there. `nil` where nothing waits to be put back,
-    ///   or the copies are lost.
-    /// - Throws: ``MigrationError`` with the code `invalidName`, `unusableDirectory`, `nested`, `lockTimeout`, `stateUnreadable`, `stateCorrupted`,
-    ///   `stateFromNewerFormat`, `stateNotSaved` or `protectionFailed`. Nothing is lost then; call it again.
+    ///   of those that stood in no other; `0/absent` says that nothing was there. Where the restore had begun, an item that is
+    ///   missing has been put back. `nil` where nothing waits to be put back, or the copies are lost.
+    /// - Throws: ``MigrationError`` with the code `invalidName`, `unusableDirectory`, `nested`, `lockTimeout`, `cancelled`,
+    ///   `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat`, `stateNotSaved` or `protectionFailed`. Nothing is lost
+    ///   then; call it again.
     public static func abandonRestore(
         named name: String = "default",
         stateDirectory: String? = nil,

@@ -13,7 +13,7 @@ package enum FilePaths {
         return parts.joined(separator: "/")
     }
 
-    /// Where an intent's path leads from a state directory without links.
+    /// Where a listed path leads from a state directory without links.
     static func absolute(_ relative: String, from folder: String) -> String {
         var parts = components(folder)
         for component in components(relative) {

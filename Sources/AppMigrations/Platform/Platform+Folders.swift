@@ -69,7 +69,7 @@ extension Platform {
     package static func names(in directory: String, strictly: Bool = false) throws(SystemCallError)
         -> [String]
     {
-        let descriptor = try openDirectory(directory)
+        let descriptor = try at(directory) { () throws(SystemCallError) in try openDirectory(directory) }
         guard let stream = fdopendir(descriptor) else {
             let error = failure("fdopendir", directory)
             closeAfterReading(descriptor)

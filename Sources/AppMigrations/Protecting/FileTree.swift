@@ -82,8 +82,8 @@ struct FileTree {
     /// The path of a manager's state in the tree, if there is one.
     var state: String? {
         let suffix = StateLocation.suffix.description.utf8.reversed()
-        let found = entries.first { $0.status.kind == .file && $0.path.utf8.reversed().starts(with: suffix) }
-        return found.map { top + $0.path }
+        let files = entries.lazy.filter { $0.status.kind == .file }.map { top + $0.path }
+        return files.first { $0.utf8.reversed().starts(with: suffix) }
     }
 }
 

@@ -56,6 +56,10 @@ struct PutBack {
             try setAside(place, as: copies + "/replaced")
             try Platform.makeDirectory(place)
         }
+        // The folder stays, and gets back what it had of its own: a folder's time changes with what is in it.
+        let model = copies + "/model"
+        if try !stands(model) { try Platform.makeDirectory(model) }
+        try Platform.copyAttributes(ofFolder: copies + "/item", to: model)
         let replaced = copies + "/replaced.entries"
         if try !stands(replaced) { try Platform.makeDirectory(replaced) }
         for name in try Platform.names(in: place, strictly: true) {
@@ -72,13 +76,14 @@ struct PutBack {
         let items = copies + "/item.entries"
         let spent = copies + "/spent"
         if try !stands(spent) { try Platform.makeDirectory(spent) }
+        for folder in [items, place] { try open(folder, FileStatus(ofEntry: folder)) }
         for name in try Platform.names(in: items, strictly: true) {
             try setAside(place + "/" + name, as: copies + "/replaced.entries/" + name)
             try move(items + "/" + name, to: place + "/" + name, orSpend: spent + "/" + name)
             try synchronize(place)
             try Platform.synchronizeDirectory(items)
         }
-        try Platform.copyAttributes(ofFolder: items, to: place)
+        try Platform.copyAttributes(ofFolder: copies + "/model", to: place)
         try Platform.replace(copies + "/item.spent", with: items)
         try synchronize(place)
     }

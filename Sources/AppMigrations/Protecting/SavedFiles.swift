@@ -143,21 +143,25 @@ struct SavedFiles {
 
     /// Refuses a place that isn't where it was when the copies were made.
     private func refuseOtherPlace(_ place: String, isElsewhere: Bool, _ base: String) throws {
-        if try Snapshot.holds(place, base) {
-            throw location.protection(.restoring, version, at: place, "the state directory is in \(place)")
-        }
         var above = FilePaths.parent(place)
         while above != "/", try Platform.status(above) == nil { above = FilePaths.parent(above) }
         if try Platform.status(above)?.kind == .file {
             let reason: Message = "\(above) is a file, and was a folder when the copy was made; move it away"
             throw location.protection(.restoring, version, at: above, reason)
         }
-        if try !Platform.resolved(above).utf8.elementsEqual(above.utf8) {
-            let reason: Message =
-                """
-                \(above) is a link that was put there since the copy was made; remove it, or put the folder that it leads to in its place
-                """
-            throw location.protection(.restoring, version, at: above, reason)
+        while above != "/" {
+            if try Platform.status(above)?.kind == .link {
+                let reason: Message =
+                    """
+                    \(above) is a link that was put there since the copy was made; remove it, or put the folder that it leads to \
+                    in its place
+                    """
+                throw location.protection(.restoring, version, at: above, reason)
+            }
+            above = FilePaths.parent(above)
+        }
+        if try Snapshot.holds(place, base) {
+            throw location.protection(.restoring, version, at: place, "the state directory is in \(place)")
         }
         if try Snapshot.isElsewhere(place, from: base) != isElsewhere {
             let reason: Message =

@@ -38,6 +38,8 @@ extension Snapshot {
         for path in paths { reached.formUnion(try Self.identities(path)) }
         for name in try Platform.names(in: stateFolder) where name.contains(StateLocation.snapshotSuffix) {
             let folder = (stateFolder == "/" ? "" : stateFolder) + "/" + name
+            // What was given up, or found beside a lost state, is nobody's any more.
+            if try Platform.status(folder + "/" + StateLocation.keptMark) != nil { continue }
             guard let list = try SnapshotList.read(in: folder),
                 !list.manager.utf8.elementsEqual(location.name.utf8),
                 let place = try shared(list, reached)

@@ -11,9 +11,10 @@ extension MigrationContext {
     /// }
     /// ```
     ///
-    /// Name the folder, not each of its files. A folder is synchronized with everything in it, a link as what it leads to, a file with what SQLite keeps beside it,
-    /// and the folders above too, so that new names and removed ones are durable as well. Where the closure
-    /// removed something, name the folder that held it. What a database committed with `synchronous=FULL` needs no call.
+    /// Name the folder, not each of its files. A folder is synced with everything in it, a link as what it leads to, and a file
+    /// with what SQLite keeps beside it. The folders above are synced too, so that new names and removed ones are durable as well.
+    /// Where the closure removed something, name the folder that held it. What a database committed with `synchronous=FULL` needs
+    /// no call.
     ///
     /// - Parameter paths: Paths of files and folders, absolute or relative to the working directory.
     /// - Throws: ``MigrationError`` with the code `stateNotSaved`, naming the path. Let the closure throw it: the migration

@@ -20,7 +20,7 @@ public struct MigrationEvent: Sendable {
     /// How much of the migration, or of the copy, is done, from 0 to 1; with ``Kind/progressed``.
     public let fraction: Double?
 
-    /// What is being done; with ``Kind/progressed``, where the closure says it, and for each file that is copied or put back.
+    /// What is being done; with ``Kind/progressed``, where the closure says it, and for each file that is copied.
     ///
     /// With ``Kind/waiting`` in a fleet, the host for which this one waits.
     public let note: String?
@@ -31,7 +31,7 @@ public struct MigrationEvent: Sendable {
     /// What went wrong; with ``Kind/failed`` and ``Kind/leftoverNotRemoved``.
     public let error: MigrationError?
 
-    /// Whether ``Kind/progressed`` comes from the library itself, which copies what `protecting:` names or puts it back.
+    /// Whether ``Kind/progressed`` comes from the library itself, which copies what `protecting:` names.
     ///
     /// The fraction is that of the copy alone then, and ``note`` names a file of the app: show neither as what the migration says
     /// of itself.
@@ -91,10 +91,10 @@ extension MigrationEvent {
         public static var started: Kind { Kind("started") }
 
         /// A closure called `MigrationContext.reportProgress(_:note:)`, or `saveCheckpoint(_:progress:)` with a progress; before
-        /// `started` or after the closure, another part of what `protecting:` names is copied or put back.
+        /// `started`, another part of what `protecting:` names is copied.
         ///
-        /// For files the fraction is that of the copy alone, told at most at each percent, and the note begins with `copying` or
-        /// `putting back` and names the file.
+        /// For files the fraction is that of the copy alone, told at most at each percent, and the note begins with `copying` and
+        /// names the file. A restore renames, and tells of itself by ``restored`` alone.
         public static var progressed: Kind { Kind("progressed") }
 
         /// A closure returned and its version is recorded.
@@ -109,8 +109,8 @@ extension MigrationEvent {
         /// Copies of protected files are still there: they could not be removed, or were put aside.
         ///
         /// Where they are no longer needed, the next holder of the lock tries again to remove them. Where a first run finds them,
-        /// the state that listed them was lost: it moves them to a folder beside the state, which
-        /// ``MigrationError/path`` names. The library puts nothing of them back and removes nothing.
+        /// the state that asked for them was lost: it moves them to a folder beside the state, or marks them where they can't be
+        /// moved. ``MigrationError/path`` names the folder. The library puts nothing of them back and removes nothing.
         public static var leftoverNotRemoved: Kind { Kind("leftoverNotRemoved") }
     }
 }

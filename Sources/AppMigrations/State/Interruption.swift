@@ -5,7 +5,7 @@ package struct Interruption: Equatable, Sendable {
     package internal(set) var attempts: Int
     /// How many processes of `appVersion` died in it before this one.
     package internal(set) var deaths: Int
-    /// Whether a snapshot holds files that are to be put back; its own list says which.
+    /// Whether a snapshot holds files that are to be put back; the list in it says which.
     var isProtecting: Bool
     package internal(set) var appVersion: AppVersion
     var startedAt: Int64

@@ -46,8 +46,8 @@ extension MigrationState {
     /// The text in at most `limit` bytes; `nil` when it doesn't fit.
     ///
     /// Half of them are for the history, whose oldest rows go when it takes more: a thousand rows do with versions of more
-    /// than a hundred characters. What else a state holds never makes them go, since a row that is gone for good would be
-    /// missed long after a list of protected paths.
+    /// than a hundred characters. What else a state holds never makes them go, since a
+    /// row that is gone is gone for good.
     func document(limit: Int) -> [UInt8]? {
         var rows = history.map(\.json)[...]
         var size = rows.reduce(0) { $0 + $1.utf8.count + Self.rowSeparator.utf8.count }

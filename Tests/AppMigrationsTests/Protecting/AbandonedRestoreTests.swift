@@ -143,53 +143,6 @@ import Testing
         #expect(try String(contentsOfFile: folder + "/0/item", encoding: .utf8) == "old\n")
     }
 
-    /// With its suffix the new name of the copies is longer than file systems take.
-    @Test(arguments: [false, true])
-    func `copies that can't be moved aside stay, and the next ones get another place`(isFirstRefused: Bool)
-        async throws
-    {
-        let name = String(repeating: "n", count: StateLocation.nameLimit)
-        let path = try scratch.write("old\n", to: "data")
-        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, name = name as String] in
-            let folder = FilePaths.parent(path) + "/state"
-            let manager = try MigrationManager(
-                named: name,
-                currentVersion: "1.1",
-                firstRun: .everything,
-                stateDirectory: folder
-            )
-            try manager.whenMigrating(toVersion: "1.1", protecting: [path]) {
-                try append("changed", to: path)
-                die()
-            }
-        }
-        let location = StateLocation(name: name, directory: scratch.state.path)
-        let abandon = { try MigrationManager.abandonRestore(named: name, stateDirectory: scratch.state.path) }
-        if isFirstRefused {
-            try scratch.makeFolder(location.temporary)
-            #expect(throws: MigrationError.self, performing: abandon)
-            try scratch.remove(location.temporary)
-        }
-        #expect(try abandon() == location.snapshot)
-        #expect(try abandon() == nil)
-        let manager = try MigrationManager(
-            named: name,
-            currentVersion: "1.1",
-            stateDirectory: scratch.state.path
-        )
-        #expect(throws: MigrationError.self) {
-            try manager.whenMigrating(toVersion: "1.1", protecting: [path]) { context in
-                #expect(context.attempt == 2)
-                #expect(scratch.exists(location.snapshot + "-2/0/item"))
-                try scratch.write("half", to: "data")
-                throw Refusal()
-            }
-        }
-        #expect(try scratch.read("data") == "old\nchanged\n")
-        #expect(try scratch.read(location.snapshot + "/0/item") == "old\n")
-        #expect(!scratch.exists(location.snapshot + "-2"))
-    }
-
     @Test func `it waits for the lock no longer than it may`() async throws {
         try await ProtectedPathTests.die(in: scratch, having: "old\n")
         let lock = try #require(

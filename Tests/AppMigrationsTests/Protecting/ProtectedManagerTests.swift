@@ -52,7 +52,8 @@ import Testing
     /// What a manager is told that may not protect what `Library` has listed.
     private static func expectTold(_ error: String?, _ name: String, _ path: String, _ isRunning: Bool = true)
     {
-        if name == "Index" {
+        // One that waits to be put back is waited for by nobody: its manager may come later in the same start.
+        if name == "Index", isRunning {
             let text =
                 "lockTimeout Manager \"Index\" waited 0.005 seconds for manager \"Library\", whose migration protects \(path) "
                 + "too. Nothing was run and the state is unchanged. Let that migration finish and start again."

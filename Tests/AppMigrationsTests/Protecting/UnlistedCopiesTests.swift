@@ -86,27 +86,24 @@ import Testing
         #expect(try Self.kept(scratch) == [])
     }
 
-    /// With its suffix the new name of the copies is longer than file systems take.
-    @Test func `where they can't be moved they stay for ever, and the app is told and starts`() throws {
-        let name = String(repeating: "n", count: StateLocation.nameLimit)
-        let location = StateLocation(name: name, directory: scratch.state.path)
-        try scratch.write("old", to: location.snapshot + "/0/item")
-        let told = Log()
-        for round in 0..<2 {
-            let manager = try MigrationManager(
-                named: name,
-                currentVersion: "1.1",
-                firstRun: .everything,
-                stateDirectory: scratch.state.path,
-                options: .init { if $0.kind == .leftoverNotRemoved { told.add($0.error?.path ?? "") } }
-            )
-            let path = try scratch.write("old", to: "data")
-            let ran = try manager.whenMigrating(toVersion: "1.1", protecting: [path]) {}
-            #expect(ran == (round == 0))
-            #expect(told.lines == [location.snapshot])
-            #expect(try scratch.read(location.snapshot + "/0/item") == "old")
-            #expect(!scratch.exists(location.snapshot + "-2"))
+    @Test func `copies with the mark stay, and the next ones get another place`() throws {
+        let location = StateLocation(name: "Library", directory: scratch.state.path)
+        try scratch.write("old", to: "state/Library.migrations.snapshot/0/item")
+        try scratch.makeFolder("state/Library.migrations.snapshot/kept")
+        #expect(try location.snapshotInUse() == location.snapshot + "-2")
+        try scratch.write("v1", to: "data")
+        for version in ["1.1", "1.2"] {
+            let manager = try scratch.manager(upgradingTo: version)
+            let run = { try manager.whenMigrating(toVersion: version, protecting: [scratch.file("data")]) {
+                #expect(scratch.exists("state/Library.migrations.snapshot-2/0/item"))
+                try scratch.write("half", to: "data")
+                if version == "1.2" { throw Refusal() }
+            } }
+            if version == "1.1" { _ = try run() } else { #expect(throws: MigrationError.self) { _ = try run() } }
         }
+        #expect(try scratch.read("data") == "half")
+        #expect(try scratch.read("state/Library.migrations.snapshot/0/item") == "old")
+        #expect(!scratch.exists("state/Library.migrations.snapshot-2"))
     }
 
     @Test(arguments: ["file", "link"])

@@ -62,7 +62,7 @@ import Testing
     }
 
     private static let restoring = """
-        "interruption": { "version": "1.4", "attempts": 1, "deaths": 0, "protected": ["data"], "appVersion": "1.4",
+        "interruption": { "version": "1.4", "attempts": 1, "deaths": 0, "isProtecting": true, "appVersion": "1.4",
           "startedAt": "2026-11-21T03:54:28Z", "failure": null },
         """
 

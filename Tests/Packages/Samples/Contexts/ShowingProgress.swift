@@ -136,7 +136,7 @@ import UIKit
         try await withFolder { folder async throws in
             let died = """
                 {"format":1,"name":"Library","lastRunVersion":"1.0","launchedVersion":"1.4","baseline":"1.0",
-                "interruption":{"version":"1.1","attempts":3,"deaths":2,"protected":[],"appVersion":"1.4",
+                "interruption":{"version":"1.1","attempts":3,"deaths":2,"isProtecting":false,"appVersion":"1.4",
                 "startedAt":"2026-11-21T03:54:28Z","failure":null},"attempted":[],"history":[]}
                 """
             try write(died, to: folder + "/Library.migrations.json")

@@ -23,7 +23,7 @@ import Testing
             #expect(!exists(state))
             let died = """
                 {"format":1,"name":"Library","lastRunVersion":"1.0","launchedVersion":"1.4","baseline":"1.0",
-                "interruption":{"version":"1.1","attempts":1,"deaths":0,"protected":[],"appVersion":"1.4",
+                "interruption":{"version":"1.1","attempts":1,"deaths":0,"isProtecting":false,"appVersion":"1.4",
                 "startedAt":"2026-11-21T03:54:28Z","failure":null},"history":[]}
                 """
             try write(died, to: state)

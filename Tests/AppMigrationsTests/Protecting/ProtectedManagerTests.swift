@@ -148,10 +148,8 @@ import Testing
         try scratch.makeFolder("other")
         try #require(link(scratch.file("data/file"), scratch.file("other/name")) == 0)
         let inner = try Self.other(scratch, name)
-        try scratch.manager(upgradingTo: "1.1").whenMigrating(
-            toVersion: "1.1",
-            protecting: [scratch.file("data/file")]
-        ) {
+        let path = scratch.file("data/file")
+        try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1", protecting: [path]) {
             let error = try inner.refusal(protecting: scratch.file("other/name"))
             #expect(error.description.contains("manager \"Library\" has listed"), "\(error)")
         }
@@ -162,10 +160,8 @@ import Testing
         try scratch.write("old", to: "data")
         try scratch.write("old", to: "database")
         let inner = try Self.other(scratch, name)
-        try scratch.manager(upgradingTo: "1.1").whenMigrating(
-            toVersion: "1.1",
-            protecting: [scratch.file("data")]
-        ) {
+        let path = scratch.file("data")
+        try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1", protecting: [path]) {
             try inner.whenMigrating(toVersion: "1.1", protecting: [scratch.file("database")]) {}
         }
         #expect(inner.lastRunVersion.description == "1.1")
@@ -200,11 +196,7 @@ import Testing
         let error = try inner.refusal(protecting: scratch.file("data"))
         #expect(error.description.contains("make that manager first, or give its files up with"), "\(error)")
         if isAbandoned {
-            let kept = try MigrationManager.abandonRestore(
-                named: "Library",
-                stateDirectory: scratch.state.path
-            )
-            #expect(kept != nil)
+            _ = try MigrationManager.abandonRestore(named: "Library", stateDirectory: scratch.state.path)
         } else {
             _ = try scratch.manager(upgradingTo: "1.1")
         }

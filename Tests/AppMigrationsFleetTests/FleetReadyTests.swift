@@ -21,7 +21,8 @@ import Testing
     }
 
     /// Leaves a migration that threw.
-    private func fail(_ version: String, at current: String = "1.4", minimumAppVersion: String? = nil) async throws
+    private func fail(_ version: String, at current: String = "1.4", minimumAppVersion: String? = nil)
+        async throws
     {
         let host = try await fleet.host("job", at: current)
         #expect(

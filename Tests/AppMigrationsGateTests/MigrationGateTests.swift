@@ -233,7 +233,9 @@ private struct Refused: Error {}
             throw MigrationGate.RequiresAppVersion(version: version, managerName: "Notes")
         }
         for _ in 0..<2 {
-            let error = await #expect(throws: MigrationGate.RequiresAppVersion.self) { try await gate.ready() }
+            let error = await #expect(throws: MigrationGate.RequiresAppVersion.self) {
+                try await gate.ready()
+            }
             #expect(error?.managerName == "Notes")
             guard case .requiresAppVersion(let version) = gate.state else { throw Refused() }
             #expect(version.description == "2.1")

@@ -4,7 +4,7 @@ extension Snapshot {
     private struct Rival {
         let location: StateLocation
         let place: String
-        /// Whether its closure is running, or it is about to; otherwise its files wait to be put back.
+        /// Whether a process is at work on it; otherwise its files wait to be put back.
         let isRunning: Bool
     }
 
@@ -50,7 +50,9 @@ extension Snapshot {
                 return Rival(location: other, place: place, isRunning: true)
             }
             if try StateFile(location: other).readState()?.marks.hasLeftover == true {
-                return Rival(location: other, place: place, isRunning: false)
+                // Between the closure's end and the record the process still has the state's lock.
+                let isRunning = try FileLock.isSigned(other)
+                return Rival(location: other, place: place, isRunning: isRunning)
             }
         }
         return nil

@@ -14,6 +14,7 @@ final class MigrationAttempt {
     /// The state without the intent, and with it.
     let before: MigrationState
     private var intent: MigrationState
+    private var hasWaited = false
 
     /// How long the closure took, once it has ended.
     private(set) var duration: Duration?
@@ -78,7 +79,16 @@ final class MigrationAttempt {
         guard let files else { return nil }
         do {
             let waited = Platform.awake - began
-            return try files.pauseForOthers(waited: waited, timeout: timeout, isAsynchronous: isAsynchronous)
+            let pause = try files.pauseForOthers(
+                waited: waited,
+                timeout: timeout,
+                isAsynchronous: isAsynchronous
+            )
+            if pause != nil, !hasWaited {
+                hasWaited = true
+                locked.send(MigrationEvent(.waiting, location.name, version: version))
+            }
+            return pause
         } catch {
             throw location.protection(.taking, version, error)
         }

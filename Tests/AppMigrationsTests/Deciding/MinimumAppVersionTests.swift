@@ -221,7 +221,8 @@ import Testing
     @Test func `asynchronous migrations raise the floor too`() async throws {
         let manager = try folder.manager("1.4", after: "1.1")
         try await manager.whenMigrating(toVersion: "1.2", minimumAppVersion: "1.2") { await Task.yield() }
-        try await manager.whenMigrating(toVersion: "1.3", minimumAppVersion: "1.3") { _ in await Task.yield() }
+        try await manager.whenMigrating(toVersion: "1.3", minimumAppVersion: "1.3") { _ in await Task.yield()
+        }
         #expect(try folder.manager("1.2").requiredAppVersion == version("1.3"))
     }
 }

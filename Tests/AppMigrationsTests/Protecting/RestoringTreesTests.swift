@@ -66,7 +66,10 @@ import Testing
             try scratch.becomeNobody()
             try scratch.setMode(0o500, of: "above")
             let error = try scratch.manager(upgradingTo: "1.1").refusal(protecting: path)
-            #expect(error.description.contains("this user may not write to \(scratch.file("above"))"), "\(error)")
+            #expect(
+                error.description.contains("this user may not write to \(scratch.file("above"))"),
+                "\(error)"
+            )
             try scratch.expectNoCopies()
         }
     }

@@ -94,12 +94,18 @@ import Testing
         try scratch.write("v1", to: "data")
         for version in ["1.1", "1.2"] {
             let manager = try scratch.manager(upgradingTo: version)
-            let run = { try manager.whenMigrating(toVersion: version, protecting: [scratch.file("data")]) {
-                #expect(scratch.exists("state/Library.migrations.snapshot-2/0/item"))
-                try scratch.write("half", to: "data")
-                if version == "1.2" { throw Refusal() }
-            } }
-            if version == "1.1" { _ = try run() } else { #expect(throws: MigrationError.self) { _ = try run() } }
+            let run = {
+                try manager.whenMigrating(toVersion: version, protecting: [scratch.file("data")]) {
+                    #expect(scratch.exists("state/Library.migrations.snapshot-2/0/item"))
+                    try scratch.write("half", to: "data")
+                    if version == "1.2" { throw Refusal() }
+                }
+            }
+            if version == "1.1" {
+                _ = try run()
+            } else {
+                #expect(throws: MigrationError.self) { _ = try run() }
+            }
         }
         #expect(try scratch.read("data") == "half")
         #expect(try scratch.read("state/Library.migrations.snapshot/0/item") == "old")

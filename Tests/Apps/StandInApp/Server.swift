@@ -114,7 +114,8 @@ extension Server {
         _ manager: MigrationManager,
         _ words: [String]
     ) async throws -> Bool {
-        try await manager.whenMigrating(toVersion: words[3], minimumAppVersion: Self.given(words[5])) { context in
+        try await manager.whenMigrating(toVersion: words[3], minimumAppVersion: Self.given(words[5])) {
+            context in
             await Task.yield()
             try act(context, words)
         }

@@ -62,7 +62,9 @@ import Testing
     func `what is back already stays as the app wrote it, and the rest is put back`(row: Row) async throws {
         try await Self.die(scratch)
         try scratch.makeFolder("state/Library.migrations.snapshot/restoring")
-        try scratch.makeFolder("state/Library.migrations.snapshot/3/replaced.entries")
+        for name in ["replaced.entries", "model"] {
+            try scratch.makeFolder("state/Library.migrations.snapshot/3/" + name)
+        }
         try Self.move(scratch, row.moves)
         for name in row.written { try scratch.write("app", to: name) }
         _ = try scratch.manager(upgradingTo: "1.1")

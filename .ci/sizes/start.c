@@ -1,5 +1,5 @@
-// Counts what a program does between its first call of getppid and the next: the instructions outside of the kernel, the pages
-// and the 64-KiB stretches of the program's own file that they lie in, and the calls of the system.
+// Counts what a program does between its first call of getppid and the next: the instructions outside of the kernel, those of
+// them that lie in the program's own file, and the calls of the system.
 //
 //     start DIRECTORY PROGRAM [ARGUMENT …]
 //
@@ -27,8 +27,6 @@
 #ifndef __x86_64__
 #error "The steps are counted on x86-64: name the registers and the instruction that calls the system for this processor."
 #endif
-
-enum { most_pages = 1 << 16, page = 1 << 12, stretch = 1 << 16 };
 
 static void fail(const char *format, ...) {
     va_list arguments;
@@ -60,7 +58,6 @@ static void find_own(pid_t child, const char *program, uint64_t *low, uint64_t *
     }
     fclose(maps);
     if (*high == 0) fail("the mappings of %s aren't in %s", own, path);
-    if ((*high - *low) / page > most_pages) fail("%s is too large", own);
 }
 
 /// Lets the child go on in the given way, and waits until it stops.
@@ -86,14 +83,6 @@ static void reach_mark(pid_t child) {
         if (signal != (SIGTRAP | 0x80)) fail("the program got signal %d before its first mark", signal);
         if (!entering && registers_of(child).orig_rax == SYS_getppid) return;
     }
-}
-
-static uint64_t touched(const unsigned char *pages, uint64_t size) {
-    uint64_t count = 0;
-    for (uint64_t i = 0; i < most_pages; i += size / page) {
-        count += memchr(pages + i, 1, size / page) != NULL;
-    }
-    return count;
 }
 
 int main(int count, char **arguments) {
@@ -122,14 +111,10 @@ int main(int count, char **arguments) {
     reach_mark(child);
 
     uint64_t low, high, instructions = 0, own = 0, calls = 0;
-    static unsigned char pages[most_pages];
     find_own(child, program, &low, &high);
     for (;;) {
         struct user_regs_struct registers = registers_of(child);
-        if (registers.rip >= low && registers.rip < high) {
-            own++;
-            pages[(registers.rip - low) / page] = 1;
-        }
+        if (registers.rip >= low && registers.rip < high) own++;
         errno = 0;
         long word = ptrace(PTRACE_PEEKTEXT, child, registers.rip, 0);
         if (errno != 0) fail("an instruction can't be read: %s", strerror(errno));
@@ -142,10 +127,7 @@ int main(int count, char **arguments) {
         int signal = go(child, PTRACE_SINGLESTEP, 0);
         if (signal != SIGTRAP) fail("the program got signal %d between its marks", signal);
     }
-    // Whatever page is touched first, the kernel maps the 16 around it that are in memory, so one fault is paid for each stretch.
-    // They are counted from the program's beginning, wherever the kernel put it.
-    printf("instructions %lu\nown %lu\npages %lu\nstretches %lu\ncalls %lu\n", instructions, own, touched(pages, page),
-           touched(pages, stretch), calls);
+    printf("instructions %lu\nown %lu\ncalls %lu\n", instructions, own, calls);
     if (kill(child, SIGKILL) != 0) fail("the program can't be ended: %s", strerror(errno));
     return 0;
 }

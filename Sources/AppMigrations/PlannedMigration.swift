@@ -38,7 +38,9 @@ public struct PlannedMigration: Sendable, CustomStringConvertible {
         /// It lies below the last-run version and never ran here: it was declared too late, and isn't run.
         public static var missed: Kind { Kind("missed") }
 
-        /// Not now: a newer app used this data. It runs after the next upgrade.
+        /// Not now: a newer app used this data.
+        ///
+        /// It runs after the next upgrade.
         public static var heldByDowngrade: Kind { Kind("heldByDowngrade") }
 
         /// Declaring it would throw ``PlannedMigration/error``.

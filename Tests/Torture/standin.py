@@ -66,10 +66,11 @@ class Folder:
         target = tempfile.mkdtemp(prefix=label + "-", dir=scratch)
         subprocess.run(["cp", "-a", self.path + "/.", target], check=True)
         copy = Folder(target)
-        # As if it had died there: a state says where it was when its closure began.
-        if os.path.exists(copy.state_file):
-            with open(copy.state_file, "r+") as file:
-                text = file.read().replace(self.path, target)
+        # As if it had died there: a list says where the state was when its closure began.
+        listing = os.path.join(copy.snapshot, "list")
+        if os.path.exists(listing):
+            with open(listing, "r+b") as file:
+                text = file.read().replace(self.path.encode(), target.encode())
                 file.seek(0)
                 file.truncate()
                 file.write(text)

@@ -1,8 +1,8 @@
 extension MigrationManager {
     /// How long to wait, how often to try, how old data may be, whether only to look, and the handler of events.
     public struct Options: Sendable {
-        /// How long to wait for another process that is migrating, while the machine is awake; `nil` waits as long as it
-        /// takes.
+        /// How long to wait for another process that is migrating, or for another manager that protects the same files, while the
+        /// machine is awake; `nil` waits as long as it takes.
         public var lockTimeout: Duration?
 
         /// How many processes of one app version may die in one migration before the next start throws

@@ -84,7 +84,8 @@ extension MigrationEvent {
 
         private init(_ name: StaticString) { description = name.description }
 
-        /// Another process, or another caller in this one, is migrating; sent once a wait, and in a fleet every ten seconds.
+        /// Another process, or another caller in this one, is migrating, or has files that `protecting:` names; sent once a wait,
+        /// and in a fleet every ten seconds.
         public static var waiting: Kind { Kind("waiting") }
 
         /// A closure is about to run.

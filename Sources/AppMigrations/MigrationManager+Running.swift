@@ -17,9 +17,7 @@ extension MigrationManager {
                 for: declaration.version
             )
             guard let attempt = try begin(declaration, protecting: paths, locked) else { return false }
-            let listed = Platform.awake
             while let pause = try attempt.pauseForOthers(
-                since: listed,
                 timeout: options.lockTimeout,
                 isAsynchronous: false
             ) { Platform.pause(pause) }
@@ -53,9 +51,7 @@ extension MigrationManager {
                 for: declaration.version
             )
             guard let attempt = try begin(declaration, protecting: paths, locked) else { return false }
-            let listed = Platform.awake
             while let pause = try attempt.pauseForOthers(
-                since: listed,
                 timeout: options.lockTimeout,
                 isAsynchronous: true
             ) {

@@ -21,9 +21,7 @@ struct ListLock {
         }
     }
 
-    /// Gives the lock back.
-    ///
-    /// A child that the closure made past the C library's `fork` shares the lock, so closing isn't enough.
+    /// Gives the lock back, which a child made past the C library's `fork` shares: closing isn't enough.
     func end() { Platform.unlock(descriptor) }
 
     /// Whether a process has the lock of the list in the snapshot `folder`; `false` where there is no list.

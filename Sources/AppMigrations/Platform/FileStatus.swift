@@ -19,7 +19,6 @@ package struct FileStatus {
     package let size: Int
     /// The bytes that the file takes; fewer than its size where it has holes, or is compressed.
     let allocated: Int
-    let links: Int
     package let permissions: UInt32
     package let owner: UInt32
     package let group: UInt32
@@ -58,7 +57,6 @@ package struct FileStatus {
         size = Int(status.st_size)
         // stat(2): in units of 512 bytes, whatever st_blksize is.
         allocated = max(0, Int(truncatingIfNeeded: status.st_blocks) &* 512)
-        links = Int(status.st_nlink)
         permissions = UInt32(status.st_mode & 0o7777)
         (owner, group) = (status.st_uid, status.st_gid)
         identity = FileIdentity(

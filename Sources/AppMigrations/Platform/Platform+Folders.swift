@@ -69,9 +69,9 @@ extension Platform {
     package static func names(in directory: String, strictly: Bool = false) throws(SystemCallError)
         -> [String]
     {
-        let descriptor = try at(directory) { () throws(SystemCallError) in try openDirectory(directory) }
+        let descriptor = try openDirectory(directory)
         guard let stream = fdopendir(descriptor) else {
-            let error = failure("fdopendir", directory)
+            let error = failure("fdopendir")
             closeAfterReading(descriptor)
             throw error
         }
@@ -89,10 +89,10 @@ extension Platform {
             if let name {
                 if name != ".", name != ".." { names.append(name) }
             } else if strictly {
-                throw SystemCallError(call: "readdir", errorNumber: EILSEQ, path: directory)
+                throw SystemCallError(call: "readdir", errorNumber: EILSEQ)
             }
         }
-        if errno != 0 { throw failure("readdir", directory) }
+        if errno != 0 { throw failure("readdir") }
         return names
     }
 

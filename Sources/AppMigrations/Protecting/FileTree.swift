@@ -44,7 +44,11 @@ struct FileTree {
             let entry = entries[index]
             index += 1
             if entry.status.kind != .directory { continue }
-            for name in try Platform.names(in: top + entry.path, strictly: true) {
+            let folder = top + entry.path
+            let names = try Platform.at(folder) { () throws(SystemCallError) in
+                try Platform.names(in: folder, strictly: true)
+            }
+            for name in names {
                 let path = entry.path + "/" + name
                 // Another process may have removed it meanwhile, as a connection to a database removes files.
                 guard let status = try Platform.status(top + path) else { continue }

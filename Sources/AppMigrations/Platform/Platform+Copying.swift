@@ -188,28 +188,25 @@ extension Platform {
             if isUnsupported(errno) { return true }
             throw failure("flistxattr")
         }
+        let known = names[..<count].split(separator: 0).map {
+            String(decoding: $0.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        }
         var isKept = true
-        for name in names[..<count].split(separator: 0).map({ Array($0) + [0] }) {
+        for name in known {
             var value = [UInt8](repeating: 0, count: 65_536)
             let size = try retrying("fgetxattr") { fgetxattr(source, name, &value, UInt(value.count)) }
             if fsetxattr(copy, name, value, UInt(size), 0) == 0 { continue }
             // A label that only the system may set says nothing about the data; an access list does.
             if !isUnsupported(errno) { throw failure("fsetxattr") }
-            let text = name.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } } ?? ""
-            if text.hasPrefix("system.posix_acl") { isKept = false }
+            if name.hasPrefix("system.posix_acl") { isKept = false }
         }
         // A copy gets the list that its folder has for new files.
-        for list in ["system.posix_acl_access", "system.posix_acl_default"]
-        where !contains(names[..<count], list) {
+        for list in ["system.posix_acl_access", "system.posix_acl_default"] where !known.contains(list) {
             if fremovexattr(copy, list) == -1, errno != ENODATA, !isUnsupported(errno) {
                 throw failure("fremovexattr")
             }
         }
         return isKept
-    }
-
-    private static func contains(_ names: ArraySlice<CChar>, _ name: String) -> Bool {
-        names.split(separator: 0).contains { $0.elementsEqual(name.utf8.map { CChar($0) }) }
     }
 
     private static func isUnsupported(_ number: Int32) -> Bool {

@@ -27,7 +27,7 @@ import Measuring
 }
 
 @MainActor func measureColdStart() throws {
-    for (count, limit) in [(10, 2.2), (100, 2.6)] {
+    for (count, limit) in [(10, 3.4), (100, 2.6)] {
         let (ours, inC) = (try cold(count), probe("c", try state(count), count))
         let ratio = try pairedRatio(150, { try inside(ours) }, { try inside(inC) })
         report.ratio(
@@ -48,7 +48,7 @@ import Measuring
     report.count("990 versions more: system calls more", Int(calls.1) - Int(calls.0), exactly: 0)
     let allocations = try [10, 1_000].map { try spawn(probe("allocations", try state($0), $0)).output }
     report.count("990 versions more: allocations more", Int(allocations[1] - allocations[0]), exactly: 0)
-    for (count, limit) in [(10, 120.0), (1_000, 180.0)] {
+    for (count, limit) in [(10, 80.0), (1_000, 180.0)] {
         let isStored = try inside(["\(programs)/defaults", "store", "\(count)"]) == 0
         if !isStored { report.fail("to store the user defaults") }
         let (ours, byHand) = (try cold(count), ["\(programs)/defaults", "\(count)"])

@@ -42,9 +42,8 @@ struct Arguments {
         }
     }
 
-    /// The scenarios that are asked for, those of `others` by name; a name that none has is a mistake.
-    func chosen(of scenarios: [any Searchable], orByName others: [any Searchable]) -> [any Searchable] {
-        let scenarios = scenarios + (only.isEmpty ? [] : others)
+    /// The scenarios that are asked for; a name that none has is a mistake.
+    func chosen(of scenarios: [any Searchable]) -> [any Searchable] {
         for name in only where !scenarios.contains(where: { $0.name.contains(name) }) {
             Self.refuse("--only \(name): no scenario has this name")
         }

@@ -9,10 +9,7 @@ ProcessMemory.record(processes: 4) {
     _ = Scenario.firstRun.last.run(ghost)
 }
 let crowds: [any Searchable] = arguments.mode == .walk ? [Scenario.crowd] : []
-let scenarios = arguments.chosen(
-    of: crowds + Scenario.all + FleetScenario.all,
-    orByName: Scenario.awaited
-)
+let scenarios = arguments.chosen(of: crowds + Scenario.all + FleetScenario.all)
 let failures = SystemCheck.failures()
 for sentence in failures { say("The simulated system doesn't do what a system does: \(sentence).") }
 if !failures.isEmpty { end(1) }

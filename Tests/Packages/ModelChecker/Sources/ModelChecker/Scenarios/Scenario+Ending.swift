@@ -44,8 +44,6 @@ extension Scenario {
 }
 
 extension Scenario {
-    static let all = starting + looking + refusing + protecting + [abandoning, losing] + interfering
-
-    /// What the core can't do yet: searched where its name is asked for, and nowhere else.
-    static let awaited = sharing
+    static let all =
+        starting + looking + refusing + protecting + sharing + [abandoning, losing] + interfering
 }

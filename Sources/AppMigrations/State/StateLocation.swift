@@ -80,6 +80,25 @@ package final class StateLocation: Sendable {
         )
     }
 
+    /// An error of this manager; `path` is the state's where none is named.
+    @inline(never)
+    package func error(
+        _ code: MigrationError.Code,
+        _ version: AppVersion? = nil,
+        at path: String? = nil,
+        because cause: (any Error)? = nil,
+        _ message: Message
+    ) -> MigrationError {
+        MigrationError(
+            code,
+            manager: name,
+            version: version,
+            path: path ?? self.path,
+            underlying: cause,
+            message
+        )
+    }
+
     /// Writes the state file's path with its final NUL; gives its length, the NUL included, or 0 when `buffer` is too
     /// short for it.
     ///
@@ -112,5 +131,13 @@ package final class StateLocation: Sendable {
         end &+= suffix.utf8CodeUnitCount
         buffer[end] = 0
         return end &+ 1
+    }
+}
+
+extension Message.Interpolation {
+    /// The manager and its state, as `manager "Library", /path`.
+    @inline(never)
+    package mutating func appendInterpolation(_ location: StateLocation) {
+        appendInterpolation("manager " + location.name.quoted + ", " + location.state)
     }
 }

@@ -27,9 +27,9 @@ import Testing
     }
 
     #if os(Linux)
-    /// As acl(5) has it on the disk: the user 5 may read and write what the group may not.
+    /// As acl(5) has it on the disk: the owner may do all, and the user 5 read and write what the group may not.
     private static let accessList: [UInt8] = [
-        2, 0, 0, 0, 1, 0, 6, 0, 255, 255, 255, 255, 2, 0, 6, 0, 5, 0, 0, 0, 4, 0, 0, 0, 255, 255, 255, 255,
+        2, 0, 0, 0, 1, 0, 7, 0, 255, 255, 255, 255, 2, 0, 6, 0, 5, 0, 0, 0, 4, 0, 0, 0, 255, 255, 255, 255,
         16, 0, 6, 0, 255, 255, 255, 255, 32, 0, 0, 0, 255, 255, 255, 255,
     ]
 

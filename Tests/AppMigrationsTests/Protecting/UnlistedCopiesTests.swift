@@ -62,18 +62,17 @@ import Testing
         #expect(told.lines.count == 1)
     }
 
-    @Test func `copies that the same second moved aside get a number`() async throws {
-        try await Self.lose(scratch)
-        // The real clock, of which the name is made: whatever second the first run has.
-        let now = Date()
-        for second in -1..<100 {
-            let time = now.addingTimeInterval(Double(second)).formatted(.iso8601)
-                .replacing("-", with: "").replacing(":", with: "")
-            try scratch.makeFolder("state/Library.migrations.kept-\(time)")
+    @Test func `copies that the same second moved aside get a number`() throws {
+        let location = StateLocation(name: "Library", directory: scratch.state.path)
+        var names: [String] = []
+        for content in ["first", "second", "third"] {
+            try scratch.write(content, to: "state/Library.migrations.snapshot/0/item")
+            let folder = try #require(try SavedFiles(location, for: nil).keep(from: 0))
+            names.append(String(folder.dropFirst(scratch.state.path.count + 1)))
+            #expect(try scratch.read("state/\(names.last ?? "")/0/item") == content)
         }
-        _ = try scratch.manager(upgradingTo: "1.1")
-        let name = try #require(Self.kept(scratch).first { $0.hasSuffix("Z-2") })
-        #expect(try scratch.read("state/\(name)/0/item") == "old\n")
+        let name = "Library.migrations.kept-19700101T000000Z"
+        #expect(names == [name, name + "-2", name + "-3"])
     }
 
     @Test func `copies stay at their place where firstRun: throws, or the manager only looks`() async throws {

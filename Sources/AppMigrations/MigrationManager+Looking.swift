@@ -21,8 +21,8 @@ extension MigrationManager {
     /// What the state says now: read again from the file, at each call.
     ///
     /// It changes nothing, and works for a closed manager too, in a closure, and where a newer app was here. Where there is no
-    /// state, the status says so. The lock tells a migration that is under way from one whose process died; a manager with
-    /// `isReadOnly` doesn't take it for that, and asks the system which process has it.
+    /// state, the status says so. A look at the lock tells a migration that is under way from one whose process died; it keeps no
+    /// other process from it for longer than that look.
     ///
     /// - Throws: ``MigrationError`` with the code `stateUnreadable`, `stateCorrupted` or `stateFromNewerFormat`.
     public var status: MigrationStatus {
@@ -30,8 +30,8 @@ extension MigrationManager {
             var state = try file.readState()
             var isUnderWay: Bool? = false
             while let interrupted = state?.marks.interruption, interrupted.failure == nil {
-                do throws(LockFailure) {
-                    isUnderWay = try isLocked()
+                do throws(SystemCallError) {
+                    isUnderWay = try FileLock.isTaken(file.location)
                 } catch {
                     isUnderWay = nil
                 }
@@ -43,11 +43,6 @@ extension MigrationManager {
             }
             return MigrationStatus(state, of: file.location, current: currentVersion, isUnderWay: isUnderWay)
         }
-    }
-
-    /// Whether a process has the lock.
-    func isLocked() throws(LockFailure) -> Bool {
-        try options.isReadOnly ? FileLock.isSigned(file.location) : FileLock.isTaken(file.location)
     }
 
     /// The state as it stands, or as this manager takes it to be where there is none yet.

@@ -18,7 +18,7 @@ extension MigrationManager {
         /// declared has to build all of it.
         public var upgradesFrom: String?
 
-        /// Whether the manager only looks: it reads, and makes, locks, saves and puts back nothing.
+        /// Whether the manager only looks: it reads, and makes, saves and puts back nothing, and runs nothing under the lock.
         ///
         /// So it needs no right to write, and never waits. ``MigrationManager/plan(_:)-9ywei``,
         /// ``MigrationManager/history`` and what else only tells work as ever; a declaration that has something to run throws

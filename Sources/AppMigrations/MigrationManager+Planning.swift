@@ -64,10 +64,18 @@ extension MigrationManager {
     }
 
     private func isUnderWay() throws(MigrationError) -> Bool {
-        do throws(LockFailure) {
-            return try isLocked()
+        do throws(SystemCallError) {
+            return try FileLock.isTaken(file.location)
         } catch {
-            throw .lock(error, file.location)
+            throw file.location.error(
+                .stateUnreadable,
+                at: file.location.lock,
+                because: error,
+                """
+                Whether a process is migrating can't be told from the lock of \(file.location): \(error). Nothing was run or \
+                written. Let this process read that file, or plan without attemptLimit.
+                """
+            )
         }
     }
 }

@@ -85,7 +85,15 @@ extension MigrationManager {
             throw file.location.protection(.abandoning, version, error)
         }
         state.marks.interruption?.isProtecting = false
-        if let failure = locked.note(state) { throw file.location.protection(.abandoning, version, failure) }
+        if let failure = locked.note(state) {
+            throw file.location.protection(
+                .abandoning,
+                version,
+                at: file.location.state,
+                "\(failure)",
+                because: failure
+            )
+        }
         return kept
     }
 

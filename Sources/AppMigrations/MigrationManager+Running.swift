@@ -89,7 +89,17 @@ extension MigrationManager {
             know(locked)
             return nil
         }
-        if Task.isCancelled { throw .cancelledBefore(declaration.version, file.location) }
+        if Task.isCancelled {
+            throw file.location.error(
+                .cancelled,
+                declaration.version,
+                because: CancellationError(),
+                """
+                The task was cancelled before migration \(declaration.version) of manager \(name.quoted) began. Nothing of it was \
+                run. Make a new manager to try again.
+                """
+            )
+        }
         return try MigrationAttempt(
             declaration.version,
             number,

@@ -125,7 +125,7 @@ final class FleetAttempt: Sendable {
         let error = MigrationError.leaseLost(loss, context.version, holder.stored.location)
         // A checkpoint that met the loss threw the same.
         guard let failure, (failure as? MigrationError)?.code != .leaseLost else { return error }
-        return error.appending(" The closure itself ended with: \(MigrationError.sentence(failure))")
+        return error.adding("The closure itself ended with: \(MigrationError.sentence(failure))")
     }
 
     /// The state after a failure, without the lease.

@@ -111,8 +111,8 @@ extension FleetMigrationManager {
     func existing(_ found: StoredState.Found) throws(MigrationError) -> MigrationState {
         if let state = found.state { return state }
         if found.revision != nil { throw .gone(location) }
-        throw .gone(location).appending(
-            " Its fences begin again with 1 then, and what refuses lower ones has to forget its highest."
+        throw .gone(location).adding(
+            "Its fences begin again with 1 then, and what refuses lower ones has to forget its highest."
         )
     }
 

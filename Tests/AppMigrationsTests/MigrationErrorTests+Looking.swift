@@ -4,13 +4,6 @@
 extension MigrationErrorTests {
     static let looking: [Row] = [
         Row(
-            .stateUnreadable,
-            .lock(.holderUnknown(SystemCallError(call: "open", errorNumber: 13)), location),
-            "Whether a process is migrating can't be told from the lock of manager \"Library\", "
-                + "/d/Library.migrations.lock: Permission denied (open, errno 13). Nothing was run or written. Let this "
-                + "process read that file, or plan without attemptLimit."
-        ),
-        Row(
             .readOnly,
             .readOnly(location, AppVersion("1.2")),
             "Migration 1.2 is pending and was not run: this manager of \"Library\", /d/Library.migrations.json, was made with "

@@ -25,28 +25,6 @@ extension MigrationErrorTests {
                 + "the state."
         ),
         row(
-            .noting,
-            SaveFailure(cause: full, isRenamed: false),
-            "The files that migration 1.2 protects were put back, but that could not be noted by manager \"Library\": "
-                + "/d/Library.migrations.json: No space left on device (write, errno 28). The next start looks for what is left to put back. Don't write "
-                + "to those files before it succeeded."
-        ),
-        row(
-            .withdrawing,
-            SaveFailure(cause: full, isRenamed: false),
-            "The note that migration 1.2 begins could not be taken back, though it was not run by manager \"Library\": "
-                + "/d/Library.migrations.json: No space left on device (write, errno 28). A copy of the files it protects is in "
-                + "/d/Library.migrations.snapshot, is kept, and the next start puts it back. Don't write to those files "
-                + "before it succeeded."
-        ),
-        row(
-            .abandoning,
-            SaveFailure(cause: full, isRenamed: false),
-            "The restore of migration 1.2 could not be abandoned by manager \"Library\": "
-                + "/d/Library.migrations.json: No space left on device (write, errno 28). The copies are kept, in /d/Library.migrations.snapshot or beside it, and the files are as they "
-                + "were. Mend that and call it again."
-        ),
-        row(
             .clearing,
             full,
             "The copy /d/Library.migrations.snapshot, which nothing needs any more, could not be removed by manager "

@@ -35,12 +35,6 @@ struct MigrationErrorTests {
                 + "Nothing was run by manager \"Library\"."
         ),
         Row(
-            .unknownCurrentVersion,
-            .unknownCurrentVersion("Library"),
-            "Manager \"Library\" was given no currentVersion:, and the main bundle has no CFBundleShortVersionString. "
-                + "Nothing was run. Pass currentVersion:."
-        ),
-        Row(
             .newerThanCurrentVersion,
             .newer(version("1.5"), current: version("1.4"), location),
             "Version 1.5 is newer than the app (1.4) in manager \"Library\", /d/Library.migrations.json. "
@@ -51,27 +45,6 @@ struct MigrationErrorTests {
             .tooNewReset(version("1.5"), current: version("1.4"), location),
             "The version 1.5 of reset(to:) is newer than the app (1.4) in manager \"Library\", /d/Library.migrations.json. "
                 + "Pass the version that the data is at. Nothing was run or changed."
-        ),
-        Row(
-            .newerThanCurrentVersion,
-            .tooNewFirstRun(version("9.0"), current: version("1.4"), location),
-            "The version 9.0 that firstRun: of manager \"Library\" gave is newer than the app (1.4). No state was written to "
-                + "/d/Library.migrations.json and nothing was run; each start asks again. Where the data is a newer app's, "
-                + "start that one; else let firstRun: answer with the version that the data is at, at most the app's."
-        ),
-        Row(
-            .invalidVersion,
-            .invalidFirstRun(
-                "1.4b2",
-                VersionReader.Problem(
-                    reason: "character 4 is not a digit, a dot or a hyphen that may stand there"
-                ),
-                location
-            ),
-            "The version \"1.4b2\" can't be read: character 4 is not a digit, a dot or a hyphen that may stand there. "
-                + "\(grammar) firstRun: of manager \"Library\" gave it. No state was written to /d/Library.migrations.json and "
-                + "nothing was run; each start asks again. Let firstRun: answer with a version that can be read: the "
-                + "release that the text begins with, or the oldest whose data this can be."
         ),
         Row(
             .outOfOrder,
@@ -103,10 +76,10 @@ struct MigrationErrorTests {
         ),
         Row(
             .blocked,
-            .blocked(nil, by: .unknownCurrentVersion("Library"), location),
+            .blocked(nil, by: .gone(location), location),
             "Nothing was run: manager \"Library\" has been closed since an earlier failure. Mend that and make a new "
-                + "manager. The first failure: Manager \"Library\" was given no currentVersion:, and the main bundle has no "
-                + "CFBundleShortVersionString. Nothing was run. Pass currentVersion:."
+                + "manager. The first failure: \(state) was there when the manager was made and is gone. Nothing was run or "
+                + "written. Make a new manager; it will be a first run."
         ),
         Row(
             .blocked,
@@ -147,25 +120,6 @@ struct MigrationErrorTests {
                 + "goes on there. It is not recorded in /d/Library.migrations.json and runs again with the next manager."
         ),
         Row(
-            .cancelled,
-            .failed(
-                version("1.2"),
-                attempt: 1,
-                MigrationError.lock(.cancelled, location, version("1.2")),
-                location,
-                consequence: ""
-            ),
-            "Migration 1.2 of manager \"Library\" ended in attempt 1: The task was cancelled while manager \"Library\" waited "
-                + "for the lock /d/Library.migrations.lock. Nothing was run. Make a new manager to try again. It is not recorded "
-                + "in /d/Library.migrations.json and runs again with the next manager."
-        ),
-        Row(
-            .cancelled,
-            .lock(.cancelled, location, version("1.2")),
-            "The task was cancelled while manager \"Library\" waited for the lock /d/Library.migrations.lock. Nothing "
-                + "was run. Make a new manager to try again."
-        ),
-        Row(
             .attemptLimitReached,
             .attemptLimitReached(version("1.2"), deaths: 3, location),
             "Migration 1.2 of manager \"Library\" was not run: 3 processes of this app version died in it, as many as "
@@ -179,15 +133,9 @@ struct MigrationErrorTests {
             "The firstRun: expression of manager \"Library\" failed: What now? No state was written to "
                 + "/d/Library.migrations.json and nothing was run; the next manager asks again."
         ),
-        Row(
-            .lockTimeout,
-            .lock(.timedOut(.milliseconds(1_500), holder: 42, nil), location),
-            "Manager \"Library\" waited 1.5 seconds for the lock /d/Library.migrations.lock, which process 42 holds. "
-                + "Nothing was run and the state is unchanged. Let that process finish and start again."
-        ),
     ]
 
-    @Test(arguments: declaring + running + saving + reading + places + looking)
+    @Test(arguments: declaring + running + reading + places + looking)
     func `each error says what happened, where, what was not changed and what to do`(row: Row) {
         #expect(row.error.description == row.text)
         #expect(row.error.code == row.code)

@@ -41,7 +41,7 @@ import Testing
         let error = try #require(throws: MigrationError.self) {
             try manager.plan { try $0.declare("1.2") }
         }
-        #expect(error.code == .stateNotSaved)
+        #expect(error.code == .stateUnreadable)
         #expect(error.path == folder.lockFile)
     }
 

@@ -1,42 +1,85 @@
 /// The lock of one state: `flock` on a file of its own, because a save replaces the state file.
 ///
 /// The kernel gives it back when its process dies, so a killed process keeps no other one waiting. Two callers in one
-/// process exclude each other too, since each has opened the file for itself.
+/// process exclude each other too, since each has opened the file for itself. The line in the file names the holder for people,
+/// and decides nothing.
 final class FileLock: Sendable {
-    /// The process that opened the file; a child made by `fork` doesn't have the lock.
-    let process = Platform.process
-    private let file: LockDescriptor
-
-    var identity: FileIdentity { file.identity }
-
-    private init(_ file: LockDescriptor) { self.file = file }
-
-    /// Opens the lock's file without taking the lock, making its directory where there is none.
-    @inline(never)
-    static func open(_ location: StateLocation) throws(LockFailure) -> FileLock {
-        do throws(SystemCallError) {
-            let (file, kind) = try openFile(location)
-            if kind == .file { return FileLock(file) }
-            file.close()
-        } catch {
-            throw .unavailable(error)
-        }
-        throw .unavailable(nil)
+    private struct Hold {
+        /// `nil` once the lock was given back: the number may be that of another file by then.
+        var descriptor: Int32?
+        var isTaken = false
     }
 
-    private static func openFile(
-        _ location: StateLocation
-    ) throws(SystemCallError) -> (LockDescriptor, FileStatus.Kind) {
-        let open = { () throws(SystemCallError) in
-            try Platform.openLock(location.lock, beside: location.state, in: location.directory)
-        }
+    let identity: FileIdentity
+    /// Whether the holder's line may be written: never into a file that somebody has put or linked there.
+    private let isOurs: Bool
+    private let hold: Guarded<Hold>
+
+    /// The locks that this process has, and whether asynchronous closures run under them.
+    private static let held = Guarded<[FileIdentity: Bool]>([:])
+
+    private init(_ descriptor: Int32, _ status: FileStatus, isOurs: Bool) {
+        identity = status.identity
+        self.isOurs = isOurs
+        hold = Guarded(Hold(descriptor: descriptor))
+    }
+
+    deinit {
+        unlock()
+        hold.destroy()
+    }
+
+    /// Opens the lock's file without taking the lock, making its directory where there is none.
+    static func open(_ location: StateLocation) throws(MigrationError) -> FileLock {
         do throws(SystemCallError) {
-            return try LockDescriptor.opening(open)
+            let descriptor = try openFile(location)
+            do throws(SystemCallError) {
+                let status = try FileStatus(descriptor)
+                if status.kind == .file {
+                    return FileLock(descriptor, status, isOurs: try isOurs(status, location))
+                }
+            } catch {
+                Platform.closeAfterReading(descriptor)
+                throw error
+            }
+            Platform.closeAfterReading(descriptor)
+        } catch {
+            throw unavailable(location, error)
+        }
+        throw unavailable(location)
+    }
+
+    private static func openFile(_ location: StateLocation) throws(SystemCallError) -> Int32 {
+        do throws(SystemCallError) {
+            return try Platform.openLock(location.lock, beside: location.state, in: location.directory)
         } catch {
             if error.errorNumber != Platform.noEntry { throw error }
         }
         try Platform.makeDirectories(location.directory)
-        return try LockDescriptor.opening(open)
+        return try Platform.openLock(location.lock, beside: location.state, in: location.directory)
+    }
+
+    private static func isOurs(_ file: FileStatus, _ location: StateLocation) throws(SystemCallError) -> Bool
+    {
+        if file.links != 1 { return false }
+        if Platform.isOwn(file) { return true }
+        return try FileStatus(following: location.directory).owner == file.owner
+    }
+
+    private static func unavailable(_ location: StateLocation, _ cause: SystemCallError? = nil)
+        -> MigrationError
+    {
+        let reason = Platform.isOtherThanFile(location.lock) ? nil : cause?.description
+        return location.error(
+            .stateNotSaved,
+            at: cause?.path ?? location.lock,
+            because: cause,
+            """
+            The lock of manager \(location.name.quoted), \(location.lock), could not be taken: \
+            \(reason ?? "it is not a regular file"). Nothing was run and the state is unchanged. \
+            Make the folder, and what is in it, writable for this process and start again.
+            """
+        )
     }
 
     enum Attempt {
@@ -50,70 +93,66 @@ final class FileLock: Sendable {
 
     /// Takes the lock if it is free.
     ///
-    /// `isAsynchronous` tells other callers in this process that their thread may be the one that the closure needs. With
-    /// `isClaimant` the claim on the snapshot is the caller's own, and doesn't keep it from the lock.
-    func tryLock(
+    /// `isAsynchronous` tells other callers in this process that their thread may be the one that the closure needs. A claimant has
+    /// locked the snapshot's list itself, which doesn't keep it from the lock.
+    func take(
         _ location: StateLocation,
-        isAsynchronous: Bool,
+        isAsynchronous: Bool = false,
         isClaimant: Bool = false
-    ) throws(LockFailure) -> Attempt {
+    ) throws(MigrationError) -> Attempt {
         do throws(SystemCallError) {
-            guard try file.isOurs() else { return .lost }
-            guard try Platform.tryLock(file.number) else { return .held }
-            // A lock whose file was removed or replaced while this process waited guards nothing.
-            guard try isAtPath(location) else { return .lost }
-        } catch {
-            throw .unavailable(error)
-        }
-        do throws(SystemCallError) {
-            let isClaimed = isClaimant ? false : try ListLock.isTaken(in: location.snapshotInUse())
-            if isClaimed {
-                Platform.release(file.number)
-                return .claimed
+            return try hold.withLock { hold throws(SystemCallError) in
+                guard let descriptor = hold.descriptor else { return .lost }
+                guard try Platform.tryLock(descriptor) else { return .held }
+                // A lock whose file was removed or replaced while this process waited guards nothing.
+                guard try stands(at: location) else { return .lost }
+                if !isClaimant, try ListLock.isTaken(in: location.snapshotInUse()) {
+                    Platform.release(descriptor)
+                    return .claimed
+                }
+                hold.isTaken = true
+                Self.held.withLock { $0[identity] = isAsynchronous }
+                if isOurs { Platform.writeHolder(descriptor) }
+                return .taken
             }
         } catch {
-            throw .claimUnknown(error)
+            throw Self.unavailable(location, error)
         }
-        Platform.sign(file.number)
-        file.note(isAsynchronous ? .heldAsynchronously : .held)
-        return .taken
     }
 
     /// Whether other processes find at the path the same file that this process has locked.
     func stands(at location: StateLocation) throws(SystemCallError) -> Bool {
-        guard try file.isOurs() else { return false }
-        return try isAtPath(location)
-    }
-
-    private func isAtPath(_ location: StateLocation) throws(SystemCallError) -> Bool {
-        do throws(SystemCallError) {
-            return try FileStatus(ofEntry: location.lock).identity == identity
-        } catch {
-            if error.errorNumber == Platform.noEntry || error.errorNumber == Platform.notADirectory {
-                return false
-            }
-            throw error
-        }
-    }
-
-    /// Whether an asynchronous closure of this process has the lock.
-    var isHeldAsynchronouslyHere: Bool { LockDescriptor.use(of: identity) == .heldAsynchronously }
-
-    /// Syncs all of the file system that the lock is on to disk; `false` where that can't be relied on.
-    ///
-    /// It tells of what could not be written since the lock's file was opened. Where that file is closed by now, nothing can be
-    /// told of before.
-    func flushFileSystem() throws(SystemCallError) -> Bool {
-        try file.isOurs() ? Platform.flushFileSystem(of: file.number) : false
+        try Platform.status(location.lock)?.identity == identity
     }
 
     /// Gives the lock back, if it was taken, and closes its file.
-    @inline(never)
-    func unlock() { file.close() }
+    func unlock() {
+        hold.withLock { hold in
+            guard let descriptor = hold.descriptor else { return }
+            if hold.isTaken { Self.held.withLock { $0[identity] = nil } }
+            hold = Hold()
+            Platform.unlock(descriptor)
+        }
+    }
 
-    /// The process that has the lock, as far as it can be told.
-    func holder() throws(SystemCallError) -> Int32? {
-        if LockDescriptor.use(of: identity) != nil { return Platform.process }
-        return try Platform.signer(file.number)
+    /// Syncs all of the file system that the lock is on to disk; `false` where that can't be relied on.
+    ///
+    /// It tells of what could not be written since the lock's file was opened.
+    func flushFileSystem() throws(SystemCallError) -> Bool {
+        try hold.withLock { hold throws(SystemCallError) in
+            guard let descriptor = hold.descriptor else { return false }
+            return try Platform.flushFileSystem(of: descriptor)
+        }
+    }
+
+    /// Whether this process has the lock of that file for an asynchronous closure.
+    static func isHeldAsynchronously(_ identity: FileIdentity) -> Bool {
+        held.withLock { $0[identity] == true }
+    }
+
+    /// The process that has the lock, as its line in the file says.
+    func holder() -> Int32? {
+        if Self.held.withLock({ $0[identity] != nil }) { return Platform.process }
+        return hold.withLock { hold in hold.descriptor.flatMap { Platform.readHolder($0) } }
     }
 }

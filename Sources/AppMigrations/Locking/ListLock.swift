@@ -31,9 +31,9 @@ struct ListLock {
             descriptor = try Platform.openEntry(folder + "/list")
         } catch {
             if error.isAbsent { return false }
-            throw error
+            throw error.at(folder)
         }
-        defer { Platform.closeAfterReading(descriptor) }
+        defer { Platform.unlock(descriptor) }
         return try !Platform.tryLock(descriptor, sharing: true)
     }
 }

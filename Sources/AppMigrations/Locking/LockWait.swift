@@ -7,76 +7,143 @@ struct LockWait {
     /// may wait for a closure that is to go on on the call's own thread, would wait for itself.
     enum Caller { case synchronous, asynchronous, start }
 
-    enum Step { case taken(FileLock), pause(Duration) }
-
     private let location: StateLocation
+    private let version: AppVersion?
     private let timeout: Duration?
     private let caller: Caller
     private var lock: FileLock
     private var began: Duration?
-    private var pause = Duration.milliseconds(1)
+    private var nextPause = Duration.milliseconds(1)
+
+    /// How long to wait before the next step.
+    private(set) var pause = Duration.zero
 
     private static var longestPause: Duration { .milliseconds(32) }
 
-    @inline(never)
-    init(_ location: StateLocation, timeout: Duration?, _ caller: Caller) throws(LockFailure) {
+    /// A process that only looks has the lock for a moment, which is no reason to give up.
+    private static var shortestTimeout: Duration { .milliseconds(10) }
+
+    init(
+        _ location: StateLocation,
+        _ version: AppVersion?,
+        timeout: Duration?,
+        _ caller: Caller
+    ) throws(MigrationError) {
         self.location = location
+        self.version = version
         self.timeout = timeout
         self.caller = caller
         lock = try FileLock.open(location)
-        do throws(LockFailure) {
-            if try RunToken.isInside(location, lock: lock.identity) { throw .nested }
+        do throws(SystemCallError) {
+            if try RunToken.enclosing(location, lock: lock.identity) == nil { return }
         } catch {
-            lock.unlock()
-            throw error
+            throw .unreadable(error, location)
         }
+        throw .nested(location, version)
     }
 
-    /// Tries once; `onWait` is called before the first pause.
-    ///
-    /// After a throw, the wait is over and its file closed.
-    @inline(never)
-    mutating func step(_ onWait: () -> Void) throws(LockFailure) -> Step {
-        do throws(LockFailure) {
-            switch try lock.tryLock(location, isAsynchronous: caller == .asynchronous) {
-            case .taken: return .taken(lock)
-            case .held, .claimed: break
-            case .lost:
-                lock.unlock()
-                lock = try FileLock.open(location)
-            }
-            return .pause(try nextPause(onWait))
-        } catch {
-            lock.unlock()
-            throw error
+    /// Tries once: the lock, or `nil` where it isn't free; `onWait` is called before the first pause.
+    mutating func step(_ onWait: () -> Void) throws(MigrationError) -> FileLock? {
+        switch try lock.take(location, isAsynchronous: caller == .asynchronous) {
+        case .taken: return lock
+        case .held, .claimed: break
+        case .lost: lock = try FileLock.open(location)
         }
-    }
-
-    func abandon() { lock.unlock() }
-
-    private mutating func nextPause(_ onWait: () -> Void) throws(LockFailure) -> Duration {
         // To wait here would block this thread, and the closure may need this very thread to go on.
-        if caller == .synchronous, lock.isHeldAsynchronouslyHere { throw .nested }
-        if Task.isCancelled { throw .cancelled }
+        if caller == .synchronous, FileLock.isHeldAsynchronously(lock.identity) {
+            throw .nested(location, version)
+        }
+        if Task.isCancelled { throw cancelled() }
         let now = Platform.awake
         let began = began ?? now
         if self.began == nil {
             self.began = began
             RunToken.marking(location, lock: lock.identity, onWait)
         }
-        let next = pause
-        pause = min(pause * 2, Self.longestPause)
-        guard let timeout else { return next }
-        let left = timeout - (now - began)
-        if left <= .zero { throw timedOut(timeout) }
-        return min(next, left)
+        pause = nextPause
+        nextPause = min(nextPause * 2, Self.longestPause)
+        if let timeout {
+            let left = max(timeout, Self.shortestTimeout) - (now - began)
+            if left <= .zero { throw timedOut(timeout) }
+            pause = min(pause, left)
+        }
+        return nil
     }
 
-    private func timedOut(_ timeout: Duration) -> LockFailure {
-        do throws(SystemCallError) {
-            return .timedOut(timeout, holder: try lock.holder(), nil)
-        } catch {
-            return .timedOut(timeout, holder: nil, error)
+    func cancelled() -> MigrationError {
+        location.error(
+            .cancelled,
+            version,
+            at: location.lock,
+            because: CancellationError(),
+            """
+            The task was cancelled while manager \(location.name.quoted) waited for the lock \(location.lock). \
+            Nothing was run. Make a new manager to try again.
+            """
+        )
+    }
+
+    private func timedOut(_ timeout: Duration) -> MigrationError {
+        let holder = lock.holder().map { "process \($0)" } ?? "a process that can't be named"
+        return location.error(
+            .lockTimeout,
+            version,
+            at: location.lock,
+            """
+            Manager \(location.name.quoted) waited \(timeout.description) for the lock \(location.lock), which \(holder) holds. \
+            Nothing was run and the state is unchanged. Let that process finish and start again.
+            """
+        )
+    }
+}
+
+extension FileLock {
+    /// Takes the lock if it is free now, without waiting for a closure.
+    ///
+    /// A list that is locked without the state's lock is looked at for a while: when a process dies, its descriptors are closed one
+    /// after the other. A claimant tries for a while in any case, since other processes take the lock for a moment to look at the list,
+    /// or at the lock itself.
+    static func ifFree(_ location: StateLocation, isClaimant: Bool = false) throws(MigrationError)
+        -> FileLock?
+    {
+        for _ in 1...200 {
+            let lock = try FileLock.open(location)
+            switch try lock.take(location, isClaimant: isClaimant) {
+            case .taken: return lock
+            case .held where !isClaimant: return nil
+            case .held, .claimed, .lost: Platform.pause(.milliseconds(1))
+            }
         }
+        return nil
+    }
+
+    /// Whether a process has the lock; makes no file, and waits for no process.
+    ///
+    /// A shared lock is asked for, since NFS gives an exclusive lock only to a descriptor that may write (flock(2)).
+    static func isTaken(_ location: StateLocation) throws(SystemCallError) -> Bool {
+        let descriptor: Int32
+        do throws(SystemCallError) {
+            descriptor = try Platform.openToRead(location.lock)
+        } catch {
+            if error.isAbsent { return false }
+            throw error.at(location.lock)
+        }
+        defer { Platform.unlock(descriptor) }
+        return try !Platform.tryLock(descriptor, sharing: true)
+    }
+}
+
+extension MigrationError {
+    package static func nested(_ location: StateLocation, _ version: AppVersion?) -> MigrationError {
+        location.error(
+            .nested,
+            version,
+            """
+            A manager of the state \(location.state) was used while a closure, or the plan, of manager \
+            \(location.name.quoted) with the same state was under way: it would wait for itself. \
+            Nothing was run by this call. In a plan, use the manager that is handed in; elsewhere declare \
+            the version beside the other, not inside it, and await it in asynchronous code.
+            """
+        )
     }
 }

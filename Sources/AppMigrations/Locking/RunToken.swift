@@ -54,7 +54,6 @@ package final class RunToken: Sendable {
     /// The token of the closure or plan of that state inside of which the caller stands.
     ///
     /// The lock's file and the folder tell the state when it was opened under another path.
-    @inline(never)
     package static func enclosing(
         _ location: StateLocation,
         lock: FileIdentity? = nil
@@ -64,15 +63,6 @@ package final class RunToken: Sendable {
             if try token.isOfState(location, lock) { return token }
         }
         return nil
-    }
-
-    /// Whether the caller stands inside of a closure or plan of that state.
-    static func isInside(_ location: StateLocation, lock: FileIdentity? = nil) throws(LockFailure) -> Bool {
-        do throws(SystemCallError) {
-            return try enclosing(location, lock: lock) != nil
-        } catch {
-            throw .unreadable(error)
-        }
     }
 
     /// The same by name and place alone, which are all that a state in a store is known by.
@@ -102,7 +92,6 @@ package final class RunToken: Sendable {
     /// Calls a handler of the app as if a closure of that state were running.
     ///
     /// A handler that declared a migration of the state would wait for itself, or be called again by its own wait.
-    @inline(never)
     static func marking(_ location: StateLocation, lock: FileIdentity?, _ body: () -> Void) {
         let token = RunToken(location, .closure(lock: lock))
         defer { token.end() }

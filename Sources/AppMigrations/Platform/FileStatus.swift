@@ -22,6 +22,8 @@ package struct FileStatus {
     package let permissions: UInt32
     package let owner: UInt32
     package let group: UInt32
+    /// By how many names it can be reached.
+    let links: Int
     package let identity: FileIdentity
     let accessed: timespec
     let modified: timespec
@@ -59,6 +61,7 @@ package struct FileStatus {
         allocated = max(0, Int(truncatingIfNeeded: status.st_blocks) &* 512)
         permissions = UInt32(status.st_mode & 0o7777)
         (owner, group) = (status.st_uid, status.st_gid)
+        links = Int(status.st_nlink)
         identity = FileIdentity(
             device: UInt64(truncatingIfNeeded: status.st_dev),
             file: UInt64(status.st_ino)

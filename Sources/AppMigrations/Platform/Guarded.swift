@@ -26,11 +26,6 @@ package struct Guarded<Value>: @unchecked Sendable {
         return try body(&value.pointee)
     }
 
-    /// For `fork`, before which the value has to be at rest: locked by the thread that forks, given back by it in parent
-    /// and child.
-    func lock() { Platform.lock(mutex) }
-    func unlock() { Platform.unlock(mutex) }
-
     /// Gives the memory back; for the `deinit` of the owner.
     package func destroy() {
         value.deinitialize(count: 1)

@@ -28,58 +28,34 @@ extension Platform {
     /// Gives the lock back and closes the file.
     ///
     /// A child that was made past the C library's `fork` shares the lock, so closing isn't enough.
-    static func unlock(_ descriptor: Int32) {
+    package static func unlock(_ descriptor: Int32) {
         release(descriptor)
         close(descriptor)
     }
 
-    /// Lets others ask which process has the lock, by a record lock on the same file.
+    /// Writes which process has the lock, for people; a failure leaves it unnamed.
     ///
-    /// It is a sign, not the lock: POSIX drops it with any descriptor of the file that its process closes, and a file
-    /// system that has none only leaves the holder unnamed. Nothing is written, so a save stays one of one file.
-    ///
-    /// On Apple's systems the holder stays unnamed: both kinds of lock are one there, and a file that is locked by `flock`
-    /// is locked for record locks too, with -1 for the process (flock(2), fcntl(2)).
-    static func sign(_ descriptor: Int32) {
-        #if !canImport(Darwin)
-        var record = flock()
-        record.l_type = Int16(F_WRLCK)
-        record.l_whence = Int16(SEEK_SET)
-        _ = fcntl(descriptor, F_SETLK, &record)
-        #endif
+    /// The line has always as many bytes, so that no older one shows behind it.
+    static func writeHolder(_ descriptor: Int32) {
+        let number = String(process)
+        let line = number + String(repeating: " ", count: 11 - number.utf8.count) + "\n"
+        do throws(SystemCallError) {
+            try writeAll(descriptor, Array(line.utf8))
+        } catch {
+            // A disk without room for twelve bytes is told of by the save that comes next.
+        }
     }
 
-    /// The process that signed the lock, if another one did that has a number here.
-    ///
-    /// Linux gives 0 for a process outside of the caller's PID namespace, as in another container (pid_namespaces(7)); of a
-    /// client of a network file system no process is known.
-    static func signer(_ descriptor: Int32) throws(SystemCallError) -> Int32? {
-        let record = try record(descriptor)
-        return record.l_type == Int16(F_UNLCK) ? nil : namable(record.l_pid)
-    }
-
-    /// Whether another process signed the lock, or on Apple's systems has it; takes no lock.
-    static func isSigned(_ descriptor: Int32) throws(SystemCallError) -> Bool {
-        try record(descriptor).l_type != Int16(F_UNLCK)
-    }
-
-    private static func record(_ descriptor: Int32) throws(SystemCallError) -> flock {
-        var record = flock()
-        record.l_type = Int16(F_WRLCK)
-        record.l_whence = Int16(SEEK_SET)
-        _ = try retrying("fcntl") { fcntl(descriptor, F_GETLK, &record) }
-        return record
-    }
-
-    static func namable(_ process: Int32) -> Int32? { process > 0 ? process : nil }
-
-    /// Calls the handlers whenever the C library's `fork` makes a child; gives 0 or the error's number.
-    static func registerForkHandlers(
-        prepare: @convention(c) () -> Void,
-        parent: @convention(c) () -> Void,
-        child: @convention(c) () -> Void
-    ) -> Int32 {
-        pthread_atfork(prepare, parent, child)
+    /// What the line says; `nil` where it says nothing.
+    static func readHolder(_ descriptor: Int32) -> Int32? {
+        withUnsafeTemporaryAllocation(byteCount: 12, alignment: 1) { line in
+            do throws(SystemCallError) {
+                let count = try fill(line, from: descriptor)
+                return Int32(String(decoding: line[..<count].prefix { $0 != 0x20 }, as: UTF8.self))
+            } catch {
+                return nil
+            }
+        }
     }
 
     /// Time that passes while the machine is awake: a wait isn't over because a lid was closed.

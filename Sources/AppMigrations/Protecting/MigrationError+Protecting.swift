@@ -87,9 +87,6 @@ extension StateLocation {
                 error.errorNumber == Platform.notText
                 ? "\(path) leads to a name that is no UTF-8, so no path can name it" : "\(error.at(path))"
             return protection(stage, version, at: path, reason, because: error)
-        case let error as SaveFailure:
-            let file = error.cause is LockLoss ? lock : state
-            return protection(stage, version, at: file, "\(file): \(error.cause)", because: error.cause)
         case is CancellationError:
             let migration: Message = version.map { "migration \($0)" } ?? "a migration"
             return MigrationError(
@@ -103,8 +100,6 @@ extension StateLocation {
                 Nothing was run and nothing changed in \(state). Make a new manager to try again.
                 """
             )
-        case let error as LockLoss:
-            return protection(stage, version, at: lock, "\(lock): \(error)", because: error)
         default: return protection(stage, version, at: snapshot, "\(error)", because: error)
         }
     }

@@ -51,7 +51,7 @@ extension Snapshot {
             }
             if try StateFile(location: other).readState()?.marks.hasLeftover == true {
                 // Between the closure's end and the record the process still has the state's lock.
-                let isRunning = try FileLock.isSigned(other)
+                let isRunning = try FileLock.isTaken(other)
                 return Rival(location: other, place: place, isRunning: isRunning)
             }
         }
@@ -100,7 +100,7 @@ extension Snapshot {
         guard let lock = try Platform.status(rival.location.lock)?.identity else { return false }
         if try RunToken.enclosing(rival.location, lock: lock) != nil { return false }
         // An asynchronous closure may need this very thread to go on.
-        return isAsynchronous || LockDescriptor.use(of: lock) != .heldAsynchronously
+        return isAsynchronous || !FileLock.isHeldAsynchronously(lock)
     }
 
     private func refusal(_ rival: Rival) -> MigrationError {

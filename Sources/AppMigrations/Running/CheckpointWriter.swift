@@ -14,7 +14,6 @@ final class CheckpointWriter: Sendable {
     private let deaths: Int
     private let current: AppVersion
     private let isProtecting: Bool
-    private let process = Platform.process
     private let attempt = Guarded<Attempt?>(nil)
 
     /// `deaths` are those at the checkpoint `saved`.
@@ -33,24 +32,26 @@ final class CheckpointWriter: Sendable {
 
     /// Ends the saving, and gives the intent as it stands; `nil` where it ended before.
     func end() -> MigrationState? {
-        // In a child made by fork as another thread saved, nobody would ever give the writer's lock back.
-        if Platform.process != process { return nil }
-        return attempt.withLock { attempt in
+        attempt.withLock { attempt in
             defer { attempt = nil }
             return attempt?.intent
         }
     }
 
     func save(_ text: String, progress: Double?, of context: MigrationContext) throws(MigrationError) {
-        if isProtecting { throw .checkpointOfProtected(context.version, context.location) }
-        let size = text.utf8.count
-        if size > Checkpoint.sizeLimit { throw .checkpointTooLong(size, context.version, context.location) }
-        // A child made by fork may have been given the lock as another thread held it: nobody would ever unlock it.
-        if Platform.process != process {
-            throw .checkpoint(.inChild(of: process), context.version, context.location)
+        let (version, location) = (context.version, context.location)
+        if isProtecting {
+            throw location.checkpointRefused(
+                version,
+                """
+                the migration has protecting:, and a restore would undo what the checkpoint says was done. Do without one of them.
+                """
+            )
         }
+        let size = text.utf8.count
+        if size > Checkpoint.sizeLimit { throw .checkpointTooLong(size, version, location) }
         try attempt.withLock { attempt throws(MigrationError) in
-            guard let now = attempt else { throw .checkpointAfterEnd(context.version, context.location) }
+            guard let now = attempt else { throw .checkpointAfterEnd(version, location) }
             let next = now.intent.reaching(
                 text,
                 progress: progress,
@@ -58,15 +59,19 @@ final class CheckpointWriter: Sendable {
                 after: saved,
                 deaths: deaths
             )
-            now.locked.reporter.reach(.beforeCheckpoint, context.version, isProtecting: false)
-            do throws(SaveFailure) {
-                try now.locked.save(next)
-            } catch {
-                if error.isRenamed { attempt?.intent = next }
-                throw .checkpoint(error, context.version, context.location)
+            now.locked.reporter.reach(.beforeCheckpoint, version, isProtecting: false)
+            if let failure = now.locked.note(next) {
+                if now.locked.isUncertain { attempt?.intent = next }
+                throw failure.adding(
+                    now.locked.isUncertain
+                        ? "Migration \(version) goes on at the new checkpoint, after a power failure at the one before."
+                        : "The checkpoint of migration \(version) was not saved, and it goes on at the one before.",
+                    code: .checkpointNotSaved,
+                    version: version
+                )
             }
             attempt?.intent = next
-            now.locked.reporter.reach(.afterCheckpoint, context.version, isProtecting: false)
+            now.locked.reporter.reach(.afterCheckpoint, version, isProtecting: false)
         }
     }
 }

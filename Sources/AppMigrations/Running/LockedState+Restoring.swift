@@ -40,8 +40,12 @@ extension LockedState {
 
     /// Puts files back, if the lock is the one at its path.
     func restore(_ version: AppVersion) throws(MigrationError) {
-        do {
+        do throws(MigrationError) {
             try confirm()
+        } catch {
+            throw location.protection(.restoring, version, at: location.lock, "\(error)", because: error)
+        }
+        do {
             try SavedFiles(location, for: version).putBack()
         } catch {
             throw location.protection(.restoring, version, error)
@@ -55,20 +59,12 @@ extension LockedState {
         var next = restored
         let version = next.marks.interruption?.version
         next.marks.interruption?.isProtecting = false
-        if let failure = note(next) { throw location.protection(.noting, version, failure) }
+        if let failure = note(next) {
+            throw location.protection(.noting, version, at: location.state, "\(failure)", because: failure)
+        }
         // The event comes after the save: until then a start waits for this thread, and the handler may wait for that start.
         send(MigrationEvent(.restored, location.name, version: version))
         discardSnapshot(version)
-    }
-
-    /// Saves what is worth knowing but can't be insisted on; gives why that failed.
-    func note(_ new: MigrationState) -> SaveFailure? {
-        do throws(SaveFailure) {
-            try save(new)
-            return nil
-        } catch {
-            return error
-        }
     }
 
     /// Removes a snapshot that no state asks for.
@@ -102,8 +98,10 @@ extension LockedState {
         let version = state.marks.interruption?.version
         state.marks.interruption = nil
         guard let failure = note(state) else { return }
-        let consequence: Message = "No data is concerned; the next start that takes the lock tries again."
-        let error = MigrationError.notSaved(failure, version, location, consequence: consequence)
+        let error = failure.adding(
+            "No data is concerned; the next start that takes the lock tries again.",
+            version: version
+        )
         send(MigrationEvent(.leftoverNotRemoved, location.name, version: version, error: error))
     }
 }

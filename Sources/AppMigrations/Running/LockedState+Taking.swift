@@ -1,7 +1,6 @@
-/// The ways to take the lock: each adds to what goes wrong for which manager and migration it was.
+/// The ways to take the lock.
 extension LockedState {
     /// Waits for the lock on this thread.
-    @inline(never)
     static func take(
         _ file: StateFile,
         _ reporter: Reporter,
@@ -9,56 +8,52 @@ extension LockedState {
         for version: AppVersion? = nil,
         recovering: Bool = true
     ) throws(MigrationError) -> LockedState {
-        let lock: FileLock
-        do throws(LockFailure) {
-            lock = try FileLock.waiting(file.location, timeout: timeout) {
-                reporter.sendWaiting(for: version)
+        var wait = try LockWait(file.location, version, timeout: timeout, .synchronous)
+        while true {
+            if let lock = try wait.step({ reporter.sendWaiting(for: version) }) {
+                return try LockedState(lock, file, reporter, recovering: recovering)
             }
-        } catch {
-            throw .lock(error, file.location, version)
+            Platform.pause(wait.pause)
         }
-        return try LockedState(lock, file, reporter, recovering: recovering)
     }
 
-    /// The same, suspending the task instead of the thread.
+    /// Waits for the lock, suspending the task instead of the thread.
     nonisolated(nonsending) static func take(
         asynchronously file: StateFile,
         _ reporter: Reporter,
         timeout: Duration?,
         for version: AppVersion
     ) async throws(MigrationError) -> LockedState {
-        let lock: FileLock
-        do throws(LockFailure) {
-            lock = try await FileLock.waiting(asynchronously: file.location, timeout: timeout) {
-                reporter.sendWaiting(for: version)
+        var wait = try LockWait(file.location, version, timeout: timeout, .asynchronous)
+        while true {
+            if let lock = try wait.step({ reporter.sendWaiting(for: version) }) {
+                return try LockedState(lock, file, reporter)
             }
-        } catch {
-            throw .lock(error, file.location, version)
+            do {
+                try await Task.sleep(nanoseconds: Platform.nanoseconds(wait.pause))
+            } catch {
+                throw wait.cancelled()
+            }
         }
-        return try LockedState(lock, file, reporter)
     }
 
     /// Takes the lock if it is free, or waits on this thread while `isAwaited`; `nil` where neither gives it.
-    @inline(never)
     static func take(
         ifFree file: StateFile,
         _ reporter: Reporter,
         timeout: Duration?,
-        orWhile isAwaited: () -> Bool
+        orWhile isAwaited: () throws(MigrationError) -> Bool
     ) throws(MigrationError) -> LockedState? {
-        var lock: FileLock?
-        do throws(LockFailure) {
-            lock = try FileLock.ifFree(file.location)
-            if lock == nil, isAwaited() {
-                lock = try FileLock.waiting(file.location, timeout: timeout, while: isAwaited) {
-                    reporter.sendWaiting(for: nil)
-                }
+        if let lock = try FileLock.ifFree(file.location) { return try LockedState(lock, file, reporter) }
+        if try !isAwaited() { return nil }
+        var wait = try LockWait(file.location, nil, timeout: timeout, .start)
+        repeat {
+            if let lock = try wait.step({ reporter.sendWaiting(for: nil) }) {
+                return try LockedState(lock, file, reporter)
             }
-        } catch {
-            throw .lock(error, file.location)
-        }
-        guard let lock else { return nil }
-        return try LockedState(lock, file, reporter)
+            Platform.pause(wait.pause)
+        } while try isAwaited()
+        return nil
     }
 }
 

@@ -16,13 +16,18 @@ final class LockedState {
     /// Whether the app's code removed the state, perhaps with its folder.
     private var isFolderNew = false
 
+    /// Whether another process may have the state: nothing is written or put back any more.
+    private(set) var isLost = false
+
+    /// Whether the state that was saved last stands, and only its survival of a power failure is uncertain.
+    private(set) var isUncertain = false
+
     var location: StateLocation { file.location }
     var identity: FileIdentity { lock.identity }
 
     /// Takes over a lock that is held.
     ///
     /// Without `recovering` nothing is put back or cleared away: for a caller that gives a restore up.
-    @inline(never)
     init(
         _ lock: FileLock,
         _ file: StateFile,
@@ -37,56 +42,74 @@ final class LockedState {
         if recovering { try recover() }
     }
 
+    // A context that outlived its closure has the lock too.
     deinit { lock.unlock() }
 
-    func save(_ new: MigrationState) throws(SaveFailure) {
-        do throws(LockLoss) {
-            try confirm()
+    /// Saves a state; after a throw ``isUncertain`` says whether it stands all the same.
+    func save(_ new: MigrationState) throws(MigrationError) {
+        isUncertain = false
+        try confirm()
+        do throws(SystemCallError) {
+            // The folder is durable before the first state in it says anything.
+            if state == nil || isFolderNew { try Platform.synchronizeNames(above: location.directory) }
+            try file.replace(with: new)
         } catch {
-            throw SaveFailure(cause: error, isRenamed: false)
-        }
-        if state == nil || isFolderNew { try synchronizeFolder() }
-        do throws(SaveFailure) {
-            try file.save(new)
-        } catch {
-            if error.isRenamed { state = new }
-            throw error
+            throw location.error(
+                .stateNotSaved,
+                because: error,
+                """
+                The state of \(location), could not be saved: \(error). The old state stands. Make room, or the folder writable, \
+                and start again.
+                """
+            )
         }
         state = new
-    }
-
-    /// Makes the state's folder durable, before the first state in it says anything.
-    private func synchronizeFolder() throws(SaveFailure) {
         do throws(SystemCallError) {
-            try Platform.synchronizeNames(above: location.directory)
+            try Platform.synchronizeDirectory(location.directory)
         } catch {
-            throw SaveFailure(cause: error, isRenamed: false)
+            isUncertain = true
+            throw location.error(
+                .stateNotSaved,
+                because: error,
+                """
+                The state of \(location), was saved, but may not survive a power failure: \(error). The new state stands.
+                """
+            )
         }
     }
 
-    /// The same, with what it means for the caller that the save failed.
+    /// Saves what is worth knowing but can't be insisted on; gives why that failed.
+    func note(_ new: MigrationState) -> MigrationError? {
+        do throws(MigrationError) {
+            try save(new)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Saves a state, and says what it means for the caller if that fails.
     func save(
         _ new: MigrationState,
         _ version: AppVersion?,
         else consequence: Message
     ) throws(MigrationError) {
-        do throws(SaveFailure) {
-            try save(new)
-        } catch {
-            throw .notSaved(error, version, location, consequence: consequence)
-        }
+        if let failure = note(new) { throw failure.adding(consequence, version: version) }
     }
 
     func remove() throws(MigrationError) {
-        do throws(LockLoss) {
-            try confirm()
-        } catch {
-            throw .lockLost(error, nil, location, consequence: "The state was not removed.")
-        }
+        try confirm()
         do throws(SystemCallError) {
             try file.remove()
         } catch {
-            throw .notRemoved(error, location)
+            throw location.error(
+                .stateNotSaved,
+                because: error,
+                """
+                The state of \(location), could not be removed for good: \(error). Make the folder writable for this process \
+                and try again.
+                """
+            )
         }
         state = nil
     }
@@ -97,46 +120,48 @@ final class LockedState {
         throw .gone(location)
     }
 
-    /// Throws when the lock is not the one at its path, or not this process's.
-    func confirm() throws(LockLoss) {
-        if lock.process != Platform.process { throw .inChild(of: lock.process) }
-        do throws(SystemCallError) {
-            if try lock.stands(at: location) { return }
-        } catch {
-            throw .unknown(error)
-        }
-        throw .gone
+    /// Throws when the lock is not the one at its path.
+    func confirm() throws(MigrationError) {
+        if try !isAtPath() { throw lost("its file is not at that path any more") }
     }
 
-    /// Makes sure of the lock after code of the app ran, which may have removed the state's folder or closed the lock's
-    /// descriptor: takes the lock again where no other process did anything with the state meanwhile.
-    func takeAgain() throws(LockLoss) {
-        do throws(LockLoss) {
-            return try confirm()
+    private func isAtPath() throws(MigrationError) -> Bool {
+        do throws(SystemCallError) {
+            return try lock.stands(at: location)
         } catch {
-            guard error.isMendable else { throw error }
+            throw lost("its file can't be looked at, \(error)", error)
         }
-        guard let new = try free() else { throw .taken }
+    }
+
+    /// Makes sure of the lock after code of the app ran, which may have removed the state's folder: takes the lock again where
+    /// no other process did anything with the state meanwhile.
+    func takeAgain() throws(MigrationError) {
+        if try isAtPath() { return }
+        isLost = true
+        guard let new = try FileLock.ifFree(location, isClaimant: true) else {
+            throw lost("another process has taken it since")
+        }
         // From here on the new lock is the one that is given back, whatever comes.
         lock.unlock()
         lock = new
-        let found: MigrationState?
-        do throws(MigrationError) {
-            found = try file.readState()
-        } catch {
-            throw .notAgain(error)
-        }
+        let found = try file.readState()
         // A state that the app's code removed is made again. A state that differs was saved by a process that had the lock.
-        if let found, found != state { throw .overwritten }
-        if found == nil { isFolderNew = true }
+        if let found, found != state { throw lost("another process has saved a state since") }
+        isFolderNew = found == nil
+        isLost = false
     }
 
-    private func free() throws(LockLoss) -> FileLock? {
-        do throws(LockFailure) {
-            return try FileLock.ifFree(location, isClaimant: true)
-        } catch {
-            throw .notAgain(.lock(error, location))
-        }
+    private func lost(_ how: Message, _ cause: SystemCallError? = nil) -> MigrationError {
+        isLost = true
+        return location.error(
+            .stateNotSaved,
+            at: location.lock,
+            because: cause,
+            """
+            Manager \(location.name.quoted) doesn't have the lock \(location.lock) any more: \(how). Nothing was written to \
+            \(location.state) without it. Make a new manager, which reads the state again, and never remove the lock's file.
+            """
+        )
     }
 
     /// Tells the app of something that happened under the lock.

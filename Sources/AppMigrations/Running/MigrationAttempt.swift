@@ -4,7 +4,7 @@
 /// after the closure returned and its work is synced to disk, so that nothing is recorded that a power cut could take.
 final class MigrationAttempt {
     let context: MigrationContext
-    private let current: AppVersion
+    let current: AppVersion
     let locked: LockedState
     private let token: RunToken
 
@@ -13,7 +13,7 @@ final class MigrationAttempt {
 
     /// The state without the intent, and with it.
     let before: MigrationState
-    private var intent: MigrationState
+    private(set) var intent: MigrationState
     private let listed = Platform.awake
     private var hasWaited = false
 
@@ -102,11 +102,7 @@ final class MigrationAttempt {
             throw location.protection(.taking, version, error)
         }
         reach(.beforeIntent)
-        do throws(SaveFailure) {
-            try locked.save(intent)
-        } catch {
-            throw withdraw(error)
-        }
+        if let failure = locked.note(intent) { throw withdraw(failure) }
         reach(.beforeClosure)
         locked.send(event(.started))
     }
@@ -151,102 +147,6 @@ final class MigrationAttempt {
         duration = max(.zero, Platform.uptime - began)
     }
 
-    /// Records that the closure returned, or undoes what it did before it threw.
-    @inline(never)
-    func finish(_ failure: (any Error)?) throws(MigrationError) {
-        do throws(LockLoss) {
-            // The list's lock keeps other processes away until the state's is certain.
-            defer { files?.endClaim() }
-            try locked.takeAgain()
-        } catch {
-            throw lost(error, failure)
-        }
-        if let failure = failure ?? locked.reporter.rehearsal?.returned(version) { throw undo(failure) }
-        try synchronize()
-        try record()
-    }
-
-    /// Syncs the closure's work to disk: the record may not be more durable than the work.
-    private func synchronize() throws(MigrationError) {
-        do throws(SystemCallError) {
-            try files?.synchronizeWork()
-        } catch {
-            let failure = MigrationError.unsynchronized(
-                error.path ?? location.directory,
-                underlying: error,
-                "\(error)",
-                location,
-                version
-            )
-            let restored: Message
-            do throws(MigrationError) {
-                restored = try putBack(failure: failure.description)
-            } catch {
-                throw error.following(failure)
-            }
-            throw failure.appending(restored)
-        }
-    }
-
-    private func record() throws(MigrationError) {
-        var recorded = intent.recording(
-            AppliedMigration(
-                version: version,
-                previousVersion: context.previousVersion,
-                appVersion: current,
-                finishedAt: Platform.now,
-                duration: duration ?? .zero,
-                attempts: context.attempt
-            )
-        )
-        if files != nil {
-            // The migration stays the interrupted one until its snapshot is gone, so that every start looks for it.
-            recorded.marks.interruption = intent.marks.interruption
-            recorded.marks.interruption?.isProtecting = false
-        }
-        reach(.beforeRecord)
-        do throws(SaveFailure) {
-            try locked.save(recorded)
-        } catch {
-            if let loss = error.lockLoss { throw lost(loss, nil) }
-            var consequence: Message = "Migration \(version) ran; after a power failure it may run again."
-            if !error.isRenamed {
-                let restored = try putBack(failure: "The record could not be saved: \(error.cause)")
-                consequence = "Migration \(version) ran and will run again with the next manager.\(restored)"
-            }
-            throw .notSaved(error, version, location, consequence: consequence)
-        }
-        reach(.afterRecord)
-        if files != nil, locked.discardSnapshot(version) { locked.forgetSnapshot() }
-    }
-
-    private func undo(_ cause: any Error) -> MigrationError {
-        do throws(MigrationError) {
-            let consequence = try putBack(failure: String(describing: cause))
-            return .failed(version, attempt: context.attempt, cause, location, consequence: consequence)
-        } catch {
-            return error.following(cause)
-        }
-    }
-
-    /// Puts the protected files back, and saves how the attempt ended; gives a sentence about it for the error.
-    @inline(never)
-    private func putBack(failure: String) throws(MigrationError) -> Message {
-        let ended = intent.failing(failure)
-        guard files != nil else {
-            let isNoted = locked.note(ended) == nil
-            return isNoted ? "" : " The attempt could not be noted either and counts as a death."
-        }
-        do throws(MigrationError) {
-            try locked.restore(version)
-        } catch {
-            _ = locked.note(ended)
-            throw error
-        }
-        try locked.finishRestore(ended)
-        return " The protected files are what they were before it."
-    }
-
     /// Tells of files that are being copied.
     private func send(copying note: String, _ fraction: Double) {
         locked.send(
@@ -267,7 +167,7 @@ final class MigrationAttempt {
         MigrationEvent(kind, context, duration: duration, error: error)
     }
 
-    private func reach(_ place: RehearsalHook.Moment.Place) {
+    func reach(_ place: RehearsalHook.Moment.Place) {
         locked.reporter.reach(place, version, isProtecting: files != nil)
     }
 }

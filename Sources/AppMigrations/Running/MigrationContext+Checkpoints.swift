@@ -56,15 +56,3 @@ extension MigrationContext {
         if Task.isCancelled { throw .cancelledAtCheckpoint(version, location) }
     }
 }
-
-extension Checkpoint {
-    /// What was saved, as the type in which it was saved.
-    package func value<Value: LosslessStringConvertible>(
-        as type: Value.Type,
-        _ version: AppVersion,
-        _ location: StateLocation
-    ) throws(MigrationError) -> Value {
-        if let value = Value(text) { return value }
-        throw .checkpointUnreadable(self, "\(type)", version, location)
-    }
-}

@@ -11,29 +11,13 @@ extension MigrationError {
             isCancelled
             ? cancellation(of: version, attempt: attempt, cause, location)
             : "failed in attempt \(attempt): \(sentence(cause))"
-        return MigrationError(
+        return location.error(
             isCancelled ? .cancelled : .migrationFailed,
-            manager: location.name,
-            version: version,
-            path: location.path,
-            underlying: cause,
+            version,
+            because: cause,
             """
             Migration \(version) of manager \(location.name.quoted) \(end) \
             It is not recorded in \(location.state) and runs again with the next manager.\(consequence)
-            """
-        )
-    }
-
-    static func cancelledBefore(_ version: AppVersion, _ location: StateLocation) -> MigrationError {
-        MigrationError(
-            .cancelled,
-            manager: location.name,
-            version: version,
-            path: location.path,
-            underlying: CancellationError(),
-            """
-            The task was cancelled before migration \(version) of manager \(location.name.quoted) began. Nothing of it was \
-            run. Make a new manager to try again.
             """
         )
     }
@@ -61,92 +45,22 @@ extension MigrationError {
         return text.hasSuffix(".") || text.hasSuffix("!") || text.hasSuffix("?") ? text : text + "."
     }
 
-    /// The consequence of a failed save depends on what was to be saved, so the caller gives it.
-    static func notSaved(
-        _ failure: SaveFailure,
-        _ version: AppVersion?,
-        _ location: StateLocation,
-        code: Code = .stateNotSaved,
-        consequence: Message
-    ) -> MigrationError {
-        if let loss = failure.lockLoss {
-            return lockLost(loss, version, location, consequence: consequence)
-        }
-        let leftover: Message =
-            failure.leftover.map { " \(location.temporary) could not be removed either: \($0)." } ?? ""
-        let subject: Message = "The state of manager \(location.name.quoted), \(location.state),"
-        let remedy: Message = failure.isRenamed ? "" : " Make room, or the folder writable, and start again."
-        let description: Message =
-            failure.isRenamed
-            ? "\(subject) was saved, but may not survive a power failure: \(failure.cause). The new state stands. "
-            : "\(subject) could not be saved: \(failure.cause). The old state stands.\(leftover) "
-        return MigrationError(
-            code,
-            manager: location.name,
-            version: version,
-            path: location.path,
-            underlying: failure.cause,
-            "\(description)\(consequence)\(remedy)"
-        )
-    }
-
-    static func notRemoved(_ cause: SystemCallError, _ location: StateLocation) -> MigrationError {
+    /// This error with a sentence more, for a caller who knows what follows from it.
+    package func adding(_ sentence: Message, code: Code? = nil, version: AppVersion? = nil)
+        -> MigrationError
+    {
         MigrationError(
-            .stateNotSaved,
-            manager: location.name,
-            path: location.path,
-            underlying: cause,
-            """
-            The state of manager \(location.name.quoted), \(location.state), could not be removed for good: \
-            \(cause). Make the folder writable for this process and try again.
-            """
-        )
-    }
-
-    static func lockLost(
-        _ loss: LockLoss,
-        _ version: AppVersion?,
-        _ location: StateLocation,
-        code: Code = .stateNotSaved,
-        consequence: Message
-    ) -> MigrationError {
-        MigrationError(
-            code,
-            manager: location.name,
-            version: version,
-            path: location.lock,
-            underlying: loss.cause,
-            """
-            Manager \(location.name.quoted) doesn't have the lock \(location.lock) any more: \(loss). Nothing was \
-            written to \(location.state) without it. \(consequence) Make a new manager, which reads the state \
-            again; never remove the lock's file, and close in a closure only what it opened.
-            """
-        )
-    }
-
-    /// The same error, with a sentence more, which begins with a space, or with none.
-    package func appending(_ sentence: Message, version: AppVersion? = nil) -> MigrationError {
-        MigrationError(
-            code,
+            code ?? self.code,
             manager: managerName,
             version: version ?? self.version,
             path: path,
             underlying: underlyingError,
-            "\(description)\(sentence)"
+            "\(description) \(sentence)"
         )
     }
 
-    /// The same error, naming what made the restore necessary.
+    /// This error, naming what made the restore necessary.
     func following(_ cause: any Error) -> MigrationError {
-        appending(" The migration itself had failed: \(Self.sentence(cause))")
-    }
-
-    /// The same error, of a start that waited for protected files to be put back.
-    func beforeRestore(of version: AppVersion?) -> MigrationError {
-        let migration: Message = version.map { "migration \($0)" } ?? "a migration"
-        return appending(
-            " Don't write to the files that \(migration) protects before: they are being put back.",
-            version: version
-        )
+        adding("The migration itself had failed: \(Self.sentence(cause))")
     }
 }

@@ -4,7 +4,14 @@ enum DefaultLocation {
         #if canImport(Darwin)
         if let version = AppBundle.version { return version }
         #endif
-        throw .unknownCurrentVersion(manager)
+        throw MigrationError(
+            .unknownCurrentVersion,
+            manager: manager,
+            """
+            Manager \(manager.quoted) was given no currentVersion:, and the main bundle has no \
+            CFBundleShortVersionString. Nothing was run. Pass currentVersion:.
+            """
+        )
     }
 
     /// The place of a manager's state, as an absolute path, so that it stays true when the process changes its working directory.
@@ -61,7 +68,7 @@ enum DefaultLocation {
                 reason = "it is relative, and \(error)"
             }
         }
-        throw .unusableDirectory(directory, manager: manager, reason)
+        throw unusable(directory, manager, reason)
     }
 
     /// Refuses the path of a `URL` that still has its escapes: the folders of those names would be made, and another start
@@ -73,13 +80,29 @@ enum DefaultLocation {
         do throws(SystemCallError) {
             part = try FilePaths.missingWithEscapes(location.directory)
         } catch {
-            throw .unusableDirectory(location.directory, manager: location.name, "\(error)")
+            throw unusable(location.directory, location.name, "\(error)")
         }
         guard let part else { return }
-        let reason: Message = """
+        throw unusable(
+            location.directory,
+            location.name,
+            """
             it has the escapes of a URL, and \(part) isn't there: take path(percentEncoded: false) of the URL, or make that \
             folder first
             """
-        throw .unusableDirectory(location.directory, manager: location.name, reason)
+        )
+    }
+
+    private static func unusable(_ directory: String, _ manager: String, _ reason: Message) -> MigrationError
+    {
+        MigrationError(
+            .unusableDirectory,
+            manager: manager,
+            path: directory,
+            """
+            The state directory \(directory.quoted) of manager \(manager.quoted) can't be used: \(reason). \
+            Nothing was run or written. Pass the path of a folder as stateDirectory:.
+            """
+        )
     }
 }

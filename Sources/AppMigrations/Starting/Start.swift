@@ -78,30 +78,16 @@ extension Start {
     private func catchUp(_ found: StateMarks) throws(MigrationError) -> StartOutcome {
         var marks = found
         do throws(MigrationError) {
-            if let locked = try lock(&marks) { return try settle(locked) }
+            let locked = try LockedState.take(ifFree: file, reporter, timeout: lockTimeout) {
+                () throws(MigrationError) in try awaitsRestore(&marks)
+            }
+            if let locked { return try settle(locked) }
         } catch {
             if marks.hasLeftover { throw forbiddingWrites(error, marks) }
             // Where no lock or no save can be had, the next start saves which version was launched.
             guard error.code == .stateNotSaved else { throw error }
         }
         return try StartOutcome(found: marks, by: release)
-    }
-
-    /// The state under its lock; `nil` while a closure runs under it.
-    private func lock(_ marks: inout StateMarks) throws(MigrationError) -> LockedState? {
-        var known = marks
-        defer { marks = known }
-        var failure: MigrationError?
-        let locked = try LockedState.take(ifFree: file, reporter, timeout: lockTimeout) {
-            do throws(MigrationError) {
-                return try awaitsRestore(&known)
-            } catch {
-                failure = error
-                return false
-            }
-        }
-        if let failure { throw failure }
-        return locked
     }
 
     /// What the state says under the lock, once files are put back; saves that this version was launched.
@@ -138,7 +124,12 @@ extension Start {
             let cause = error.underlyingError ?? error
             let path = error.path ?? location.state
             return location.protection(.restoring, version, at: path, "\(cause)", because: cause)
-        case .lockTimeout, .cancelled: return error.beforeRestore(of: version)
+        case .lockTimeout, .cancelled:
+            let migration: Message = version.map { "migration \($0)" } ?? "a migration"
+            return error.adding(
+                "Don't write to the files that \(migration) protects before: they are being put back.",
+                version: version
+            )
         default: return error
         }
     }
@@ -165,10 +156,10 @@ extension Start {
         // Another process made the state meanwhile; it may have died in a migration already.
         if locked.state != nil { return try settle(locked) }
         let answer = try ask(firstRun, lock: locked.identity)
-        do throws(LockLoss) {
+        do throws(MigrationError) {
             try locked.takeAgain()
         } catch {
-            throw .lockLost(error, nil, location, consequence: "Nothing was run.")
+            throw error.adding("Nothing was run.", code: .stateNotSaved)
         }
         let outcome = try StartOutcome(first: answer, by: release)
         locked.keepUnlisted()
@@ -208,9 +199,28 @@ extension AppRelease {
         do throws(VersionReader.Problem) {
             found = try VersionReader.read(text)
         } catch {
-            throw .invalidFirstRun(text, error, location)
+            throw location.error(
+                .invalidVersion,
+                nil,
+                """
+                \(error.description(of: text)) firstRun: of manager \(location.name.quoted) gave it. No state was written to \
+                \(location.state) and nothing was run; each start asks again. Let firstRun: answer with a version that can \
+                be read: the release that the text begins with, or the oldest whose data this can be.
+                """
+            )
         }
-        if found.exceeds(version) { throw .tooNewFirstRun(found, current: version, location) }
+        if found.exceeds(version) {
+            throw location.error(
+                .newerThanCurrentVersion,
+                found,
+                """
+                The version \(found) that firstRun: of manager \(location.name.quoted) gave is newer than the app (\(version)). \
+                No state was written to \(location.state) and nothing was run; each start asks again. Where the data is a \
+                newer app's, start that one; else let firstRun: answer with the version that the data is at, at most the \
+                app's.
+                """
+            )
+        }
         if found < earliest {
             throw .tooOld(
                 found,
@@ -221,5 +231,18 @@ extension AppRelease {
             )
         }
         return found
+    }
+}
+
+extension MigrationError {
+    package static func firstRunFailed(_ cause: any Error, _ location: StateLocation) -> MigrationError {
+        location.error(
+            .firstRunFailed,
+            because: cause,
+            """
+            The firstRun: expression of manager \(location.name.quoted) failed: \(sentence(cause)) \
+            No state was written to \(location.state) and nothing was run; the next manager asks again.
+            """
+        )
     }
 }

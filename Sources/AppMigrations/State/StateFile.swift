@@ -68,16 +68,14 @@ struct StateFile: Sendable {
         Platform.isOtherThanFile(location.state) ? .notRegular(location) : .unreadable(error, location)
     }
 
-    /// Replaces the state in one step: a temporary file, written and synchronized, renamed, the directory
-    /// synchronized.
+    /// Replaces the state in one step: a temporary file, written and synced, is renamed.
     ///
-    /// Only under the lock, which ``LockedState`` sees to.
-    func save(_ state: MigrationState) throws(SaveFailure) {
-        let temporary = location.temporary
+    /// The caller syncs the directory. Only under the lock, which ``LockedState`` sees to.
+    func replace(with state: MigrationState) throws(SystemCallError) {
+        // What could not be read again is not written: the old state stands.
+        guard let document = state.document(limit: Self.sizeLimit) else { throw Platform.tooLarge }
+        let descriptor = try createTemporary()
         do throws(SystemCallError) {
-            // What could not be read again is not written: the old state stands.
-            guard let document = state.document(limit: Self.sizeLimit) else { throw Platform.tooLarge }
-            let descriptor = try createTemporary()
             do throws(SystemCallError) {
                 try Platform.writeAll(descriptor, document)
                 try Platform.keepRights(descriptor, of: location.state)
@@ -87,14 +85,14 @@ struct StateFile: Sendable {
                 throw error
             }
             try Platform.closeAfterWriting(descriptor)
-            try Platform.replace(location.state, with: temporary)
+            try Platform.replace(location.state, with: location.temporary)
         } catch {
-            throw SaveFailure(cause: error, isRenamed: false, leftover: removeTemporary())
-        }
-        do throws(SystemCallError) {
-            try Platform.synchronizeDirectory(location.directory)
-        } catch {
-            throw SaveFailure(cause: error, isRenamed: true)
+            do throws(SystemCallError) {
+                try Platform.removeFile(location.temporary)
+            } catch {
+                // The next save does it.
+            }
+            throw error
         }
     }
 
@@ -119,30 +117,5 @@ struct StateFile: Sendable {
         // The lock is ours, so nobody is writing it: a process was killed while it saved.
         try Platform.removeFile(location.temporary)
         return try Platform.createExclusively(location.temporary)
-    }
-
-    private func removeTemporary() -> SystemCallError? {
-        do throws(SystemCallError) {
-            try Platform.removeFile(location.temporary)
-            return nil
-        } catch {
-            return error.errorNumber == Platform.noEntry ? nil : error
-        }
-    }
-}
-
-/// A save that didn't come to its end.
-final class SaveFailure: Error {
-    /// A ``SystemCallError``, or the loss of the lock.
-    let cause: any Error
-    /// Whether the new state stands already, and only its survival of a power failure is uncertain.
-    let isRenamed: Bool
-    /// Why the temporary file could not be removed either; the next save does it.
-    let leftover: SystemCallError?
-
-    init(cause: any Error, isRenamed: Bool, leftover: SystemCallError? = nil) {
-        self.cause = cause
-        self.isRenamed = isRenamed
-        self.leftover = leftover
     }
 }

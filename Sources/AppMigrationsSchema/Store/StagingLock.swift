@@ -6,7 +6,7 @@ internal import AppMigrationsSQLite
 /// The store's own lock is not enough. It has to be given back for a moment before the copy is written into the store, and
 /// no other process may take the copy for a left-over then.
 struct StagingLock: ~Copyable {
-    private let file: LockDescriptor
+    private let file: Int32
     private let path: String
 
     /// Waits for the lock.
@@ -35,31 +35,29 @@ struct StagingLock: ~Copyable {
     }
 
     /// The lock's open file, or `nil` when another process has it.
-    private static func take(_ path: String) throws(SQLError) -> LockDescriptor? {
+    private static func take(_ path: String) throws(SQLError) -> Int32? {
         try SQLError.ofFile(path, "The lock beside the store could not be taken") {
             () throws(SystemCallError) in
-            let (file, _) = try LockDescriptor.opening { () throws(SystemCallError) in
-                try Platform.openLock(path)
-            }
+            let file = try Platform.openLock(path)
             do throws(SystemCallError) {
                 // The last holder removed the file, and the next one makes another.
-                if try Platform.tryLock(file.number),
-                    try Platform.status(ofFile: path)?.identity == file.identity
+                if try Platform.tryLock(file),
+                    try Platform.status(ofFile: path)?.identity == FileStatus(file).identity
                 {
                     return file
                 }
             } catch {
-                file.close()
+                Platform.unlock(file)
                 throw error
             }
-            file.close()
+            Platform.unlock(file)
             return nil
         }
     }
 
     /// Removes the lock's file and gives the lock back.
     consuming func release() throws(SQLError) {
-        defer { file.close() }
+        defer { Platform.unlock(file) }
         let path = path
         try SQLError.ofFile(path, "The lock beside the store could not be removed") {
             () throws(SystemCallError) in try Platform.removeIfThere(path)

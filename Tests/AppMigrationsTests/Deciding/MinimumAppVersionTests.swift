@@ -140,8 +140,8 @@ import Testing
         }
         #expect(
             second.description.hasSuffix(
-                "Which app may use the data was not noted; the next start does it. Make room, or the folder "
-                    + "writable, and start again."
+                "Make room, or the folder writable, and start again. Which app may use the data was not noted; the next start "
+                    + "does it."
             )
         )
     }

@@ -159,12 +159,6 @@ import Testing
         #expect(try folder.names().contains("Library.migrations.lock"))
     }
 
-    /// Linux gives 0 for a process of another PID namespace.
-    @Test(arguments: [(7, 7), (0, nil), (-1, nil)] as [(Int32, Int32?)])
-    func `a process without a number here is not named`(signer: Int32, named: Int32?) {
-        #expect(Platform.namable(signer) == named)
-    }
-
     @Test func `each save and restore is refused without the lock`() throws {
         try folder.write("old", to: "data")
         let manager = try folder.manager(upgradingTo: "1.1")
@@ -172,7 +166,7 @@ import Testing
         let log = Log()
         let reporter = Reporter(location: file.location) { event in log.add("\(event.kind)") }
         let locked = try #require(
-            try LockedState.take(ifFree: file, reporter, timeout: nil) { false }
+            try LockedState.take(ifFree: file, reporter, timeout: nil) { () throws(MigrationError) in false }
         )
         let state = try locked.existing()
         // With the lock this restore would remove the file.
@@ -186,9 +180,11 @@ import Testing
         try folder.remove("state/Library.migrations.lock")
         _ = try folder.manager(upgradingTo: "1.1")
         let before = try folder.read("state/Library.migrations.json")
-        #expect(throws: SaveFailure.self) { try locked.save(state) }
+        #expect(throws: MigrationError.self) { try locked.save(state) }
+        #expect(locked.isLost)
         let error = #expect(throws: MigrationError.self) { try locked.restore(version("1.1")) }
-        #expect(error?.underlyingError is LockLoss)
+        #expect(error?.code == .protectionFailed)
+        #expect(error?.path == folder.state.lockFile)
         #expect(throws: MigrationError.self) { try locked.remove() }
         locked.discardSnapshot(nil)
         #expect(log.lines == ["leftoverNotRemoved"])
@@ -206,14 +202,14 @@ import Testing
         #expect(
             error.description
                 == "The lock of manager \"Library\", \(folder.lockFile), could not be taken: it is not a "
-                + "regular file. Nothing was run and the state is unchanged. Make the folder writable for this process "
-                + "and start again."
+                + "regular file. Nothing was run and the state is unchanged. Make the folder, and what is in it, writable for "
+                + "this process and start again."
         )
     }
 
     private static func lock(_ folder: TemporaryDirectory) throws -> FileLock {
         let location = StateLocation(name: "Library", directory: folder.path)
-        return try FileLock.waiting(location, timeout: nil) {}
+        return try #require(try FileLock.ifFree(location))
     }
 
     private func holdingLock(_ folder: TemporaryDirectory, _ body: () throws -> Void) throws {

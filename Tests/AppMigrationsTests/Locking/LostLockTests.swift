@@ -8,8 +8,7 @@ import Testing
     let scratch = TemporaryDirectory.current
 
     private static let advice =
-        "Make a new manager, which reads the state again; never remove the lock's file, and close in a closure only "
-        + "what it opened."
+        "Make a new manager, which reads the state again, and never remove the lock's file."
 
     /// Starts an app as another process does, and leaves with what it found.
     static func start(_ path: String, _ versions: [String], current: String = "1.3", timeout: Duration? = nil)
@@ -78,8 +77,8 @@ import Testing
         #expect(
             error?.description
                 == "Manager \"Library\" doesn't have the lock \(scratch.state.lockFile) any more: another process has saved a "
-                + "state since. Nothing was written to \(scratch.state.stateFile) without it. Migration 1.1 ran and that "
-                + "was not recorded. \(Self.advice)"
+                + "state since. Nothing was written to \(scratch.state.stateFile) without it. \(Self.advice) "
+                + "Migration 1.1 ran and that was not recorded."
         )
         #expect(try scratch.read("state/Library.migrations.json") == state)
         #expect(throws: MigrationError.self) { try manager.whenMigrating(toVersion: "1.2") {} }
@@ -103,9 +102,9 @@ import Testing
         #expect(
             error?.description
                 == "Manager \"Library\" doesn't have the lock \(scratch.state.lockFile) any more: another process has saved a "
-                + "state since. Nothing was written to \(scratch.state.stateFile) without it. Migration 1.1 failed and "
-                + "that was not recorded, and the files it protects were left as they are. The next start puts them "
-                + "back if the state lists them. Don't write to those files before it succeeded. \(Self.advice) The "
+                + "state since. Nothing was written to \(scratch.state.stateFile) without it. \(Self.advice) "
+                + "Migration 1.1 failed and that was not recorded, and the files it protects were left as they are. The next "
+                + "start puts them back if the state lists them. Don't write to those files before it succeeded. The "
                 + "migration itself had failed: Refusal()."
         )
         #expect(try scratch.read("data") == "new")
@@ -134,8 +133,8 @@ import Testing
         #expect(
             error?.description
                 == "Manager \"Library\" doesn't have the lock \(scratch.state.lockFile) any more: another process has taken "
-                + "it since. Nothing was written to \(scratch.state.stateFile) without it. Migration 1.1 ran and that was "
-                + "not recorded. \(Self.advice)"
+                + "it since. Nothing was written to \(scratch.state.stateFile) without it. \(Self.advice) "
+                + "Migration 1.1 ran and that was not recorded."
         )
         #expect(try scratch.read("state/Library.migrations.json") == intent)
     }
@@ -147,14 +146,13 @@ import Testing
                 try scratch.write("", to: "state")
             }
         }
-        #expect(error?.underlyingError is MigrationError)
+        #expect(error?.code == .stateNotSaved)
         #expect(
             error?.description.hasPrefix(
-                "Manager \"Library\" doesn't have the lock \(scratch.state.lockFile) any more: it could not be taken again, The "
-                    + "lock of manager \"Library\", \(scratch.state.lockFile), could not be taken: Not a directory (open, errno "
-                    + "20)."
+                "The lock of manager \"Library\", \(scratch.state.lockFile), could not be taken: "
             ) == true
         )
+        #expect(error?.description.hasSuffix("Migration 1.1 ran and that was not recorded.") == true)
     }
 
     /// The folder of the state leads to another one, as a link to the current release of a server's data does.

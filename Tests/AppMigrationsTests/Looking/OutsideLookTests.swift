@@ -1,57 +1,42 @@
+import AppMigrations
 import Foundation
 import Testing
 
-@testable import AppMigrations
+/// What a manager sees of another process, by a look at the lock.
+@Suite(.temporaryDirectory) struct OutsideLookTests {
+    let scratch = TemporaryDirectory.current
 
-/// What a manager that only looks sees of another process, by the sign on the lock of that process.
-@Suite struct OutsideLookTests {
-    private static func manager(
-        _ path: String,
-        _ current: String,
-        isReadOnly: Bool = false
-    ) throws(MigrationError) -> MigrationManager {
-        try library(current, in: path + "/state", options: .init(isReadOnly: isReadOnly))
+    /// 7 where an attempt is under way, 8 where its process died.
+    private static func look(_ path: String, isReadOnly: Bool) throws -> Int32 {
+        let options = MigrationManager.Options(isReadOnly: isReadOnly)
+        return try library("1.1", in: path, options: options).status.interruption?.isUnderWay == true ? 7 : 8
     }
 
-    @Test(arguments: ["status", "plan", "start"])
-    func `a process that looks at its own attempt, or starts again, is not taken for dead`(
-        look: String
-    ) async throws {
-        try await withTemporaryDirectory { scratch async throws in
-            await #expect(processExitsWith: .success) {
-                [path = scratch.path as String, look = look as String] in
-                let manager = try Self.manager(path, "1.1")
-                try manager.whenMigrating(toVersion: "1.1") { () throws in
-                    switch look {
-                    case "status": _ = try manager.status
-                    case "plan":
-                        let options = MigrationManager.Options(attemptLimit: 1)
-                        let other = try library(
-                            "1.1",
-                            in: path + "/state",
-                            firstRun: .freshInstall,
-                            options: options
-                        )
-                        _ = try other.plan { try $0.whenMigrating(toVersion: "1.1") {} }
-                    default:
-                        // On another thread, where nothing tells that the start comes from inside the closure.
-                        let ended = DispatchSemaphore(value: 0)
-                        Thread.detachNewThread {
-                            do { _ = try Self.manager(path, "1.2") } catch { Issue.record(error) }
-                            ended.signal()
-                        }
-                        ended.wait()
-                    }
-                    let child = forkProcess()
-                    if child == 0 {
-                        closeDescriptorsOfTheRunner()
-                        let status = try Self.manager(path, "1.1", isReadOnly: true).status
-                        _exit(status.interruption?.isUnderWay == true ? 7 : 8)
-                    }
-                    try append("\(wait(for: child))", to: path + "/status")
-                }
+    @Test(arguments: [false, true])
+    func `an attempt is under way as long as its process has the lock`(isReadOnly: Bool) async throws {
+        let path = scratch.state.path
+        try await scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1") {
+            await #expect(processExitsWith: .exitCode(7)) {
+                [path = path as String, isReadOnly = isReadOnly as Bool] in
+                _exit(try Self.look(path, isReadOnly: isReadOnly))
             }
-            #expect(try scratch.read("status") == "7\n")
         }
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+            try library("1.2", in: path).whenMigrating(toVersion: "1.2") { die() }
+        }
+        #expect(try Self.look(path, isReadOnly: isReadOnly) == 8)
+    }
+
+    /// The look has the lock for a moment, as a process that died may have it: neither is a reason to give up.
+    @Test func `who meets a look waits for it, whatever the time-out`() throws {
+        let manager = try scratch.manager(upgradingTo: "1.1", options: .init(lockTimeout: .zero))
+        let lock = open(scratch.state.lockFile, O_RDONLY | O_CLOEXEC)
+        try #require(flock(lock, LOCK_SH) == 0)
+        let options = MigrationManager.Options(lockTimeout: .zero) { event in
+            if event.kind == .waiting { close(lock) }
+        }
+        let waiting = try scratch.manager(upgradingTo: "1.1", options: options)
+        #expect(try waiting.declare("1.1") == ["1.1"])
+        #expect(try manager.declare("1.1") == [])
     }
 }

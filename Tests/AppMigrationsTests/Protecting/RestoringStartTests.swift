@@ -33,7 +33,7 @@ import Testing
 
     private static func lock(_ scratch: TemporaryDirectory) throws -> (FileLock, StateFile) {
         let location = StateLocation(name: "Library", directory: scratch.state.path)
-        let lock = try FileLock.waiting(location, timeout: nil) {}
+        let lock = try #require(try FileLock.ifFree(location))
         return (lock, StateFile(location: location))
     }
 

@@ -68,13 +68,12 @@ import Testing
             try manager.whenMigrating(toVersion: "1.1") {}
         }
         #expect(error?.code == .stateNotSaved)
-        #expect(error?.path == scratch.state.snapshot)
+        #expect(error?.path == scratch.state.snapshot + "/kept")
         #expect(
             error?.description
-                == "The lock of manager \"Library\", \(scratch.state.lockFile), could not be taken: whether a closure is running "
-                + "can't be told from \(scratch.state.snapshot), \(scratch.state.snapshot)/kept: \(Platform.text(ofError: ELOOP)) (lstat, errno \(ELOOP)). "
-                + "Nothing was run and the state is unchanged. Make that folder readable for this process and start "
-                + "again."
+                == "The lock of manager \"Library\", \(scratch.state.lockFile), could not be taken: "
+                + "\(scratch.state.snapshot)/kept: \(Platform.text(ofError: ELOOP)) (lstat, errno \(ELOOP)). Nothing was run and "
+                + "the state is unchanged. Make the folder, and what is in it, writable for this process and start again."
         )
     }
 }

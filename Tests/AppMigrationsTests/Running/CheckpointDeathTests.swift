@@ -76,42 +76,4 @@ import Testing
             #expect(context.checkpoint == "b")
         }
     }
-
-    @Test func `a child made by fork saves no checkpoint, also when one is being saved at that moment`()
-        async throws
-    {
-        await #expect(processExitsWith: .success) { [path = folder.path as String] in
-            let context = Guarded<MigrationContext?>(nil)
-            // The hook is called while the checkpoint is saved, as another thread could fork.
-            let hook = RehearsalHook(
-                declared: { _ in .continue },
-                reached: { moment in
-                    guard moment.place == .afterCheckpoint else { return }
-                    let child = forkProcess()
-                    if child != 0 { exit(wait(for: child) == 7 ? 0 : 1) }
-                    // The real clock, since a child that hangs would keep this test waiting for ever. The runner blocks signals.
-                    var none = sigset_t()
-                    sigemptyset(&none)
-                    sigprocmask(SIG_SETMASK, &none, nil)
-                    signal(SIGALRM, SIG_DFL)
-                    alarm(600)
-                    do throws(MigrationError) {
-                        try context.withLock { $0 }?.saveCheckpoint("child")
-                    } catch {
-                        let isOurs = error.description.contains("which has the lock, made by fork")
-                        _exit(error.code == .checkpointNotSaved && isOurs ? 7 : 2)
-                    }
-                    _exit(3)
-                },
-                returned: { _ in nil }
-            )
-            let manager = MigrationManager(rehearsing: try ForkTests.manager(path), with: hook)
-            try manager.whenMigrating(toVersion: "1.1") { running in
-                context.withLock { $0 = running }
-                try running.saveCheckpoint("parent")
-            }
-            exit(4)
-        }
-        #expect(try folder.read("state/Library.migrations.json").contains("\"checkpoint\" : \"parent\""))
-    }
 }

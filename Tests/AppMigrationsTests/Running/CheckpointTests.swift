@@ -196,7 +196,7 @@ import Testing
         let underlying = try #require(error.underlyingError as? MigrationError)
         #expect(underlying.code == .checkpointNotSaved)
         #expect(underlying.description.contains("The old state stands."))
-        #expect(underlying.description.contains("Migration 1.2 goes on at the checkpoint before."))
+        #expect(underlying.description.contains(" and it goes on at the one before."))
         #expect(try Self.checkpoint(folder)?.text == "1")
     }
 
@@ -209,7 +209,7 @@ import Testing
         let underlying = try #require(error.underlyingError as? MigrationError)
         #expect(underlying.code == .checkpointNotSaved)
         #expect(underlying.description.contains("doesn't have the lock"))
-        #expect(underlying.description.contains("The checkpoint of migration 1.2 was not saved."))
+        #expect(underlying.description.contains("The checkpoint of migration 1.2 was not saved, "))
         #expect(try Self.checkpoint(folder)?.text == "1")
     }
 

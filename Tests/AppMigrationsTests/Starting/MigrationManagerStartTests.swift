@@ -98,9 +98,9 @@ import Testing
         let error = try #require(throws: MigrationError.self) { try folder.manager() }
         #expect(error.code == .stateNotSaved)
         #expect(
-            error.description.contains(
-                " The old state stands. \(folder.obstacle) could not be removed either"
-            )
+            error.description
+                == "The state of manager \"Library\", \(folder.stateFile), could not be saved: Is a directory (unlink, errno 21). "
+                + "The old state stands. Make room, or the folder writable, and start again. Nothing was run."
         )
     }
 
@@ -150,6 +150,45 @@ import Testing
         }
     }
     #endif
+
+    #if !canImport(Darwin)
+    @Test func `without a bundle there is no default version`() throws {
+        let error = try #require(throws: MigrationError.self) {
+            try MigrationManager(named: "Library", stateDirectory: folder.path)
+        }
+        #expect(error.code == .unknownCurrentVersion)
+        #expect(
+            error.description
+                == "Manager \"Library\" was given no currentVersion:, and the main bundle has no CFBundleShortVersionString. "
+                + "Nothing was run. Pass currentVersion:."
+        )
+    }
+    #endif
+
+    @Test func `what firstRun: gives is refused where it is no version, or a newer one`() throws {
+        let unreadable = try #require(throws: MigrationError.self) {
+            try folder.manager("1.4", firstRun: .existingData(at: "1.4b2"))
+        }
+        #expect(unreadable.code == .invalidVersion)
+        #expect(
+            unreadable.description.hasSuffix(
+                "firstRun: of manager \"Library\" gave it. No state was written to \(folder.stateFile) and nothing was run; each "
+                    + "start asks again. Let firstRun: answer with a version that can be read: the release that the text "
+                    + "begins with, or the oldest whose data this can be."
+            )
+        )
+        let newer = try #require(throws: MigrationError.self) {
+            try folder.manager("1.4", firstRun: .existingData(at: "9.0"))
+        }
+        #expect(newer.code == .newerThanCurrentVersion)
+        #expect(
+            newer.description
+                == "The version 9.0 that firstRun: of manager \"Library\" gave is newer than the app (1.4). No state was written "
+                + "to \(folder.stateFile) and nothing was run; each start asks again. Where the data is a newer app's, start that "
+                + "one; else let firstRun: answer with the version that the data is at, at most the app's."
+        )
+        #expect(try folder.names() == ["Library.migrations.lock"])
+    }
 
     @Test(arguments: ["1.x", ""])
     func `a current version that can't be read is refused`(text: String) throws {

@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test func `a save leaves the state alone behind, for this user only`() throws {
-        try file(folder).save(Self.state)
+        try file(folder).replace(with: Self.state)
         #expect(try folder.names() == ["Library.migrations.json"])
         #expect(try folder.mode(folder.stateFile) == 0o600)
         #expect(try file(folder).readState() == Self.state)
@@ -105,18 +105,17 @@ import Testing
 
     @Test func `the next save removes what a killed one left`() throws {
         try Data("half a sta".utf8).write(to: URL(fileURLWithPath: folder.obstacle))
-        try file(folder).save(Self.state)
+        try file(folder).replace(with: Self.state)
         #expect(try folder.names() == ["Library.migrations.json"])
         #expect(try file(folder).readState() == Self.state)
     }
 
     @Test func `a save that fails leaves the old state`() throws {
-        try file(folder).save(Self.state)
+        try file(folder).replace(with: Self.state)
         try folder.makeFolder(folder.obstacle)
         var next = Self.state
         next.marks.lastRun = version("1.4")
-        let failure = #expect(throws: SaveFailure.self) { try file(folder).save(next) }
-        #expect(failure?.isRenamed == false)
+        #expect(throws: SystemCallError.self) { try file(folder).replace(with: next) }
         #expect(try file(folder).readState() == Self.state)
     }
 
@@ -152,7 +151,7 @@ import Testing
         }
         #expect(state.history.count == 1_000)
         #expect(state.history.first?.version == version("2.4"))
-        try file(folder).save(state)
+        try file(folder).replace(with: state)
         let manager = try folder.manager("3")
         #expect(manager.lastRunVersion == version("2.1003"))
         try manager.declare("3")
@@ -172,7 +171,7 @@ import Testing
             attempts: 1
         )
         state.history = Array(repeating: row, count: 200)
-        try file(folder).save(state)
+        try file(folder).replace(with: state)
         let history = try #require(try file(folder).readState()).history
         #expect(history.count == 52)
     }

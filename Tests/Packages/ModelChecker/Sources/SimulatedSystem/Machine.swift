@@ -12,8 +12,7 @@ public struct Call {
     public enum Kind: UInt8, Sendable {
         case open, create, openFolder, read, write, close, synchronize, synchronizeAll, rename, unlink,
             makeFolder
-        case removeFolder, makeLink, readLink, status, lookUp, list, setAttributes, truncate, lock, unlock,
-            sign
+        case removeFolder, makeLink, readLink, status, lookUp, list, setAttributes, truncate, lock, unlock
         case pause, clock, mark
     }
 

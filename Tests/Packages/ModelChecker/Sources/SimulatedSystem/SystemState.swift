@@ -44,8 +44,6 @@ public struct SystemState {
     public var disk = Disk()
     public var processes: [Process] = []
     var files: [OpenFile?] = []
-    /// The record locks: which process has signed which file.
-    var signatures: [(node: Int, process: Int)] = []
     /// Nanoseconds; it stands still but for what a wait lets pass.
     public var awake: Int64 = 1_000_000_000_000
     public var wallClock: Int64 = 1_790_000_000
@@ -103,8 +101,6 @@ public struct SystemState {
 
     private mutating func release(_ index: Int, of process: Int) {
         guard let file = files[index] else { return }
-        // fcntl(2): closing any descriptor of a file drops the record locks that the process has on it.
-        signatures.removeAll { $0.node == file.node && $0.process == process }
         if file.copies > 1 {
             files[index]?.copies -= 1
             return
@@ -165,9 +161,6 @@ public struct SystemState {
         for file in files {
             guard let file, file.lock != .none else { continue }
             hash &+= Machine.mix(UInt64(file.node) << 8 | file.lock.rawValue, UInt64(file.process) | 1 << 60)
-        }
-        for signature in signatures {
-            hash &+= Machine.mix(UInt64(signature.node) << 8, UInt64(signature.process) | 1 << 61)
         }
         return hash
     }

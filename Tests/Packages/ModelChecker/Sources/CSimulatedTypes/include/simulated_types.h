@@ -27,8 +27,6 @@ struct simulated_statvfs { unsigned long f_bsize, f_frsize, f_blocks, f_bfree, f
 
 struct simulated_utsname { char release[65]; } SWIFT_NAME(utsname);
 
-struct simulated_flock { short l_type, l_whence; off_t l_start, l_len; int l_pid; } SWIFT_NAME(flock);
-
 struct simulated_dirent { unsigned long d_ino; char d_name[256]; } SWIFT_NAME(dirent);
 
 struct simulated_mutex { long opaque; } SWIFT_NAME(pthread_mutex_t);
@@ -56,8 +54,7 @@ static const mode_t S_IFMT = 0170000, S_IFREG = 0100000, S_IFDIR = 0040000, S_IF
 SIMULATED(SEEK_SET, 0); SIMULATED(SEEK_CUR, 1); SIMULATED(SEEK_END, 2); SIMULATED(W_OK, 2); SIMULATED(R_OK, 4);
 SIMULATED(X_OK, 1); SIMULATED(F_OK, 0); SIMULATED(LOCK_SH, 1); SIMULATED(LOCK_EX, 2); SIMULATED(LOCK_NB, 4);
 SIMULATED(LOCK_UN, 8); SIMULATED(F_GETFD, 1); SIMULATED(F_SETFD, 2); SIMULATED(F_GETFL, 3);
-SIMULATED(F_GETLK, 5); SIMULATED(F_SETLK, 6); SIMULATED(F_RDLCK, 0); SIMULATED(F_WRLCK, 1);
-SIMULATED(F_UNLCK, 2); SIMULATED(F_DUPFD_CLOEXEC, 1030); SIMULATED(FD_CLOEXEC, 1);
+SIMULATED(F_DUPFD_CLOEXEC, 1030); SIMULATED(FD_CLOEXEC, 1);
 SIMULATED(STDIN_FILENO, 0); SIMULATED(STDOUT_FILENO, 1); SIMULATED(STDERR_FILENO, 2);
 SIMULATED(NAME_MAX, 255); SIMULATED(PATH_MAX, 4096); SIMULATED(CLOCK_MONOTONIC, 1); SIMULATED(CLOCK_BOOTTIME, 7);
 SIMULATED(CLOCK_REALTIME, 0);

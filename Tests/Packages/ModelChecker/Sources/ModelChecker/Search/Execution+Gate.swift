@@ -112,7 +112,7 @@ extension Execution: Gate {
     /// changed after all or a file was shared while it was written, it begins again and takes that into account.
     private func isChoice(_ call: Call) -> Bool {
         switch call.kind {
-        case .read, .close, .status, .clock, .sign, .readLink: false
+        case .read, .close, .status, .clock, .readLink: false
         case .write, .truncate, .setAttributes: search.isAnyFileShared
         case .synchronize, .synchronizeAll: Machine.system.disk.isTrackingSyncs
         case .open, .openFolder, .lookUp: call.path.map(search.isContended) ?? true
@@ -125,7 +125,7 @@ extension Call {
     /// Whether a trace has it: what only looks tells a reader little, but for what is read.
     var isTold: Bool {
         switch kind {
-        case .open, .openFolder, .close, .status, .lookUp, .list, .sign, .readLink, .clock, .pause: false
+        case .open, .openFolder, .close, .status, .lookUp, .list, .readLink, .clock, .pause: false
         default: true
         }
     }
@@ -133,7 +133,7 @@ extension Call {
     /// Whether a wait for a lock makes this call between two pauses.
     var isOfPoll: Bool {
         switch kind {
-        case .lock, .unlock, .status, .lookUp, .open, .openFolder, .close, .create, .sign, .pause: true
+        case .lock, .unlock, .status, .lookUp, .open, .openFolder, .close, .create, .pause: true
         default: false
         }
     }

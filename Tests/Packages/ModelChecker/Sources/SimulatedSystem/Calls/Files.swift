@@ -98,7 +98,9 @@ extension Machine {
 }
 
 public func write(_ file: Int32, _ buffer: UnsafeRawPointer?, _ count: Int) -> Int {
-    Machine.call(
+    // The line that names a lock's holder decides nothing, and would only tell states apart that are alike.
+    if Machine.path(file).hasSuffix(".migrations.lock") { return count }
+    return Machine.call(
         .write,
         node: Machine.system.nodeNumber(file),
         "write \(count) bytes into \(Machine.path(file))"

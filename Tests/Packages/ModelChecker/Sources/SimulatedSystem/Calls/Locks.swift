@@ -39,24 +39,3 @@ public func fcntl(_ file: Int32, _ command: Int32, _ argument: Int32) -> Int32 {
         return -1
     }
 }
-
-@discardableResult
-public func fcntl(_ file: Int32, _ command: Int32, _ record: UnsafeMutablePointer<flock>) -> Int32 {
-    let node = Machine.system.nodeNumber(file)
-    let verb = command == F_SETLK ? "sign" : "ask for the signature of"
-    let call = Machine.call(.sign, node: node, "\(verb) \(Machine.path(file))") { () throws(Refusal) in
-        _ = try Machine.system.index(file)
-        let signature = Machine.system.signatures.first { $0.node == node && $0.process != Machine.current }
-        if command == F_SETLK {
-            if signature != nil { throw Refusal(EAGAIN) }
-            Machine.system.signatures.removeAll { $0.node == node }
-            Machine.system.signatures.append((node, Machine.current))
-        } else {
-            record.pointee.l_type = Int16(signature == nil ? F_UNLCK : F_WRLCK)
-            record.pointee.l_pid = signature.map { Machine.system.processes[$0.process].number } ?? 0
-            Machine.observe(UInt64(record.pointee.l_pid))
-        }
-        return 0
-    }
-    return Int32(call)
-}

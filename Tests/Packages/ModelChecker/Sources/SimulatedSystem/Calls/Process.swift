@@ -33,12 +33,6 @@ public func strerror(_ number: Int32) -> UnsafePointer<CChar> {
     UnsafePointer(copied("error \(number)"))
 }
 
-public func pthread_atfork(
-    _ prepare: @convention(c) () -> Void,
-    _ parent: @convention(c) () -> Void,
-    _ child: @convention(c) () -> Void
-) -> Int32 { 0 }
-
 /// A point in the code of an app that the scheduler sees as a call, such as the beginning of a closure; `false` in a process
 /// that has died.
 public func mark(_ text: @escaping @autoclosure () -> String) -> Bool {

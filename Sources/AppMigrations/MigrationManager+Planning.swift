@@ -100,8 +100,6 @@ package final class PlanRecorder: Sendable {
         self.limit = limit
     }
 
-    deinit { progress.destroy() }
-
     package var rows: [PlannedMigration] { progress.withLock { $0.rows } }
 
     package func record(_ declaration: Declarations.Declaration) {

@@ -104,7 +104,6 @@ public final class MigrationManager: Sendable {
         self.declarations = Guarded(declarations)
     }
 
-    deinit { declarations.destroy() }
 }
 
 extension MigrationManager {

@@ -76,8 +76,6 @@ final class FleetAttempt: Sendable {
         token = manager.token(.closure(lock: nil))
     }
 
-    deinit { duration.destroy() }
-
     /// Calls the closure; its error is given, not thrown.
     nonisolated(nonsending) func call(
         _ body: nonisolated(nonsending) (FleetMigrationContext) async throws -> Void

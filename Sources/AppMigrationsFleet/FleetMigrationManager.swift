@@ -126,11 +126,6 @@ public final class FleetMigrationManager: Sendable {
         self.declarations = Guarded(declarations)
     }
 
-    deinit {
-        declarations.destroy()
-        calls.destroy()
-    }
-
     /// The lease's owner, as the document has it: no other manager has the same.
     ///
     /// A start with nothing pending has no need of it.

@@ -40,8 +40,6 @@ public final class MigrationGate: Sendable {
         self.sleep = sleep
     }
 
-    deinit { contents.destroy() }
-
     /// How far the start is.
     public var state: State { contents.withLock { $0.state } }
 

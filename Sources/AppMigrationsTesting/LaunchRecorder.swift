@@ -38,8 +38,6 @@ final class LaunchRecorder: Sendable {
         self.folders = folders
     }
 
-    deinit { state.destroy() }
-
     var record: Record { state.withLock { $0 } }
 
     var hook: RehearsalHook {

@@ -54,7 +54,6 @@ import Testing
     ) async throws -> MigrationError.Code? {
         let manager = try await place.manager()
         let (task, began) = (Guarded<Task<MigrationError.Code?, Never>?>(nil), Door())
-        defer { task.destroy() }
         let ends = Log()
         db.onStatement { sql in
             guard sql == end, ends.lines.isEmpty else { return Task.isCancelled ? .fails : .works }

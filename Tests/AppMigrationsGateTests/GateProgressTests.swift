@@ -11,7 +11,6 @@ import Testing
             let notes = folder + "/notes"
             let seen = Log()
             let gates = Guarded<MigrationGate?>(nil)
-            defer { gates.destroy() }
             let gate = MigrationGate { progress in
                 let options = progress.options(
                     .init { _ in seen.add(gates.withLock { $0 }?.state.text ?? "no gate") }

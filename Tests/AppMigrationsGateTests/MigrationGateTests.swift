@@ -133,7 +133,6 @@ private struct Refused: Error {}
     {
         let state = folder + "/state"
         let isUnlocked = Guarded(false)
-        defer { isUnlocked.destroy() }
         let pauses = Pauses()
         let gate = MigrationGate(sleep: { try await pauses.sleep($0) }) { progress in
             if progress.isRetry { throw Refused() }
@@ -154,7 +153,6 @@ private struct Refused: Error {}
 
     @Test func `a start knows that it was asked for after an error, up to its end`() async throws {
         let tries = Guarded([Bool]())
-        defer { tries.destroy() }
         let gate = MigrationGate(sleep: { _ in }) { progress in
             let count = tries.withLock {
                 $0.append(progress.isRetry)
@@ -184,7 +182,6 @@ private struct Refused: Error {}
         let starts = Counter()
         let pauses = Counter()
         let gates = Guarded<MigrationGate?>(nil)
-        defer { gates.destroy() }
         let gate = MigrationGate(sleep: { _ in
             await pauses.add()
             try remove(state)
@@ -249,7 +246,6 @@ private struct Refused: Error {}
     {
         let pauses = Pauses()
         let starts = Guarded(0)
-        defer { starts.destroy() }
         let gate = MigrationGate(sleep: pauses.sleep) { _ in
             let start = starts.withLock { count in
                 count += 1

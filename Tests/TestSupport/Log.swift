@@ -6,8 +6,6 @@ package final class Log: Sendable {
 
     package init() {}
 
-    deinit { entries.destroy() }
-
     package var lines: [String] { entries.withLock { $0 } }
 
     package func add(_ line: String) { entries.withLock { $0.append(line) } }

@@ -24,10 +24,7 @@ final class FileLock: Sendable {
         hold = Guarded(Hold(descriptor: descriptor))
     }
 
-    deinit {
-        unlock()
-        hold.destroy()
-    }
+    deinit { unlock() }
 
     /// Opens the lock's file without taking the lock, making its directory where there is none.
     static func open(_ location: StateLocation) throws(MigrationError) -> FileLock {

@@ -33,8 +33,6 @@ package final class RunToken: Sendable {
         progress = Guarded(Progress(outer: RunToken.current?.openTokens ?? []))
     }
 
-    deinit { progress.destroy() }
-
     package func end() {
         let open = progress.withLock { $0.outer }.filter(\.isOpen)
         progress.withLock { $0 = Progress(isOpen: false, outer: open) }

@@ -1,10 +1,10 @@
-/// A value that one thread at a time can reach, in memory that its owner gives back with ``destroy()``.
+/// A value that one thread at a time can reach.
 ///
 /// The standard library's `Mutex` does the same, and comes in a library of its own, whose loading takes as long as this
 /// library's whole start: a process of an app pays for it before its first line. This one uses the C library's lock, is a
 /// struct of one pointer so that no generic type is built at a start, and reaches the value without the checks of exclusive
 /// access, which the lock makes needless.
-package struct Guarded<Value>: @unchecked Sendable {
+package struct Guarded<Value>: ~Copyable, @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<Platform.Mutex>
     private let value: UnsafeMutablePointer<Value>
 
@@ -26,8 +26,7 @@ package struct Guarded<Value>: @unchecked Sendable {
         return try body(&value.pointee)
     }
 
-    /// Gives the memory back; for the `deinit` of the owner.
-    package func destroy() {
+    deinit {
         value.deinitialize(count: 1)
         Platform.destroy(mutex)
         Platform.deallocate(mutex)

@@ -24,8 +24,6 @@ final class CheckpointWriter: Sendable {
         self.isProtecting = isProtecting
     }
 
-    deinit { attempt.destroy() }
-
     func begin(_ intent: MigrationState, _ locked: LockedState) {
         attempt.withLock { $0 = Attempt(intent: intent, locked: locked) }
     }

@@ -41,8 +41,6 @@ final class LeaseHolder: Sendable {
         losses = (stream, signal)
     }
 
-    deinit { progress.destroy() }
-
     /// When the lease was last renewed, and whether it has ended.
     var renewal: (renewed: Duration, hasEnded: Bool) { progress.withLock { ($0.renewed, $0.hasEnded) } }
 

@@ -13,8 +13,6 @@ public final class InMemoryFleetStore: FleetStore {
     /// Makes a store without documents.
     public init() {}
 
-    deinit { contents.destroy() }
-
     public func read(_ name: String) async throws -> FleetDocument? {
         contents.withLock { $0.documents[Array(name.utf8)] }
     }

@@ -18,8 +18,6 @@ package final class Turns: Sendable {
 
     package init() {}
 
-    deinit { queue.destroy() }
-
     package nonisolated(nonsending) func enter() async {
         if queue.withLock({ $0.passes() }) { return }
         await withCheckedContinuation { continuation in

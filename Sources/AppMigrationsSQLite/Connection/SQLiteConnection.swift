@@ -76,7 +76,6 @@ public final class SQLiteConnection: SQLConnection, Sendable {
 
     deinit {
         if !isBorrowed, !state.withLock({ $0.isClosed }) { sqlite3_close_v2(handle) }
-        state.destroy()
     }
 
     /// Closes the connection; every later call throws `SQLError.Code.closed`.

@@ -165,6 +165,5 @@ import Testing
         #expect(try #require(try await fleet.store.text()).contains(#""launchedVersion" : "1.2""#))
         _ = try await fleet.host("next", at: "1.4")
         #expect(try #require(try await fleet.store.text()).contains(#""launchedVersion" : "1.4""#))
-        new.destroy()
     }
 }

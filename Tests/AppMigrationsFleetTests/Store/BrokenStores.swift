@@ -38,8 +38,6 @@ final class StoreWithFault: FleetStore {
 
     init(_ fault: BrokenStore) { self.fault = fault }
 
-    deinit { progress.destroy() }
-
     private func name(_ name: String) -> String {
         switch fault {
         case .lowersNames: name.lowercased()

@@ -23,11 +23,6 @@ final class AsyncSQLite: AsyncSQLConnection, @unchecked Sendable {
 
     init(_ path: String) throws { db = try SQLiteConnection(path: path) }
 
-    deinit {
-        progress.destroy()
-        turns.destroy()
-    }
-
     var statements: [String] { progress.withLock { $0.statements } }
 
     func onStatement(_ answer: @escaping @Sendable (String) -> Answer) {

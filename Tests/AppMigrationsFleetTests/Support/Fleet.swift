@@ -131,8 +131,6 @@ final class Door: Sendable {
 
     private let progress = Guarded(Progress())
 
-    deinit { progress.destroy() }
-
     func open() {
         let waiting = progress.withLock { progress in
             progress.isOpen = true

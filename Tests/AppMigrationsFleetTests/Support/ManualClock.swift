@@ -20,8 +20,6 @@ final class ManualClock: Sendable {
 
     private let progress = Guarded(Progress())
 
-    deinit { progress.destroy() }
-
     var clock: FleetClock {
         FleetClock(
             uptime: { self.now },

@@ -37,8 +37,6 @@ final class TestStore: FleetStore {
     private let memory = InMemoryFleetStore()
     private let progress = Guarded(Progress())
 
-    deinit { progress.destroy() }
-
     var reads: Int { progress.withLock { $0.reads } }
     var writes: Int { progress.withLock { $0.writes } }
     /// Every document that was written, in order.

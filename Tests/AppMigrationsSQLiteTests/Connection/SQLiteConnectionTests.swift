@@ -151,7 +151,6 @@ import Testing
                 sched_yield()
             }
             // By the thread, which may still look at it when the test is over.
-            isStopped.destroy()
         }
         #expect(try sqlError { try db.query(endless) }.code == .cancelled)
         isStopped.withLock { $0 = true }

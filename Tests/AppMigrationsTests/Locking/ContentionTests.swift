@@ -10,7 +10,6 @@ import Testing
     @Test func `sixteen threads with a manager each run every migration once and in order`() throws {
         let log = Log()
         let failures = Guarded<[String]>([])
-        defer { failures.destroy() }
         DispatchQueue.concurrentPerform(iterations: 16) { _ in
             do {
                 let manager = try scratch.manager(upgradingTo: "1.3")
@@ -32,7 +31,6 @@ import Testing
         let log = Log()
         let manager = try scratch.manager(upgradingTo: "1.3")
         let codes = Guarded<[MigrationError.Code]>([])
-        defer { codes.destroy() }
         DispatchQueue.concurrentPerform(iterations: 16) { _ in
             do throws(MigrationError) {
                 try manager.whenMigrating(toVersion: "1.1") { log.add("1.1") }
@@ -52,7 +50,6 @@ import Testing
     @Test func `fifteen threads that use a manager while its closure runs close nothing`() throws {
         let manager = try scratch.manager(upgradingTo: "1.3")
         let codes = Guarded<[MigrationError.Code?]>([])
-        defer { codes.destroy() }
         try manager.whenMigrating(toVersion: "1.1") {
             DispatchQueue.concurrentPerform(iterations: 15) { number in
                 var code: MigrationError.Code?

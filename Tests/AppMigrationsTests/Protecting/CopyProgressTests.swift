@@ -155,8 +155,6 @@ import Testing
 private final class Events: Sendable {
     private let events = Guarded<[MigrationEvent]>([])
 
-    deinit { events.destroy() }
-
     var all: [MigrationEvent] { events.withLock { $0 } }
 
     func add(_ event: MigrationEvent) { events.withLock { $0.append(event) } }

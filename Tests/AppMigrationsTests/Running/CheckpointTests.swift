@@ -89,7 +89,6 @@ import Testing
     )
     func `progress is a number from 0 to 1 and is told as an event`(given: Double, told: Double) throws {
         let rows = Guarded<[Double?]>([])
-        defer { rows.destroy() }
         let options = MigrationManager.Options(onEvent: { event in
             if event.kind == .progressed { rows.withLock { $0.append(event.fraction) } }
         })
@@ -216,7 +215,6 @@ import Testing
     @Test func `several threads of a closure may save`() throws {
         _ = try Self.error(folder) { context in
             let failures = Guarded(0)
-            defer { failures.destroy() }
             DispatchQueue.concurrentPerform(iterations: 40) { number in
                 do {
                     try context.saveCheckpoint(number, progress: Double(number) / 40)

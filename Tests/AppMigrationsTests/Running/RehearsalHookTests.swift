@@ -7,7 +7,6 @@ import Testing
     @Test func `each save is told with its place, its version and whether files are protected`() throws {
         try withTemporaryDirectory { scratch throws in
             let reached = Guarded<[RehearsalHook.Moment]>([])
-            defer { reached.destroy() }
             let hook = RehearsalHook(
                 declared: { _ in .continue },
                 reached: { moment in reached.withLock { $0.append(moment) } },

@@ -28,7 +28,7 @@ final class FileLock: Sendable {
         _ location: StateLocation
     ) throws(SystemCallError) -> (LockDescriptor, FileStatus.Kind) {
         let open = { () throws(SystemCallError) in
-            try Platform.openLock(location.lock, beside: location.state, in: location.directory)
+            try Platform.openLock(location.lock, in: location.directory)
         }
         do throws(SystemCallError) {
             return try LockDescriptor.opening(open)

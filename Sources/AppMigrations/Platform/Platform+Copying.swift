@@ -208,10 +208,6 @@ extension Platform {
         }
         return isKept
     }
-
-    private static func isUnsupported(_ number: Int32) -> Bool {
-        [EPERM, ENOSYS, ENOTSUP, EOPNOTSUPP, EINVAL].contains(number)
-    }
     #endif
 
     /// Opens what is to be read as it is, without following a link or waiting for a FIFO.

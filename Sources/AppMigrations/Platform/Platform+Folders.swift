@@ -14,33 +14,27 @@ import CAppMigrationsLinux
 /// Folders, and the names in them.
 extension Platform {
     /// Makes a directory, whose path is absolute, and those above it, for this user alone, each durable in the one above.
-    static func makeDirectories(_ path: String) throws(SystemCallError) {
-        let components = FilePaths.components(path)
-        var missing: [String] = []
-        var above = components
-        while try !makeDirectory("/" + above.joined(separator: "/"), in: above) {
-            missing.append(above.removeLast())
-        }
-        while let name = missing.popLast() {
-            above.append(name)
-            // Somebody may have made it meanwhile; what else stands there is found when it is used.
-            if try makeDirectory("/" + above.joined(separator: "/"), in: above) { continue }
-            throw SystemCallError(call: "mkdir", errorNumber: ENOENT, path: path)
-        }
-    }
-
-    /// Whether the directory was made or something has that name; `false` where the one above is missing.
-    private static func makeDirectory(_ path: String, in components: [String]) throws(SystemCallError) -> Bool
-    {
+    static func makeDirectories(_ path: String, isAboveThere: Bool = false) throws(SystemCallError) {
+        if path == "/" { return }
+        let folder = FilePaths.parent(path)
+        if path.utf8.last == 0x2F { return try makeDirectories(folder) }
         do throws(SystemCallError) {
             try makeDirectory(path)
         } catch {
-            if error.errorNumber == EEXIST || components.isEmpty { return true }
-            if error.errorNumber == ENOENT { return false }
-            throw error
+            // Somebody may have made it meanwhile; what else stands there is found when it is used.
+            if error.errorNumber == EEXIST { return }
+            if error.errorNumber != ENOENT || isAboveThere { throw error.at(path) }
+            try makeDirectories(folder)
+            return try makeDirectories(path, isAboveThere: true)
         }
-        try synchronizeDirectory(FilePaths.parent(path))
-        return true
+        if geteuid() == 0 {
+            let made = try opening { open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
+            defer { closeAfterReading(made) }
+            // The folder's owner may have put another one in its place, and what root has in that is not theirs.
+            let listed = try opening("fcntl") { fcntl(made, F_DUPFD_CLOEXEC, 0) }
+            if try names(in: listed, strictly: false).isEmpty { try own(made, in: folder) }
+        }
+        try synchronizeDirectory(folder)
     }
 
     /// Makes the names of a directory and of those above it durable, as far as this user may have made them.
@@ -69,7 +63,11 @@ extension Platform {
     package static func names(in directory: String, strictly: Bool = false) throws(SystemCallError)
         -> [String]
     {
-        let descriptor = try openDirectory(directory)
+        try names(in: openDirectory(directory), strictly: strictly)
+    }
+
+    /// The names in an open directory, which is closed.
+    private static func names(in descriptor: Int32, strictly: Bool) throws(SystemCallError) -> [String] {
         guard let stream = fdopendir(descriptor) else {
             let error = failure("fdopendir")
             closeAfterReading(descriptor)

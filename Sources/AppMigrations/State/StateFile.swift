@@ -80,7 +80,7 @@ struct StateFile: Sendable {
             let descriptor = try createTemporary()
             do throws(SystemCallError) {
                 try Platform.writeAll(descriptor, document)
-                try Platform.keepRights(descriptor, of: location.state)
+                try Platform.own(descriptor, in: location.directory, replacing: location.state)
                 try Platform.synchronize(descriptor)
             } catch {
                 Platform.closeAfterReading(descriptor)

@@ -22,19 +22,8 @@ package enum FilePaths {
         return "/" + parts.joined(separator: "/")
     }
 
-    static func components(_ path: String) -> [String] {
-        var components: [String] = []
-        var component: [UInt8] = []
-        for byte in path.utf8 {
-            if byte != 0x2F {
-                component.append(byte)
-            } else if !component.isEmpty {
-                components.append(String(decoding: component, as: UTF8.self))
-                component = []
-            }
-        }
-        if !component.isEmpty { components.append(String(decoding: component, as: UTF8.self)) }
-        return components
+    private static func components(_ path: String) -> [String] {
+        path.utf8.split(separator: 0x2F).map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// The part of the path up to its last name with an escape of a `URL`, `%` and two hexadecimal digits, where that part isn't
@@ -49,15 +38,7 @@ package enum FilePaths {
         guard let last else { return nil }
         let end = bytes[last...].firstIndex(of: 0x2F) ?? bytes.endIndex
         let part = String(decoding: bytes[..<end], as: UTF8.self)
-        do throws(SystemCallError) {
-            _ = try FileStatus(ofEntry: part)
-            return nil
-        } catch {
-            if error.errorNumber == Platform.noEntry || error.errorNumber == Platform.notADirectory {
-                return part
-            }
-            throw error
-        }
+        return try Platform.status(part) == nil ? part : nil
     }
 
     package static func parent(_ path: String) -> String {

@@ -59,7 +59,7 @@ import Testing
         let isKnown = ["ext2/ext3\n", "xfs\n", "btrfs\n"].contains(kind)
         let release = try String(contentsOfFile: "/proc/sys/kernel/osrelease", encoding: .utf8)
         #expect(
-            try Platform.flushFileSystem(of: file) == (isKnown && Platform.isLinux(release, atLeast: (5, 8)))
+            try Platform.flushFileSystem(of: file) == (isKnown && Platform.isLinux(release, atLeast: [5, 8]))
         )
     }
     #endif

@@ -49,34 +49,10 @@ extension Platform {
     }
 
     /// Syncs a file, or the names in a folder, to disk, or to the cache of the drive only.
-    ///
-    /// A closure can leave a file or folder without permissions. If it had to be opened, the record would fail at every start: all
-    /// of its file system is synced then, where the system can.
     static func synchronize(entry path: String, throughCache: Bool) throws(SystemCallError) {
-        do throws(SystemCallError) {
+        try at(path) { () throws(SystemCallError) in
             try synchronize(closing: openEntry(path), throughCache: throughCache)
-        } catch {
-            if !forbids(error) { throw error.at(path) }
-            try synchronizeFileSystem(of: FilePaths.parent(path), instead: error)
         }
-    }
-
-    /// Syncs all of the file system of a folder to disk, where the system can; throws `failure` where it can't.
-    static func synchronizeFileSystem(of folder: String, instead failure: SystemCallError)
-        throws(SystemCallError)
-    {
-        #if os(Linux) || os(Android)
-        let descriptor: Int32
-        do throws(SystemCallError) {
-            descriptor = try openDirectory(folder)
-        } catch {
-            throw failure
-        }
-        defer { closeAfterReading(descriptor) }
-        _ = try retrying("syncfs", folder) { syncfs(descriptor) }
-        #else
-        throw failure
-        #endif
     }
 
     /// Syncs all of the file system that an open file is on to disk; `false` where the call can't be relied on.

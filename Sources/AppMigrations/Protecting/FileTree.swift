@@ -119,15 +119,7 @@ extension FileTree {
     /// another file system, or on one of an untried kind, is synced file by file.
     static func synchronize(_ places: [String], by lock: FileLock) throws(SystemCallError) {
         var trees: [FileTree] = []
-        for place in places {
-            do throws(SystemCallError) {
-                trees.append(try FileTree(place))
-            } catch {
-                // A closure can leave a folder that its owner may not list: all of its file system is synced then.
-                if !Platform.forbids(error) { throw error }
-                try Platform.synchronizeFileSystem(of: FilePaths.parent(place), instead: error)
-            }
-        }
+        for place in places { trees.append(try FileTree(place)) }
         let device = lock.identity.device
         let files = trees.lazy.flatMap(\.entries).count {
             $0.status.kind == .file && $0.status.identity.device == device

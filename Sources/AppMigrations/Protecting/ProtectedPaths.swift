@@ -113,11 +113,19 @@ struct ProtectedPaths {
         return try identities(folder).contains(status.identity)
     }
 
-    /// Whether a path is on another file system than the state's folder.
+    /// Whether a path is in another mount than the folder that holds the state too.
     static func isElsewhere(_ path: String, from base: String) throws(SystemCallError) -> Bool {
         var place = path
-        while place != "/", try Platform.status(place) == nil { place = FilePaths.parent(place) }
-        return try FileStatus(ofEntry: place).identity.device != FileStatus(following: base).identity.device
+        while !FilePaths.contains(place, base) {
+            let above = FilePaths.parent(place)
+            if let status = try Platform.status(place), let folder = try Platform.identity(ofFolder: above),
+                Platform.isMountPoint(place, status, above: folder.device)
+            {
+                return true
+            }
+            place = above
+        }
+        return false
     }
 }
 

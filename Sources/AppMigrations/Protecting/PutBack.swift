@@ -99,15 +99,9 @@ struct PutBack {
         let item = copies + name
         guard let status = try Platform.status(item) else { return }
         let isOpened = try open(item, status)
-        let isMoved: Bool
-        do {
-            isMoved = try rename(item, to: path, path, status)
-        } catch {
-            if isOpened { try Platform.setPermissions(item, status.permissions) }
-            throw error
-        }
-        if isOpened { try Platform.setPermissions(isMoved ? path : item, status.permissions) }
-        if isMoved { return }
+        let moved = Result { try rename(item, to: path, path, status) }
+        if isOpened { try Platform.setPermissions(stands(name) ? item : path, status.permissions) }
+        if try moved.get() { return }
         try FileTree(item).copy(to: path) { _, _ in }
         try FileTree(path).synchronize()
         try Platform.replace(copies + spent, with: item)

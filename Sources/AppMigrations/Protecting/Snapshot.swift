@@ -41,26 +41,18 @@ final class Snapshot {
         }
         let list = SnapshotList(manager: location.name, stateFolder: base, paths: paths)
         try Platform.makeDirectory(folder)
-        do {
+        try orTakeBack {
             try Self.refuseForeign(folder, location, .taking, version)
             claim = try ListLock(making: folder + "/list", list.text)
             try Platform.synchronizeDirectory(folder)
             try Platform.synchronizeDirectory(location.directory)
-        } catch {
-            throw takingBack(error)
         }
     }
 
     /// How long to wait for another manager that has listed some of the same files; `nil` where none has, so that copying may begin.
     func pauseForOthers(waited: Duration, timeout: Duration?, isAsynchronous: Bool) throws -> Duration? {
-        do {
-            return try protected.pauseForOthers(
-                waited: waited,
-                timeout: timeout,
-                isAsynchronous: isAsynchronous
-            )
-        } catch {
-            throw takingBack(error)
+        try orTakeBack {
+            try protected.pauseForOthers(waited: waited, timeout: timeout, isAsynchronous: isAsynchronous)
         }
     }
 
@@ -69,7 +61,7 @@ final class Snapshot {
     /// A cancelled task ends the copying. The handler gets how much is done, from 0 to 1, about a hundred times, however many files
     /// there are, and what is being done.
     func fill(_ handler: (_ fraction: Double, _ note: String) -> Void) throws {
-        do {
+        try orTakeBack {
             let trees = try protected.paths.map { path in
                 let isFolder = try Platform.status(path)?.kind == .directory
                 return try (isFolder ? [""] : Self.companions).map {
@@ -105,8 +97,6 @@ final class Snapshot {
             }
             try FileTree.synchronize([folder], by: lock)
             if Task.isCancelled { throw protected.cancelled() }
-        } catch {
-            throw takingBack(error)
         }
     }
 
@@ -123,13 +113,17 @@ final class Snapshot {
         claim = nil
     }
 
-    /// Removes a snapshot that no state asks for; gives `error`.
+    /// Removes the snapshot, which no state asks for, where the body throws.
     ///
     /// What can't be removed now is removed by the next holder of the state's lock.
-    private func takingBack(_ error: any Error) -> any Error {
-        do throws(SystemCallError) { try FileTree(folder, to: .remove).remove() } catch {}
-        endClaim()
-        return error
+    private func orTakeBack<Value>(_ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch {
+            do throws(SystemCallError) { try FileTree(folder, to: .remove).remove() } catch {}
+            endClaim()
+            throw error
+        }
     }
 
     /// Refuses a folder of copies that another user made, or may change: with a list and a copy of their own making, another user

@@ -51,10 +51,13 @@ package enum FilePaths {
         return String(decoding: path.utf8[path.utf8.index(after: slash)...], as: UTF8.self)
     }
 
+    static func joined(_ folder: String, _ name: String) -> String {
+        (folder == "/" ? "/" : folder + "/") + name
+    }
+
     /// Whether the path is the folder or lies in it.
     @inline(never)
     static func contains(_ folder: String, _ path: String) -> Bool {
-        let inside = folder == "/" ? "/" : folder + "/"
-        return path.utf8.elementsEqual(folder.utf8) || path.utf8.starts(with: inside.utf8)
+        path.utf8.elementsEqual(folder.utf8) || path.utf8.starts(with: joined(folder, "").utf8)
     }
 }

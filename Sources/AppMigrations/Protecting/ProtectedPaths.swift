@@ -46,21 +46,20 @@ struct ProtectedPaths {
         if isFolder, try Platform.status(path)?.kind == .link { path = try Platform.resolved(path + "/") }
         let last = FilePaths.last(path)
         if last == "." || last == ".." { throw refusal(of: named, "it ends in a dot") }
-        var folder = FilePaths.parent(path)
-        var missing: [String] = []
-        while folder != "/", try Platform.status(folder) == nil {
-            let name = FilePaths.last(folder)
-            // Such a path can't be resolved before the folder is there, and a restore would remove whatever is there by then.
-            if name == "." || name == ".." {
-                throw refusal(of: named, "it leads through a folder that is not there")
-            }
-            if !name.isEmpty { missing.insert(name, at: 0) }
-            folder = FilePaths.parent(folder)
-        }
-        let resolved = try Platform.resolved(folder)
-        let canonical = ([resolved == "/" ? "" : resolved] + missing + [last]).joined(separator: "/")
+        let canonical = FilePaths.joined(try real(FilePaths.parent(path), named), last)
         try check(canonical, named)
         return canonical
+    }
+
+    /// The path without links of a folder that need not be there.
+    private func real(_ folder: String, _ named: String) throws -> String {
+        if try folder == "/" || Platform.status(folder) != nil { return try Platform.resolved(folder) }
+        let (above, name) = (FilePaths.parent(folder), FilePaths.last(folder))
+        // Such a path can't be resolved before the folder is there, and a restore would remove whatever is there by then.
+        if name == "." || name == ".." {
+            throw refusal(of: named, "it leads through a folder that is not there")
+        }
+        return name.isEmpty ? try real(above, named) : FilePaths.joined(try real(above, named), name)
     }
 
     private func check(_ path: String, _ named: String) throws {
@@ -68,7 +67,7 @@ struct ProtectedPaths {
             throw refusal(of: named, "the state directory is in it")
         }
         // What begins so are the state, its lock and its snapshots.
-        let own = (stateFolder == "/" ? "" : stateFolder) + "/" + location.name + ".migrations."
+        let own = FilePaths.joined(stateFolder, location.name) + ".migrations."
         if path.utf8.starts(with: own.utf8) { throw refusal(of: named, "it belongs to the state") }
         let folder = FilePaths.parent(path)
         for place in [folder, path] {
@@ -174,7 +173,7 @@ extension ProtectedPaths {
     private func rival() throws -> Rival? {
         let reached = try paths.reduce(into: Set()) { $0.formUnion(try Self.identities($1)) }
         for name in try Platform.names(in: stateFolder) where name.contains(StateLocation.snapshotSuffix) {
-            let folder = (stateFolder == "/" ? "" : stateFolder) + "/" + name
+            let folder = FilePaths.joined(stateFolder, name)
             // What was given up, or found beside a lost state, is nobody's any more.
             if try Platform.status(folder + "/" + StateLocation.keptMark) != nil { continue }
             guard let list = try SnapshotList.read(in: folder),

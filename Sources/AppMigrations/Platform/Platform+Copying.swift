@@ -150,7 +150,9 @@ extension Platform {
             if status.owner != geteuid() || !isUnsupported(errno) { throw failure("fchown") }
             permissions &= ~0o2070
         }
-        if try !copyExtendedAttributes(source, to: copy) { permissions &= ~0o2070 }
+        if try !copyExtendedAttributes(source, to: copy, isFolder: status.kind == .directory) {
+            permissions &= ~0o2070
+        }
         _ = try retrying("fchmod") { fchmod(copy, mode_t(permissions)) }
         let times = [status.accessed, status.modified]
         _ = try retrying("futimens") { futimens(copy, times) }
@@ -160,8 +162,8 @@ extension Platform {
     ///
     /// With an access list, the group's permissions of a file are its mask, and say nothing of the group (acl(5)). Linux takes lists of
     /// names, and values, of 64 KiB (xattr(7)).
-    private static func copyExtendedAttributes(_ source: Int32, to copy: Int32) throws(SystemCallError)
-        -> Bool
+    private static func copyExtendedAttributes(_ source: Int32, to copy: Int32, isFolder: Bool)
+        throws(SystemCallError) -> Bool
     {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
         defer { buffer.deallocate() }
@@ -182,8 +184,9 @@ extension Platform {
             if !isUnsupported(errno) { throw failure("fsetxattr") }
             if name.hasPrefix("system.posix_acl") { isKept = false }
         }
-        // A copy gets the list that its folder has for new files.
-        for list in ["system.posix_acl_access", "system.posix_acl_default"] where !known.contains(list) {
+        // A copy gets the list that its folder has for new files, and a folder hands it on.
+        let lists = ["system.posix_acl_access", "system.posix_acl_default"]
+        for list in lists.prefix(isFolder ? 2 : 1) where !known.contains(list) {
             if fremovexattr(copy, list) == -1, errno != ENODATA, !isUnsupported(errno) {
                 throw failure("fremovexattr")
             }

@@ -45,8 +45,8 @@ struct FileTree {
     {
         let place = top + path
         let isFolder = status.kind == .directory
-        // A folder that is a mount point is put back by its entries.
-        if use == .remove || use == .copy && !(isFolder && path.isEmpty),
+        // A protected folder that is a mount point is put back by its entries. A mounted file can't be removed (unlink(2)).
+        if use == .remove && isFolder || use == .copy && !(isFolder && path.isEmpty),
             Platform.isMountPoint(place, status, above: above)
         {
             throw Platform.mounted(place)

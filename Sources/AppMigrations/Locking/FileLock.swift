@@ -48,12 +48,12 @@ final class FileLock: Sendable {
 
     private static func openFile(_ location: StateLocation) throws(SystemCallError) -> Int32 {
         do throws(SystemCallError) {
-            return try Platform.openLock(location.lock, beside: location.state, in: location.directory)
+            return try Platform.openLock(location.lock, in: location.directory)
         } catch {
             if error.errorNumber != Platform.noEntry { throw error }
         }
         try Platform.makeDirectories(location.directory)
-        return try Platform.openLock(location.lock, beside: location.state, in: location.directory)
+        return try Platform.openLock(location.lock, in: location.directory)
     }
 
     private static func isOurs(_ file: FileStatus, _ location: StateLocation) throws(SystemCallError) -> Bool

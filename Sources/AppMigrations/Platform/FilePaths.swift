@@ -22,19 +22,8 @@ package enum FilePaths {
         return "/" + parts.joined(separator: "/")
     }
 
-    static func components(_ path: String) -> [String] {
-        var components: [String] = []
-        var component: [UInt8] = []
-        for byte in path.utf8 {
-            if byte != 0x2F {
-                component.append(byte)
-            } else if !component.isEmpty {
-                components.append(String(decoding: component, as: UTF8.self))
-                component = []
-            }
-        }
-        if !component.isEmpty { components.append(String(decoding: component, as: UTF8.self)) }
-        return components
+    private static func components(_ path: String) -> [String] {
+        path.utf8.split(separator: 0x2F).map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// The part of the path up to its last name with an escape of a `URL`, `%` and two hexadecimal digits, where that part isn't
@@ -49,15 +38,7 @@ package enum FilePaths {
         guard let last else { return nil }
         let end = bytes[last...].firstIndex(of: 0x2F) ?? bytes.endIndex
         let part = String(decoding: bytes[..<end], as: UTF8.self)
-        do throws(SystemCallError) {
-            _ = try FileStatus(ofEntry: part)
-            return nil
-        } catch {
-            if error.errorNumber == Platform.noEntry || error.errorNumber == Platform.notADirectory {
-                return part
-            }
-            throw error
-        }
+        return try Platform.status(part) == nil ? part : nil
     }
 
     package static func parent(_ path: String) -> String {
@@ -70,10 +51,13 @@ package enum FilePaths {
         return String(decoding: path.utf8[path.utf8.index(after: slash)...], as: UTF8.self)
     }
 
+    static func joined(_ folder: String, _ name: String) -> String {
+        (folder == "/" ? "/" : folder + "/") + name
+    }
+
     /// Whether the path is the folder or lies in it.
     @inline(never)
     static func contains(_ folder: String, _ path: String) -> Bool {
-        let inside = folder == "/" ? "/" : folder + "/"
-        return path.utf8.elementsEqual(folder.utf8) || path.utf8.starts(with: inside.utf8)
+        path.utf8.elementsEqual(folder.utf8) || path.utf8.starts(with: joined(folder, "").utf8)
     }
 }

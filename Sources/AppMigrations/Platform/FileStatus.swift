@@ -30,26 +30,26 @@ package struct FileStatus {
 
     @inline(never)
     package init(_ descriptor: Int32, _ path: String? = nil) throws(SystemCallError) {
-        var status = stat()
-        _ = try Platform.retrying("fstat", path) { fstat(descriptor, &status) }
-        self.init(status)
+        try self.init("fstat", path) { fstat(descriptor, $0) }
     }
 
     /// Asks about a name itself, not about what a link leads to.
     package init(ofEntry path: String) throws(SystemCallError) {
-        var status = stat()
-        _ = try Platform.retrying("lstat", path) { lstat(path, &status) }
-        self.init(status)
+        try self.init("lstat", path) { lstat(path, $0) }
     }
 
     /// Asks about what a path leads to.
     package init(following path: String) throws(SystemCallError) {
-        var status = stat()
-        _ = try Platform.retrying("stat", path) { stat(path, &status) }
-        self.init(status)
+        try self.init("stat", path) { stat(path, $0) }
     }
 
-    private init(_ status: stat) {
+    private init(
+        _ call: StaticString,
+        _ path: String?,
+        _ body: (UnsafeMutablePointer<stat>) -> Int32
+    ) throws(SystemCallError) {
+        var status = stat()
+        _ = try Platform.retrying(call, path) { body(&status) }
         switch status.st_mode & S_IFMT {
         case S_IFREG: kind = .file
         case S_IFDIR: kind = .directory
@@ -81,10 +81,10 @@ package struct FileIdentity: Hashable, Sendable {
 }
 
 extension Platform {
-    /// What stands at a path; `nil` where nothing does.
-    static func status(_ path: String) throws(SystemCallError) -> FileStatus? {
+    /// What stands at a path, or what it leads to; `nil` where nothing does.
+    static func status(_ path: String, following: Bool = false) throws(SystemCallError) -> FileStatus? {
         do throws(SystemCallError) {
-            return try FileStatus(ofEntry: path)
+            return try following ? FileStatus(following: path) : FileStatus(ofEntry: path)
         } catch {
             if error.isAbsent { return nil }
             throw error
@@ -93,12 +93,7 @@ extension Platform {
 
     /// What folder a path leads to; `nil` where nothing is.
     static func identity(ofFolder path: String) throws(SystemCallError) -> FileIdentity? {
-        do throws(SystemCallError) {
-            return try FileStatus(following: path).identity
-        } catch {
-            if error.isAbsent { return nil }
-            throw error
-        }
+        try status(path, following: true)?.identity
     }
 
     /// Whether something is mounted at a path, whose folder is on the device `above`.

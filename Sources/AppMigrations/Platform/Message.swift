@@ -34,9 +34,42 @@ package struct Message: ExpressibleByStringInterpolation, CustomStringConvertibl
         package mutating func appendInterpolation(_ number: UInt64) { text += String(number) }
 
         @inline(never)
-        package mutating func appendInterpolation(_ error: SystemCallError) { text += error.description }
-
-        @inline(never)
         package mutating func appendInterpolation(_ error: any Error) { text += String(describing: error) }
+    }
+}
+
+extension String {
+    /// The text as a JSON string: what RFC 8259 asks to escape is escaped, everything else stands as UTF-8.
+    package var quoted: String {
+        var quoted = "\""
+        for scalar in unicodeScalars {
+            switch scalar {
+            case "\"": quoted += "\\\""
+            case "\\": quoted += "\\\\"
+            case "\n": quoted += "\\n"
+            case "\r": quoted += "\\r"
+            case "\t": quoted += "\\t"
+            case "\u{0}"..<"\u{20}":
+                let digits = String(scalar.value, radix: 16)
+                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return quoted + "\""
+    }
+
+    /// The text of the bytes, or `nil` where they are not UTF-8.
+    ///
+    /// It is what the standard library's `String(validating:as:)` gives from macOS 15 and iOS 18 on.
+    package init?(validUTF8 bytes: UnsafeBufferPointer<UInt8>) {
+        let text = String(decoding: bytes, as: UTF8.self)
+        // What is not UTF-8 was replaced, and the replacement has other bytes.
+        guard text.utf8.elementsEqual(bytes) else { return nil }
+        self = text
+    }
+
+    package init?(validUTF8 bytes: [UInt8]) {
+        guard let text = bytes.withUnsafeBufferPointer({ String(validUTF8: $0) }) else { return nil }
+        self = text
     }
 }

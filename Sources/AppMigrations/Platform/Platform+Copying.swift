@@ -69,8 +69,7 @@ extension Platform {
             try copyAttributes(source, to: copy, status)
         } catch {
             closeAfterReading(copy)
-            if let error = error as? SystemCallError { throw error.at(target) }
-            throw error
+            throw (error as? SystemCallError)?.at(target) ?? error
         }
         try closeAfterWriting(copy)
     }
@@ -86,7 +85,10 @@ extension Platform {
     }
 
     static func copyLink(_ path: String, to target: String, _ status: FileStatus) throws(SystemCallError) {
-        try makeLink(target, to: linkContent(path))
+        // One byte stays zero, so that the content ends with it.
+        var content = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        _ = try retrying("readlink", path) { readlink(path, &content, Int(PATH_MAX)) }
+        _ = try retrying("symlink", target) { symlink(content, target) }
         if status.owner != geteuid() {
             _ = try retrying("lchown", target) { lchown(target, status.owner, status.group) }
         }
@@ -103,52 +105,38 @@ extension Platform {
         isCloning: inout Bool,
         afterEach: (_ count: Int) throws -> Void
     ) throws {
-        if isCloning {
-            // ioctl_ficlone(2); _IOW(0x94, 9, int), which the C library's headers don't carry.
-            if ioctl(target, UInt(0x4004_9409), source) == 0 { return try afterEach(status.allocated) }
-            isCloning = false
-        }
-        var end = 0
-        while let piece = try piece(source, from: end, status) {
-            if piece.lowerBound > end {
-                _ = try retrying("lseek") { lseek(source, off_t(piece.lowerBound), SEEK_SET) }
-                _ = try retrying("lseek") { lseek(target, off_t(piece.lowerBound), SEEK_SET) }
+        // ioctl_ficlone(2); _IOW(0x94, 9, int), which the C library's headers don't carry.
+        if isCloning, ioctl(target, UInt(0x4004_9409), source) == 0 { return try afterEach(status.allocated) }
+        isCloning = false
+        let hasHoles = status.allocated < status.size
+        var offset = 0
+        while offset < status.size {
+            var end = status.size
+            if hasHoles {
+                // lseek(2): SEEK_DATA and SEEK_HOLE, which Swift's modules of the C libraries leave out.
+                guard let data = try seek(source, offset, 3), let hole = try seek(source, data, 4) else {
+                    break
+                }
+                (offset, end) = (data, hole)
+                for file in [source, target] { _ = try seek(file, offset, SEEK_SET) }
             }
-            end = piece.lowerBound
-            while end < piece.upperBound {
-                let part = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(piece.upperBound - end))
+            while offset < end {
+                let part = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(end - offset))
                 let count = try fill(part, from: source)
                 if count == 0 { return }
                 try writeAll(target, UnsafeRawBufferPointer(rebasing: part[..<count]))
-                end += count
+                offset += count
                 try afterEach(count)
             }
         }
-        if end < status.size { _ = try retrying("ftruncate") { ftruncate(target, off_t(status.size)) } }
+        if hasHoles { _ = try retrying("ftruncate") { ftruncate(target, off_t(status.size)) } }
     }
 
-    /// The next part of an open file that is no hole.
-    ///
-    /// A file without holes is one part, however much it has grown since it was looked at.
-    private static func piece(
-        _ file: Int32,
-        from offset: Int,
-        _ status: FileStatus
-    ) throws(SystemCallError) -> Range<Int>? {
-        if status.allocated >= status.size { return offset == 0 ? 0..<Int.max : nil }
-        // lseek(2): SEEK_DATA and SEEK_HOLE, which Swift's modules of the C libraries leave out.
-        let (data, hole): (Int32, Int32) = (3, 4)
-        do throws(SystemCallError) {
-            let start = Int(try retrying("lseek") { lseek(file, off_t(offset), data) })
-            let end = Int(try retrying("lseek") { lseek(file, off_t(start), hole) })
-            _ = try retrying("lseek") { lseek(file, off_t(start), SEEK_SET) }
-            return start..<end
-        } catch {
-            // ENXIO: no data follow. EINVAL: the file system can't tell, and all of it is data.
-            if error.errorNumber == ENXIO { return nil }
-            if error.errorNumber != EINVAL { throw error }
-            return offset == 0 ? 0..<Int.max : nil
-        }
+    /// The place that was sought; `nil` where no data follow (ENXIO).
+    private static func seek(_ file: Int32, _ offset: Int, _ from: Int32) throws(SystemCallError) -> Int? {
+        let found = lseek(file, off_t(offset), from)
+        if found == -1, errno != ENXIO { throw failure("lseek") }
+        return found == -1 ? nil : Int(found)
     }
 
     /// Gives an open copy the owner, the rights, the extended attributes and the times of its open model.
@@ -158,15 +146,13 @@ extension Platform {
         throws(SystemCallError)
     {
         var permissions = status.permissions
-        if status.owner != geteuid() {
-            _ = try retrying("fchown") { fchown(copy, status.owner, status.group) }
-        } else {
-            let made = try FileStatus(copy)
-            if made.group != status.group, fchown(copy, uid_t.max, status.group) == -1 {
-                permissions &= ~0o2070
-            }
+        if fchown(copy, status.owner, status.group) == -1 {
+            if status.owner != geteuid() || !isUnsupported(errno) { throw failure("fchown") }
+            permissions &= ~0o2070
         }
-        if try !copyExtendedAttributes(source, to: copy) { permissions &= ~0o2070 }
+        if try !copyExtendedAttributes(source, to: copy, isFolder: status.kind == .directory) {
+            permissions &= ~0o2070
+        }
         _ = try retrying("fchmod") { fchmod(copy, mode_t(permissions)) }
         let times = [status.accessed, status.modified]
         _ = try retrying("futimens") { futimens(copy, times) }
@@ -174,51 +160,38 @@ extension Platform {
 
     /// Copies what is listed with the file; gives whether its access lists could be kept.
     ///
-    /// With an access list, the group's permissions of a file are its mask, and say nothing of the group (acl(5)).
-    private static func copyExtendedAttributes(_ source: Int32, to copy: Int32) throws(SystemCallError)
-        -> Bool
+    /// With an access list, the group's permissions of a file are its mask, and say nothing of the group (acl(5)). Linux takes lists of
+    /// names, and values, of 64 KiB (xattr(7)).
+    private static func copyExtendedAttributes(_ source: Int32, to copy: Int32, isFolder: Bool)
+        throws(SystemCallError) -> Bool
     {
-        var names = [CChar](repeating: 0, count: 1_024)
-        var count = flistxattr(source, &names, UInt(names.count))
-        if count == -1, errno == ERANGE {
-            names = [CChar](repeating: 0, count: 65_536)
-            count = flistxattr(source, &names, UInt(names.count))
-        }
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+        defer { buffer.deallocate() }
+        let names = buffer.assumingMemoryBound(to: CChar.self)
+        let count = flistxattr(source, names.baseAddress, UInt(names.count))
         if count == -1 {
             if isUnsupported(errno) { return true }
             throw failure("flistxattr")
         }
-        let known = names[..<count].split(separator: 0).map {
-            String(decoding: $0.map(UInt8.init(bitPattern:)), as: UTF8.self)
-        }
+        let known = buffer[..<count].split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
         var isKept = true
         for name in known {
-            var value = [UInt8](repeating: 0, count: 65_536)
-            let size = try retrying("fgetxattr") { fgetxattr(source, name, &value, UInt(value.count)) }
-            if fsetxattr(copy, name, value, UInt(size), 0) == 0 { continue }
+            let size = try retrying("fgetxattr") {
+                fgetxattr(source, name, buffer.baseAddress, UInt(buffer.count))
+            }
+            if fsetxattr(copy, name, buffer.baseAddress, UInt(size), 0) == 0 { continue }
             // A label that only the system may set says nothing about the data; an access list does.
             if !isUnsupported(errno) { throw failure("fsetxattr") }
             if name.hasPrefix("system.posix_acl") { isKept = false }
         }
-        // A copy gets the list that its folder has for new files.
-        for list in ["system.posix_acl_access", "system.posix_acl_default"] where !known.contains(list) {
+        // A copy gets the list that its folder has for new files, and a folder hands it on.
+        let lists = ["system.posix_acl_access", "system.posix_acl_default"]
+        for list in lists.prefix(isFolder ? 2 : 1) where !known.contains(list) {
             if fremovexattr(copy, list) == -1, errno != ENODATA, !isUnsupported(errno) {
                 throw failure("fremovexattr")
             }
         }
         return isKept
     }
-
-    private static func isUnsupported(_ number: Int32) -> Bool {
-        [EPERM, ENOSYS, ENOTSUP, EOPNOTSUPP, EINVAL].contains(number)
-    }
     #endif
-
-    /// Opens what is to be read as it is, without following a link or waiting for a FIFO.
-    static func openEntry(_ path: String) throws(SystemCallError) -> Int32 {
-        let descriptor = try retrying("open", path) {
-            open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
-        }
-        return descriptor > STDERR_FILENO ? descriptor : try raised(descriptor)
-    }
 }

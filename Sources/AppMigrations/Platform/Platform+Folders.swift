@@ -1,46 +1,96 @@
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Glibc)
-import CAppMigrationsLinux
 import Glibc
 #elseif canImport(Musl)
-import CAppMigrationsLinux
 import Musl
 #elseif canImport(Android)
 import Android
-import CAppMigrationsLinux
 #endif
 
-/// Folders, and the names in them.
+/// Folders, the names in them, and whose they are.
 extension Platform {
     /// Makes a directory, whose path is absolute, and those above it, for this user alone, each durable in the one above.
-    static func makeDirectories(_ path: String) throws(SystemCallError) {
-        let components = FilePaths.components(path)
-        var missing: [String] = []
-        var above = components
-        while try !makeDirectory("/" + above.joined(separator: "/"), in: above) {
-            missing.append(above.removeLast())
-        }
-        while let name = missing.popLast() {
-            above.append(name)
-            // Somebody may have made it meanwhile; what else stands there is found when it is used.
-            if try makeDirectory("/" + above.joined(separator: "/"), in: above) { continue }
-            throw SystemCallError(call: "mkdir", errorNumber: ENOENT, path: path)
-        }
-    }
-
-    /// Whether the directory was made or something has that name; `false` where the one above is missing.
-    private static func makeDirectory(_ path: String, in components: [String]) throws(SystemCallError) -> Bool
-    {
+    static func makeDirectories(_ path: String, isAboveThere: Bool = false) throws(SystemCallError) {
+        if path == "/" { return }
+        let folder = FilePaths.parent(path)
+        if path.utf8.last == 0x2F { return try makeDirectories(folder) }
         do throws(SystemCallError) {
             try makeDirectory(path)
         } catch {
-            if error.errorNumber == EEXIST || components.isEmpty { return true }
-            if error.errorNumber == ENOENT { return false }
+            // Somebody may have made it meanwhile; what else stands there is found when it is used.
+            if error.errorNumber == EEXIST { return }
+            if error.errorNumber != ENOENT || isAboveThere { throw error.at(path) }
+            try makeDirectories(folder)
+            return try makeDirectories(path, isAboveThere: true)
+        }
+        if geteuid() == 0 {
+            let made = try openDirectory(path, O_NOFOLLOW)
+            defer { closeAfterReading(made) }
+            // The folder's owner may have put another one in its place, and what root has in that is not theirs.
+            let listed = try retrying("fcntl") { fcntl(made, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) }
+            if try names(in: listed, strictly: false).isEmpty { try own(made, in: folder) }
+        }
+        try synchronizeDirectory(folder)
+    }
+
+    /// Gives what root has just made in another user's folder to that user, so that one accidental `sudo` shuts nobody out.
+    ///
+    /// What takes the place of the file at `old` keeps that file's owner. Where others may write to the folder, they could have led
+    /// root there. Where the system has no owners, or doesn't let this process, the file stays as it is: to have it matters more.
+    static func own(_ made: Int32, in folder: String, replacing old: String? = nil) throws(SystemCallError) {
+        if geteuid() != 0 { return }
+        var model = try FileStatus(following: folder)
+        if model.permissions & 0o002 != 0 { return }
+        if let old, let replaced = try status(old), replaced.kind == .file { model = replaced }
+        if model.owner == 0 || fchown(made, model.owner, model.group) == 0 || isUnsupported(errno) { return }
+        throw failure("fchown")
+    }
+
+    /// Opens the file of a lock in `folder`, and makes it where there is none.
+    static func openLock(_ path: String, in folder: String) throws(SystemCallError) -> Int32 {
+        if geteuid() != 0 { return try openLock(path) }
+        let made: Int32
+        do throws(SystemCallError) {
+            made = try openLock(path, making: O_CREAT | O_EXCL)
+        } catch {
+            if error.errorNumber != EEXIST { throw error }
+            // What stood there before could be anybody's, and stays whose it is.
+            return try openLock(path, making: 0)
+        }
+        do throws(SystemCallError) {
+            try own(made, in: folder)
+            return made
+        } catch {
+            closeAfterReading(made)
             throw error
         }
-        try synchronizeDirectory(FilePaths.parent(path))
-        return true
+    }
+
+    /// Whether this user may write to what stands at `path`.
+    static func mayWrite(_ path: String) throws(SystemCallError) -> Bool {
+        do throws(SystemCallError) {
+            _ = try retrying("access") { access(path, W_OK) }
+            return true
+        } catch {
+            // access(2): EPERM for what is immutable too.
+            if forbids(error) || error.errorNumber == EROFS { return false }
+            throw error
+        }
+    }
+
+    /// Whether it belongs to this user.
+    static func isOwn(_ status: FileStatus) -> Bool { status.owner == geteuid() }
+
+    /// The user whose a folder is, where this process is root's and the folder isn't; `nil` where nothing stands.
+    static func owner(unlikeRoot folder: String) throws(SystemCallError) -> UInt32? {
+        guard geteuid() == 0, let found = try status(folder) else { return nil }
+        return found.owner == 0 ? nil : found.owner
+    }
+
+    /// Whether a file system refuses a call for want of what is asked for, or of rights.
+    static func isUnsupported(_ number: Int32) -> Bool {
+        [EPERM, ENOSYS, ENOTSUP, EOPNOTSUPP, EINVAL].contains(number)
     }
 
     /// Makes the names of a directory and of those above it durable, as far as this user may have made them.
@@ -69,7 +119,11 @@ extension Platform {
     package static func names(in directory: String, strictly: Bool = false) throws(SystemCallError)
         -> [String]
     {
-        let descriptor = try openDirectory(directory)
+        try names(in: openDirectory(directory), strictly: strictly)
+    }
+
+    /// The names in an open directory, which is closed.
+    private static func names(in descriptor: Int32, strictly: Bool) throws(SystemCallError) -> [String] {
         guard let stream = fdopendir(descriptor) else {
             let error = failure("fdopendir")
             closeAfterReading(descriptor)
@@ -111,13 +165,41 @@ extension Platform {
         return try text(resolved, of: "realpath")
     }
 
-    static func makeLink(_ path: String, to content: String) throws(SystemCallError) {
-        _ = try retrying("symlink", path) { symlink(content, path) }
+    static func workingDirectory() throws(SystemCallError) -> String {
+        guard let path = getcwd(nil, 0) else { throw failure("getcwd") }
+        defer { free(path) }
+        return try text(path, of: "getcwd")
     }
 
-    static func linkContent(_ path: String) throws(SystemCallError) -> String {
-        var content = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
-        _ = try retrying("readlink", path) { readlink(path, &content, Int(PATH_MAX)) }
-        return try text(content, of: "readlink")
+    /// What a call of the system gave, where it is text.
+    ///
+    /// Paths are bytes, and repaired ones would be those of another file, or of one for two.
+    package static func text(_ bytes: UnsafePointer<CChar>, of call: StaticString) throws(SystemCallError)
+        -> String
+    {
+        guard let text = String(validatingCString: bytes) else {
+            throw SystemCallError(call: call.description, errorNumber: EILSEQ)
+        }
+        return text
+    }
+
+    /// Whether a call failed for want of rights, or is one that a sandbox refuses.
+    static func forbids(_ error: SystemCallError) -> Bool { [EACCES, EPERM].contains(error.errorNumber) }
+
+    static func isOtherFileSystem(_ error: SystemCallError) -> Bool { error.errorNumber == EXDEV }
+
+    /// Whether a folder can't be moved, though what is in it may be (rename(2)).
+    static func keepsFolder(_ error: SystemCallError) -> Bool {
+        [EXDEV, EBUSY, EPERM, EACCES].contains(error.errorNumber)
+    }
+
+    /// What a thing that is neither file, folder nor link can't have done to it.
+    static func unsupported(_ path: String) -> SystemCallError {
+        SystemCallError(call: "open", errorNumber: ENOTSUP, path: path)
+    }
+
+    /// What a file system that is mounted inside of a tree stands in the way of.
+    static func mounted(_ path: String) -> SystemCallError {
+        SystemCallError(call: "rename", errorNumber: EXDEV, path: path)
     }
 }

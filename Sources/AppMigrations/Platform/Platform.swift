@@ -13,19 +13,18 @@ import CAppMigrationsLinux
 #error("AppMigrations needs a POSIX C library: Darwin, Glibc, Musl or Android's.")
 #endif
 
-/// The calls of the C library that a start and a save make.
+/// The calls of the C library that a start and a save make, and what a process knows of itself and of the time.
 ///
-/// The files `Platform+….swift` beside it have the rest: the clock and what a process knows of itself, the locks, folders
-/// and what a snapshot needs. Nothing else names the C library.
+/// The files `Platform+….swift` beside it have the rest: locks, folders, syncs and copies. Nothing else names the C library.
 ///
 /// Each call is tried again on `EINTR` but `close`, whose descriptor is gone on Linux by then.
 package enum Platform {
     static var noEntry: Int32 { ENOENT }
-    static var noPermission: Int32 { EACCES }
     static var exists: Int32 { EEXIST }
     static var notADirectory: Int32 { ENOTDIR }
     static var nameTooLong: Int32 { ENAMETOOLONG }
     static var badDescriptor: Int32 { EBADF }
+    package static var notText: Int32 { EILSEQ }
 
     /// What a write of more than a state may have would be.
     static var tooLarge: SystemCallError { SystemCallError(call: "write", errorNumber: EFBIG) }
@@ -73,11 +72,8 @@ package enum Platform {
     ///
     /// In a process that was started without them, what anybody prints or logs would be written into the file.
     @inline(__always)
-    package static func opening(
-        _ call: StaticString = "open",
-        _ body: () -> Int32
-    ) throws(SystemCallError) -> Int32 {
-        let descriptor = try retrying(call, nil, body)
+    package static func opening(_ body: () -> Int32) throws(SystemCallError) -> Int32 {
+        let descriptor = try retrying("open", nil, body)
         return descriptor > STDERR_FILENO ? descriptor : try raised(descriptor)
     }
 
@@ -99,8 +95,13 @@ package enum Platform {
         #endif
     }
 
-    package static func openDirectory(_ path: String) throws(SystemCallError) -> Int32 {
-        try opening { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+    /// The same, with the path in the error.
+    static func openEntry(_ path: String) throws(SystemCallError) -> Int32 {
+        try at(path) { () throws(SystemCallError) in try openToRead(path) }
+    }
+
+    package static func openDirectory(_ path: String, _ more: Int32 = 0) throws(SystemCallError) -> Int32 {
+        try opening { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | more) }
     }
 
     package static func createExclusively(_ path: String) throws(SystemCallError) -> Int32 {
@@ -132,15 +133,9 @@ package enum Platform {
     }
 
     static func writeAll(_ descriptor: Int32, _ bytes: [UInt8]) throws(SystemCallError) {
-        let failure = bytes.withUnsafeBytes { bytes -> SystemCallError? in
-            do throws(SystemCallError) {
-                try writeAll(descriptor, bytes)
-                return nil
-            } catch {
-                return error
-            }
+        try bytes.withUnsafeBufferPointer { bytes throws(SystemCallError) in
+            try writeAll(descriptor, UnsafeRawBufferPointer(bytes))
         }
-        if let failure { throw failure }
     }
 
     /// Closes a descriptor that was only read: nothing can be lost by an error here.
@@ -151,40 +146,6 @@ package enum Platform {
         if close(descriptor) == -1, errno != EINTR { throw failure("close") }
     }
 
-    /// Syncs a file's data to disk, through the cache of the drive.
-    static func synchronize(_ descriptor: Int32) throws(SystemCallError) {
-        #if canImport(Darwin)
-        // fcntl(2): fsync moves data to the drive, F_FULLFSYNC through the drive's cache. Volumes that can't do
-        // the second say so in several ways, and the first is all there is. After an error of the drive or of the
-        // space the first could succeed and the data be lost.
-        do throws(SystemCallError) {
-            _ = try retrying("fcntl") { fcntl(descriptor, F_FULLFSYNC) }
-            return
-        } catch {
-            if [EIO, ENXIO, ENOSPC, EDQUOT].contains(error.errorNumber) { throw error }
-        }
-        #endif
-        try handOver(descriptor)
-    }
-
-    /// Brings a file's data to the drive; on Apple's systems they may stay in its cache.
-    static func handOver(_ descriptor: Int32) throws(SystemCallError) {
-        _ = try retrying("fsync") { fsync(descriptor) }
-    }
-
-    /// Makes the names in a directory durable.
-    @inline(never)
-    package static func synchronizeDirectory(_ path: String) throws(SystemCallError) {
-        let descriptor = try openDirectory(path)
-        defer { closeAfterReading(descriptor) }
-        do throws(SystemCallError) {
-            try synchronize(descriptor)
-        } catch {
-            // fsync(2): EINVAL when the file system has no synchronization for what the descriptor stands for.
-            if error.errorNumber != EINVAL { throw error }
-        }
-    }
-
     package static func replace(_ path: String, with new: String) throws(SystemCallError) {
         _ = try retrying("rename") { rename(new, path) }
     }
@@ -193,8 +154,8 @@ package enum Platform {
         _ = try retrying("unlink") { unlink(path) }
     }
 
-    static func makeDirectory(_ path: String, mode: UInt32 = 0o700) throws(SystemCallError) {
-        _ = try retrying("mkdir") { mkdir(path, mode_t(mode)) }
+    static func makeDirectory(_ path: String) throws(SystemCallError) {
+        _ = try retrying("mkdir") { mkdir(path, 0o700) }
     }
 
     /// What a regular file holds; `nil` for anything else, and for more than `limit` bytes.
@@ -217,6 +178,37 @@ package enum Platform {
             content += buffer[..<count]
             if content.count > limit { return nil }
         }
+    }
+
+    package static var process: Int32 { getpid() }
+
+    /// Seconds since 1970, within the years that a state can hold, whatever the clock says.
+    package static var now: Int64 { min(max(Int64(time(nil)), 0), 253_402_300_799) }
+
+    /// What `ContinuousClock` tells, without its types, which are looked up when a program is loaded.
+    package static var uptime: Duration {
+        var time = timespec()
+        #if os(Linux) || os(Android)
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        #else
+        // clock_gettime(3): unlike CLOCK_MONOTONIC it isn't affected by adjustments of the time.
+        clock_gettime(CLOCK_MONOTONIC_RAW, &time)
+        #endif
+        return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
+    }
+
+    /// For the pauses of a wait, which are short and not negative.
+    package static func nanoseconds(_ duration: Duration) -> UInt64 {
+        let (seconds, attoseconds) = duration.components
+        return UInt64(seconds) * 1_000_000_000 + UInt64(attoseconds / 1_000_000_000)
+    }
+
+    @inline(never)
+    package static func pause(_ duration: Duration) {
+        let (seconds, nanoseconds) = nanoseconds(duration).quotientAndRemainder(dividingBy: 1_000_000_000)
+        var rest = timespec(tv_sec: time_t(seconds), tv_nsec: Int(nanoseconds))
+        // A signal may cut the pause short: the caller asks the clock anyway.
+        nanosleep(&rest, nil)
     }
 
     /// Memory for as many bytes, aligned for whatever a struct may hold.

@@ -24,7 +24,26 @@ public struct SystemCallError: Error, Sendable, Hashable, CustomStringConvertibl
     }
 }
 
-/// The errors that a caller tells apart.
 extension SystemCallError {
+    /// Whether nothing stands at the path.
     var isAbsent: Bool { errorNumber == Platform.noEntry || errorNumber == Platform.notADirectory }
+
+    /// The same with what it was about, where that isn't said.
+    func at(_ place: String) -> SystemCallError {
+        SystemCallError(call: call, errorNumber: errorNumber, path: path ?? place)
+    }
+}
+
+extension Platform {
+    /// Says of an error what it was about, where that isn't said.
+    static func at<Value>(
+        _ path: String,
+        _ body: () throws(SystemCallError) -> Value
+    ) throws(SystemCallError) -> Value {
+        do throws(SystemCallError) {
+            return try body()
+        } catch {
+            throw error.at(path)
+        }
+    }
 }

@@ -8,79 +8,55 @@ struct FileTree {
         let status: FileStatus
     }
 
+    /// What is done with what is listed.
+    enum Use { case look, copy, remove }
+
     let top: String
 
     /// Each folder comes before what is in it; none where nothing stands at the top.
     private(set) var entries: [Entry] = []
 
-    /// Lists what can be copied and put back.
-    init(toCopy top: String) throws(SystemCallError) {
-        try self.init(top) { path, status, above throws(SystemCallError) in
-            if status.kind == .other { throw Platform.unsupported(path) }
-            let isTopFolder = path == top && status.kind == .directory
-            if !isTopFolder, Platform.isMountPoint(path, status, above: above) {
-                throw Platform.mounted(path)
-            }
-        }
-    }
-
-    /// Lists what stands there.
-    init(_ top: String) throws(SystemCallError) {
-        try self.init(top) { _, _, _ in }
-    }
-
-    /// `visit` gets each entry before it is looked into, with the device of its folder.
-    private init(
-        _ top: String,
-        _ visit: (_ path: String, FileStatus, _ above: UInt64) throws(SystemCallError) -> Void
-    ) throws(SystemCallError) {
+    /// Lists what stands there; throws where it can't be used.
+    init(_ top: String, to use: Use = .look) throws(SystemCallError) {
         self.top = top
         guard let status = try Platform.status(top) else { return }
         let folder = try Platform.identity(ofFolder: FilePaths.parent(top))
-        try visit(top, status, folder?.device ?? status.identity.device)
-        entries.append(Entry(path: "", status: status))
+        try add("", status, above: folder?.device ?? status.identity.device, use)
         var index = 0
         while index < entries.count {
-            let entry = entries[index]
+            let folder = entries[index]
+            let path = top + folder.path
             index += 1
-            if entry.status.kind != .directory { continue }
-            let folder = top + entry.path
-            let names = try Platform.at(folder) { () throws(SystemCallError) in
-                try Platform.names(in: folder, strictly: true)
+            if folder.status.kind != .directory { continue }
+            let names = try Platform.at(path) { () throws(SystemCallError) in
+                try Platform.names(in: path, strictly: true)
             }
             for name in names {
-                let path = entry.path + "/" + name
                 // Another process may have removed it meanwhile, as a connection to a database removes files.
-                guard let status = try Platform.status(top + path) else { continue }
-                try visit(top + path, status, entry.status.identity.device)
-                entries.append(Entry(path: path, status: status))
+                guard let status = try Platform.status(path + "/" + name) else { continue }
+                try add(folder.path + "/" + name, status, above: folder.status.identity.device, use)
             }
         }
     }
 
-    /// Lists what is to be removed, and lets its owner do so; throws where something is mounted in it.
-    init(toRemove top: String) throws(SystemCallError) {
-        try self.init(top) { path, status, above throws(SystemCallError) in
-            if Platform.isMountPoint(path, status, above: above) { throw Platform.mounted(path) }
-            // A folder can't be listed or emptied by its owner without the rights to it.
-            if status.kind == .directory, status.permissions & 0o700 != 0o700 {
-                try Platform.setPermissions(path, status.permissions | 0o700)
-            }
+    /// Adds an entry before it is looked into; `above` is the device of its folder.
+    private mutating func add(_ path: String, _ status: FileStatus, above: UInt64, _ use: Use)
+        throws(SystemCallError)
+    {
+        let place = top + path
+        let isFolder = status.kind == .directory
+        // A protected folder that is a mount point is put back by its entries. A mounted file can't be removed (unlink(2)).
+        if use == .remove && isFolder || use == .copy && !(isFolder && path.isEmpty),
+            Platform.isMountPoint(place, status, above: above)
+        {
+            throw Platform.mounted(place)
         }
-    }
-
-    func remove() throws(SystemCallError) {
-        for entry in entries.reversed() {
-            do throws(SystemCallError) {
-                if entry.status.kind == .directory {
-                    try Platform.removeFolder(top + entry.path)
-                } else {
-                    try Platform.removeFile(top + entry.path)
-                }
-            } catch {
-                if !error.isAbsent { throw error }
-            }
+        if use == .copy, status.kind == .other { throw Platform.unsupported(place) }
+        // A folder can't be listed or emptied by its owner without the rights to it.
+        if use == .remove, isFolder, status.permissions & 0o700 != 0o700 {
+            try Platform.setPermissions(place, status.permissions | 0o700)
         }
+        entries.append(Entry(path: path, status: status))
     }
 
     /// The path of a manager's state in the tree, if there is one.
@@ -89,31 +65,106 @@ struct FileTree {
         let files = entries.lazy.filter { $0.status.kind == .file }.map { top + $0.path }
         return files.first { $0.utf8.reversed().starts(with: suffix) }
     }
-}
 
-extension FileTree {
+    /// A file costs its calls and its bytes, so an entry counts like 4 KiB; holes stay holes.
+    var cost: Int {
+        entries.reduce(0) { cost, entry in
+            let bytes = entry.status.kind == .file ? min(entry.status.size, entry.status.allocated) : 0
+            return cost + Self.costOfEntry + bytes
+        }
+    }
+
+    private static var costOfEntry: Int { 4_096 }
+
+    func remove() throws(SystemCallError) {
+        for entry in entries.reversed() {
+            let (path, isFolder) = (top + entry.path, entry.status.kind == .directory)
+            do throws(SystemCallError) {
+                try isFolder ? Platform.removeFolder(path) : Platform.removeFile(path)
+            } catch {
+                if !error.isAbsent { throw error }
+            }
+        }
+    }
+
     /// Copies the tree to a place where nothing stands, with owners, rights, extended attributes and times.
-    func copy(to target: String, _ progress: inout CopyProgress) throws {
+    ///
+    /// `reach` gets each path before it is copied, and again after each part of it, with what that adds to the cost.
+    func copy(to target: String, _ reach: (_ path: String, _ cost: Int) throws -> Void) throws {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
         defer { buffer.deallocate() }
         var isCloning = true
         for entry in entries {
             let (path, copy) = (top + entry.path, target + entry.path)
-            try progress.reach(path)
-            progress.add(CopyProgress.costOfEntry)
+            try reach(path, Self.costOfEntry)
             switch entry.status.kind {
             case .directory: try Platform.makeDirectory(copy)
             case .link: try Platform.copyLink(path, to: copy, entry.status)
             case .file, .other:
-                try Platform.copyFile(path, to: copy, buffer, isCloning: &isCloning) { count in
-                    progress.add(UInt64(count))
-                    try progress.reach(path)
-                }
+                try Platform.copyFile(path, to: copy, buffer, isCloning: &isCloning) { try reach(path, $0) }
             }
         }
         // Last, since each new file changes its folder's time, and a folder may take no file with the rights that it gets.
         for entry in entries.reversed() where entry.status.kind == .directory {
             try Platform.copyAttributes(ofFolder: top + entry.path, to: target + entry.path)
+        }
+    }
+}
+
+/// Syncs trees to disk: few files one by one, many by one call for all of their file system.
+extension FileTree {
+    /// Syncs what stands at these places, and in it, to disk.
+    ///
+    /// `lock` was taken before anything was written: its file witnesses the errors of its file system since. What lies on
+    /// another file system, or on one of an untried kind, is synced file by file.
+    static func synchronize(_ places: [String], by lock: FileLock) throws(SystemCallError) {
+        var trees: [FileTree] = []
+        for place in places { trees.append(try FileTree(place)) }
+        let device = lock.identity.device
+        let files = trees.lazy.flatMap(\.entries).count {
+            $0.status.kind == .file && $0.status.identity.device == device
+        }
+        // The call for all of a file system waits for what every other process has written there, which can be gigabytes. For
+        // so few files the wait for each of them is the shorter one, and it is bounded.
+        let isFlushed = files > 32 ? try lock.flushFileSystem() : false
+        for tree in trees { try tree.synchronize(but: isFlushed ? device : nil) }
+    }
+
+    /// Syncs each file and folder, but those on the device that is `synced`.
+    func synchronize(but synced: UInt64? = nil) throws(SystemCallError) {
+        for entry in entries.reversed() where entry.status.identity.device != synced {
+            if entry.status.kind != .directory, entry.status.kind != .file { continue }
+            do throws(SystemCallError) {
+                // A drive has one cache for everything: the top, which comes last, brings all the files through it.
+                try Platform.synchronize(entry: top + entry.path, throughCache: entry.path.isEmpty)
+            } catch {
+                if !error.isAbsent { throw error }
+            }
+        }
+    }
+
+    /// Syncs what stands at paths without links to disk, with what SQLite keeps beside it and the folders above.
+    static func synchronizeWork(_ paths: [String], upTo stateFolder: String, by lock: FileLock)
+        throws(SystemCallError)
+    {
+        try synchronize(paths.flatMap { path in Snapshot.companions.map { path + $0 } }, by: lock)
+        for path in paths { try synchronizeFolders(from: FilePaths.parent(path), upTo: stateFolder) }
+    }
+
+    /// Makes the names in a folder durable, and the folder's own name in the one above, up to the folder that holds the
+    /// state too: a change above that folder would have moved the state.
+    static func synchronizeFolders(from folder: String, upTo stateFolder: String) throws(SystemCallError) {
+        var folder = folder
+        while true {
+            do throws(SystemCallError) {
+                try Platform.synchronizeDirectory(folder)
+            } catch {
+                // The folder above shows that a folder went, or became a file. A folder that this user may not
+                // write to holds no name that the closure made or removed.
+                if !error.isAbsent, try Platform.mayWrite(folder) { throw error.at(folder) }
+            }
+            if FilePaths.contains(folder, stateFolder) { return }
+            folder = FilePaths.parent(folder)
         }
     }
 }

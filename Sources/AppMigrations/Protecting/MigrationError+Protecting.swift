@@ -3,56 +3,46 @@ enum ProtectionStage {
     case taking, restoring, missing, noting, withdrawing, abandoning, clearing
 
     /// What failed, and what follows from it.
-    func text(_ migration: Message, _ location: StateLocation) -> (subject: Message, end: Message) {
+    fileprivate func text(_ migration: Message, _ location: StateLocation) -> (subject: Message, end: Message)
+    {
         let wayOut: Message =
             "MigrationManager.abandonRestore(named:stateDirectory:lockTimeout:) gives it up: the files stay as they are then"
-        return switch self {
+        let subject: Message
+        let end: Message
+        switch self {
         case .taking:
-            (
-                "The files that \(migration) protects could not be copied",
-                "Nothing was run and nothing changed. Mend that and make a new manager."
-            )
+            subject = "The files that \(migration) protects could not be copied"
+            end = "Nothing was run and nothing changed. Mend that and make a new manager."
         case .restoring:
-            (
-                "The files that \(migration) protects could not be put back",
-                """
+            subject = "The files that \(migration) protects could not be put back"
+            end = """
                 Their copy in \(location.snapshot) is kept, and the next start tries again. Don't write to those files before it \
                 succeeded. \(wayOut), and the copy in a folder beside the state.
                 """
-            )
         case .missing:
-            (
-                "The files that \(migration) protects could not be put back",
-                "Nothing was changed. Bring that copy back and start again. \(wayOut)."
-            )
+            subject = "The files that \(migration) protects could not be put back"
+            end = "Nothing was changed. Bring that copy back and start again. \(wayOut)."
         case .abandoning:
-            (
-                "The restore of \(migration) could not be abandoned",
-                """
+            subject = "The restore of \(migration) could not be abandoned"
+            end = """
                 The copies are kept, in \(location.snapshot) or beside it, and the files are as they were. Mend that and call it again.
                 """
-            )
         case .noting:
-            (
-                "The files that \(migration) protects were put back, but that could not be noted",
-                """
+            subject = "The files that \(migration) protects were put back, but that could not be noted"
+            end = """
                 The next start looks for what is left to put back. Don't write to those files before it succeeded.
                 """
-            )
         case .withdrawing:
-            (
-                "The note that \(migration) begins could not be taken back, though it was not run",
-                """
+            subject = "The note that \(migration) begins could not be taken back, though it was not run"
+            end = """
                 A copy of the files it protects is in \(location.snapshot), is kept, and the next start puts it back. Don't write to \
                 those files before it succeeded.
                 """
-            )
         case .clearing:
-            (
-                "The copy \(location.snapshot), which nothing needs any more, could not be removed",
-                "No data is concerned; the next start that takes the lock tries again."
-            )
+            subject = "The copy \(location.snapshot), which nothing needs any more, could not be removed"
+            end = "No data is concerned; the next start that takes the lock tries again."
         }
+        return (subject, end)
     }
 }
 
@@ -65,14 +55,12 @@ extension StateLocation {
         _ reason: Message,
         because cause: (any Error)? = nil
     ) -> MigrationError {
-        let migration: Message = version.map { "migration \($0)" } ?? "a migration"
-        let (subject, end) = stage.text(migration, self)
-        return MigrationError(
+        let (subject, end) = stage.text(version.map { "migration \($0)" } ?? "a migration", self)
+        return error(
             .protectionFailed,
-            manager: name,
-            version: version,
-            path: path,
-            underlying: cause,
+            version,
+            at: path,
+            because: cause,
             "\(subject) by manager \(name.quoted): \(reason). \(end)"
         )
     }
@@ -87,19 +75,6 @@ extension StateLocation {
                 error.errorNumber == Platform.notText
                 ? "\(path) leads to a name that is no UTF-8, so no path can name it" : "\(error.at(path))"
             return protection(stage, version, at: path, reason, because: error)
-        case is CancellationError:
-            let migration: Message = version.map { "migration \($0)" } ?? "a migration"
-            return MigrationError(
-                .cancelled,
-                manager: name,
-                version: version,
-                path: path,
-                underlying: error,
-                """
-                The task was cancelled while manager \(name.quoted) copied the files that \(migration) protects. \
-                Nothing was run and nothing changed in \(state). Make a new manager to try again.
-                """
-            )
         default: return protection(stage, version, at: snapshot, "\(error)", because: error)
         }
     }
@@ -108,10 +83,9 @@ extension StateLocation {
 extension MigrationError {
     /// What an event tells of copies that were moved aside.
     static func kept(_ folder: String, _ reason: Message, _ location: StateLocation) -> MigrationError {
-        MigrationError(
+        location.error(
             .protectionFailed,
-            manager: location.name,
-            path: folder,
+            at: folder,
             """
             Copies of files that a migration of manager \(location.name.quoted) protected were in \(location.snapshot) \
             \(reason). They are kept in \(folder), and this library puts nothing of them back and removes nothing. Compare \
@@ -128,12 +102,11 @@ extension MigrationError {
         _ location: StateLocation,
         _ version: AppVersion
     ) -> MigrationError {
-        MigrationError(
+        location.error(
             .stateNotSaved,
-            manager: location.name,
-            version: version,
-            path: path,
-            underlying: underlying,
+            version,
+            at: path,
+            because: underlying,
             """
             What migration \(version) of manager \(location.name.quoted) wrote could not be synced to disk: \
             \(reason). It is not recorded in \(location.state), and will run again with the next manager.

@@ -1,4 +1,4 @@
-/// The paths that `protecting:` names, without links, checked before anything is copied.
+/// The paths that `protecting:` names, without links, checked before anything is copied, also for other managers that protect them.
 struct ProtectedPaths {
     /// Absolute, without links in the folders above, and none inside of another.
     private(set) var paths: [String] = []
@@ -6,14 +6,14 @@ struct ProtectedPaths {
     /// The state directory without links.
     let stateFolder: String
 
-    private let location: StateLocation
-    private let version: AppVersion
+    let location: StateLocation
+    let version: AppVersion
 
     /// - Throws: ``MigrationError``, or a ``SystemCallError`` with its path.
     init(_ named: [String], _ location: StateLocation, _ version: AppVersion) throws {
         self.location = location
         self.version = version
-        // The directory may be named by a link, or with a slash at its end. A restore counts the paths from its real path.
+        // The directory may be named by a link. A restore counts the paths from its real path.
         stateFolder = try Platform.resolved(location.directory)
         if let owner = try Platform.owner(unlikeRoot: stateFolder) {
             throw refusal(
@@ -46,29 +46,28 @@ struct ProtectedPaths {
         if isFolder, try Platform.status(path)?.kind == .link { path = try Platform.resolved(path + "/") }
         let last = FilePaths.last(path)
         if last == "." || last == ".." { throw refusal(of: named, "it ends in a dot") }
-        var folder = FilePaths.parent(path)
-        var missing: [String] = []
-        while folder != "/", try Platform.status(folder) == nil {
-            let name = FilePaths.last(folder)
-            // Such a path can't be resolved before the folder is there, and a restore would remove whatever is there by then.
-            if name == "." || name == ".." {
-                throw refusal(of: named, "it leads through a folder that is not there")
-            }
-            if !name.isEmpty { missing.insert(name, at: 0) }
-            folder = FilePaths.parent(folder)
-        }
-        let resolved = try Platform.resolved(folder)
-        let canonical = ([resolved == "/" ? "" : resolved] + missing + [last]).joined(separator: "/")
+        let canonical = FilePaths.joined(try real(FilePaths.parent(path), named), last)
         try check(canonical, named)
         return canonical
     }
 
+    /// The path without links of a folder that need not be there.
+    private func real(_ folder: String, _ named: String) throws -> String {
+        if try folder == "/" || Platform.status(folder) != nil { return try Platform.resolved(folder) }
+        let (above, name) = (FilePaths.parent(folder), FilePaths.last(folder))
+        // Such a path can't be resolved before the folder is there, and a restore would remove whatever is there by then.
+        if name == "." || name == ".." {
+            throw refusal(of: named, "it leads through a folder that is not there")
+        }
+        return name.isEmpty ? try real(above, named) : FilePaths.joined(try real(above, named), name)
+    }
+
     private func check(_ path: String, _ named: String) throws {
-        for companion in Snapshot.companions where try Snapshot.holds(path + companion, stateFolder) {
+        for companion in Snapshot.companions where try Self.holds(path + companion, stateFolder) {
             throw refusal(of: named, "the state directory is in it")
         }
         // What begins so are the state, its lock and its snapshots.
-        let own = (stateFolder == "/" ? "" : stateFolder) + "/" + location.name + ".migrations."
+        let own = FilePaths.joined(stateFolder, location.name) + ".migrations."
         if path.utf8.starts(with: own.utf8) { throw refusal(of: named, "it belongs to the state") }
         let folder = FilePaths.parent(path)
         for place in [folder, path] {
@@ -92,5 +91,137 @@ struct ProtectedPaths {
     func refusal(of path: String, _ reason: Message) -> MigrationError {
         let reason: Message = "\(path.quoted) can't be protected, since \(reason)"
         return location.protection(.taking, version, at: path, reason)
+    }
+
+    /// What stands at a path, and the folders above it: a bind mount, or a disk that takes capitals for small letters, gives a file a
+    /// second name.
+    private static func identities(_ path: String) throws(SystemCallError) -> Set<FileIdentity> {
+        var identities: Set<FileIdentity> = []
+        var path = path
+        while path != "/" {
+            if let found = try Platform.status(path) { identities.insert(found.identity) }
+            path = FilePaths.parent(path)
+        }
+        return identities
+    }
+
+    /// Whether a folder is what stands at a path, or lies in it.
+    static func holds(_ path: String, _ folder: String) throws(SystemCallError) -> Bool {
+        if FilePaths.contains(path, folder) { return true }
+        guard let status = try Platform.status(path), status.kind == .directory else { return false }
+        return try identities(folder).contains(status.identity)
+    }
+
+    /// Whether a path is in another mount than the folder that holds the state too.
+    static func isElsewhere(_ path: String, from base: String) throws(SystemCallError) -> Bool {
+        var place = path
+        while !FilePaths.contains(place, base) {
+            let above = FilePaths.parent(place)
+            if let status = try Platform.status(place), let folder = try Platform.identity(ofFolder: above),
+                Platform.isMountPoint(place, status, above: folder.device)
+            {
+                return true
+            }
+            place = above
+        }
+        return false
+    }
+}
+
+/// Files that two managers of one directory protect: if one put them back under the other, the other's record would be wrong.
+extension ProtectedPaths {
+    /// Another manager whose list has some of the files.
+    private struct Rival {
+        let location: StateLocation
+        let place: String
+        /// Whether a process is at work on it; otherwise its files wait to be put back.
+        let isRunning: Bool
+    }
+
+    /// How long to wait for another manager that has listed some of the same files; `nil` where none has.
+    ///
+    /// Of two that list at once at least one finds the other's list, since each makes its own durable before it looks. The one whose name
+    /// sorts first waits until the other's list went, and the other takes its own back: never are both refused.
+    func pauseForOthers(waited: Duration, timeout: Duration?, isAsynchronous: Bool) throws -> Duration? {
+        guard let rival = try rival() else { return nil }
+        let name = rival.location.name.quoted
+        let isFirst = location.name.utf8.lexicographicallyPrecedes(rival.location.name.utf8)
+        guard isFirst, rival.isRunning, try mayWait(for: rival, isAsynchronous) else {
+            let reason: Message =
+                rival.isRunning
+                ? "manager \(name) has listed \(rival.place) for its migration, which is running: start again when it has ended"
+                : """
+                manager \(name) has copied \(rival.place) for a migration that has not ended: make that manager first, or give its \
+                files up with MigrationManager.abandonRestore(named: \(name))
+                """
+            throw location.protection(.taking, version, at: rival.place, reason)
+        }
+        if Task.isCancelled { throw cancelled() }
+        guard let timeout else { return .milliseconds(5) }
+        if waited < timeout { return min(timeout - waited, .milliseconds(5)) }
+        throw location.error(
+            .lockTimeout,
+            version,
+            at: rival.place,
+            """
+            Manager \(location.name.quoted) waited \(timeout.description) for manager \(name), whose migration \
+            protects \(rival.place) too. Nothing was run and the state is unchanged. Let that migration finish and start again.
+            """
+        )
+    }
+
+    private func rival() throws -> Rival? {
+        let reached = try paths.reduce(into: Set()) { $0.formUnion(try Self.identities($1)) }
+        for name in try Platform.names(in: stateFolder) where name.contains(StateLocation.snapshotSuffix) {
+            let folder = FilePaths.joined(stateFolder, name)
+            // What was given up, or found beside a lost state, is nobody's any more.
+            if try Platform.status(folder + "/" + StateLocation.keptMark) != nil { continue }
+            guard let list = try SnapshotList.read(in: folder),
+                !list.manager.utf8.elementsEqual(location.name.utf8),
+                let place = try shared(list, reached)
+            else { continue }
+            let other = StateLocation(name: list.manager, directory: location.directory)
+            // The lock first: a list that is found free was let go by a closure that has ended, whose state is read after that.
+            if try ListLock.isTaken(in: folder) {
+                return Rival(location: other, place: place, isRunning: true)
+            }
+            if try StateFile(location: other).readState()?.marks.hasLeftover == true {
+                // Between the closure's end and the record the process still has the state's lock.
+                return Rival(location: other, place: place, isRunning: try FileLock.isTaken(other))
+            }
+        }
+        return nil
+    }
+
+    /// The first place of the list that holds one of these paths, or lies in one, by whatever name.
+    private func shared(_ list: SnapshotList, _ reached: Set<FileIdentity>) throws -> String? {
+        try zip(list.paths, list.places(from: stateFolder)).first { entry, place in
+            if let identity = entry.identity, reached.contains(identity) { return true }
+            let above = try Self.identities(place)
+            return try paths.contains { path in
+                if FilePaths.contains(path, place) || FilePaths.contains(place, path) { return true }
+                return try Platform.status(path).map { above.contains($0.identity) } ?? false
+            }
+        }?.1
+    }
+
+    /// Whether the other closure can end while this call waits.
+    private func mayWait(for rival: Rival, _ isAsynchronous: Bool) throws -> Bool {
+        guard let lock = try Platform.status(rival.location.lock)?.identity else { return false }
+        if try RunToken.enclosing(rival.location, lock: lock) != nil { return false }
+        // An asynchronous closure may need this very thread to go on.
+        return isAsynchronous || !FileLock.isHeldAsynchronously(lock)
+    }
+
+    func cancelled() -> MigrationError {
+        location.error(
+            .cancelled,
+            version,
+            because: CancellationError(),
+            """
+            The task was cancelled while manager \(location.name.quoted) copied the files that migration \(version) protects. \
+            Nothing was run and nothing changed in \(location.state). Make a new manager to try again.
+            """
+        )
     }
 }

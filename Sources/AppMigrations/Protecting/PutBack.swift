@@ -12,27 +12,22 @@ struct PutBack {
     /// Whether a folder is put back.
     private let isFolder: Bool
 
-    init(_ place: String, from copies: String) throws(SystemCallError) {
+    init(_ place: String, from copies: String) throws {
         (self.place, self.copies) = (place, copies)
         isFolder = try Platform.status(copies + "/item")?.kind == .directory
     }
 
     func run() throws {
-        if try stands(copies + "/item.entries") { return try putBackEntries() }
-        var unspent: [String] = []
-        for companion in Snapshot.companions {
-            if try stands(copies + "/item" + companion) || stands(copies + "/absent" + companion) {
-                unspent.append(companion)
-            }
-        }
+        if try stands("/item.entries") { return try putBackEntries() }
+        let unspent = try Snapshot.companions.filter { try stands("/item" + $0) || stands("/absent" + $0) }
         if unspent.isEmpty { return }
         try Platform.makeDirectories(FilePaths.parent(place))
         do {
             // The database goes first of all, and comes back last, so that nobody can open an old database with a new `-wal`.
-            for companion in unspent { try setAside(place + companion, as: copies + "/replaced" + companion) }
+            for companion in unspent { try setAside(place + companion, as: "/replaced" + companion) }
             try synchronize(FilePaths.parent(place))
             for companion in unspent.reversed() {
-                let (item, mark) = (copies + "/item" + companion, copies + "/absent" + companion)
+                let (item, mark) = ("/item" + companion, copies + "/absent" + companion)
                 if try stands(item) {
                     try move(item, to: place + companion, orSpend: item + ".spent")
                 } else {
@@ -53,19 +48,17 @@ struct PutBack {
     /// Moves what is in the folder into the snapshot, and then lets what was in it be put back.
     private func setEntriesAside() throws {
         if try Platform.status(place)?.kind != .directory {
-            try setAside(place, as: copies + "/replaced")
+            try setAside(place, as: "/replaced")
             try Platform.makeDirectory(place)
         }
         // The folder stays, and gets back what it had of its own: a folder's time changes with what is in it.
-        let model = copies + "/model"
-        if try !stands(model) { try Platform.makeDirectory(model) }
-        try Platform.copyAttributes(ofFolder: copies + "/item", to: model)
-        let replaced = copies + "/replaced.entries"
-        if try !stands(replaced) { try Platform.makeDirectory(replaced) }
+        try make("/model")
+        try Platform.copyAttributes(ofFolder: copies + "/item", to: copies + "/model")
+        try make("/replaced.entries")
         for name in try Platform.names(in: place, strictly: true) {
-            try setAside(place + "/" + name, as: replaced + "/" + name)
+            try setAside(place + "/" + name, as: "/replaced.entries/" + name)
         }
-        try Platform.synchronizeDirectory(replaced)
+        try Platform.synchronizeDirectory(copies + "/replaced.entries")
         try synchronize(place)
         // From here on what is in the folder may have been put back, and only what has the name of something unspent goes.
         try Platform.replace(copies + "/item.entries", with: copies + "/item")
@@ -74,12 +67,11 @@ struct PutBack {
 
     private func putBackEntries() throws {
         let items = copies + "/item.entries"
-        let spent = copies + "/spent"
-        if try !stands(spent) { try Platform.makeDirectory(spent) }
+        try make("/spent")
         for folder in [items, place] { try open(folder, FileStatus(ofEntry: folder)) }
         for name in try Platform.names(in: items, strictly: true) {
-            try setAside(place + "/" + name, as: copies + "/replaced.entries/" + name)
-            try move(items + "/" + name, to: place + "/" + name, orSpend: spent + "/" + name)
+            try setAside(place + "/" + name, as: "/replaced.entries/" + name)
+            try move("/item.entries/" + name, to: place + "/" + name, orSpend: "/spent/" + name)
             try synchronize(place)
             try Platform.synchronizeDirectory(items)
         }
@@ -95,54 +87,56 @@ struct PutBack {
         guard let status = try Platform.status(path) else { return }
         try open(path, status)
         var (free, number) = (name, 2)
-        while try stands(free) {
-            free = "\(name).\(number)"
-            number += 1
-        }
+        while try stands(free) { (free, number) = ("\(name).\(number)", number + 1) }
+        if try rename(path, to: copies + free, path, status) { return }
+        let tree = try FileTree(path, to: .remove)
+        if tree.state != nil { throw Platform.mounted(path) }
+        try tree.remove()
+    }
+
+    /// Moves an item to its place, where nothing stands; on another file system it is copied there and then spent.
+    private func move(_ name: String, to path: String, orSpend spent: String) throws {
+        let item = copies + name
+        guard let status = try Platform.status(item) else { return }
+        let isOpened = try open(item, status)
+        let moved = Result { try rename(item, to: path, path, status) }
+        if isOpened { try Platform.setPermissions(stands(name) ? item : path, status.permissions) }
+        if try moved.get() { return }
+        try FileTree(item).copy(to: path) { _, _ in }
+        try FileTree(path).synchronize()
+        try Platform.replace(copies + spent, with: item)
+    }
+
+    /// Moves what stands at `path`, or is to stand there; `false` where one of the two is on another file system.
+    private func rename(_ old: String, to new: String, _ path: String, _ status: FileStatus) throws -> Bool {
         do throws(SystemCallError) {
-            try Platform.replace(free, with: path)
+            try Platform.replace(new, with: old)
+            return true
         } catch {
             if isFolder, status.kind == .directory, path == place, Platform.keepsFolder(error) {
                 throw KeptFolder()
             }
-            if !Platform.isOtherFileSystem(error) { throw error.at(path) }
-            let tree = try FileTree(toRemove: path)
-            if tree.state != nil { throw error.at(path) }
-            try tree.remove()
-        }
-    }
-
-    /// Moves an item to its place, where nothing stands; on another file system it is copied there and then spent.
-    private func move(_ item: String, to path: String, orSpend spent: String) throws {
-        guard let status = try Platform.status(item) else { return }
-        let isOpened = try open(item, status)
-        do throws(SystemCallError) {
-            try Platform.replace(path, with: item)
-            if isOpened { try Platform.setPermissions(path, status.permissions) }
-        } catch {
-            if isOpened { try Platform.setPermissions(item, status.permissions) }
-            if isFolder, path == place, Platform.keepsFolder(error) { throw KeptFolder() }
-            if !Platform.isOtherFileSystem(error) { throw error.at(path) }
-            let tree = try FileTree(item)
-            var progress = CopyProgress()
-            try tree.copy(to: path, &progress)
-            try FileTree(path).synchronize()
-            try Platform.replace(spent, with: item)
+            if Platform.isOtherFileSystem(error) { return false }
+            throw error.at(path)
         }
     }
 
     /// Lets the owner change a folder: without the right to write to it, it can't get another folder above it (rename(2)).
     @discardableResult
-    private func open(_ path: String, _ status: FileStatus) throws(SystemCallError) -> Bool {
+    private func open(_ path: String, _ status: FileStatus) throws -> Bool {
         if status.kind != .directory || status.permissions & 0o700 == 0o700 { return false }
         try Platform.setPermissions(path, status.permissions | 0o700)
         return true
     }
 
-    private func stands(_ path: String) throws(SystemCallError) -> Bool { try Platform.status(path) != nil }
+    private func stands(_ name: String) throws -> Bool { try Platform.status(copies + name) != nil }
+
+    private func make(_ name: String) throws {
+        if try !stands(name) { try Platform.makeDirectory(copies + name) }
+    }
 
     /// Makes a rename between the snapshot and a folder durable.
-    private func synchronize(_ folder: String) throws(SystemCallError) {
+    private func synchronize(_ folder: String) throws {
         try Platform.synchronizeDirectory(folder)
         try Platform.synchronizeDirectory(copies)
     }

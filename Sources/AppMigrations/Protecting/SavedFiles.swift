@@ -18,7 +18,7 @@ struct SavedFiles {
     func putBack() throws {
         let base = try Platform.resolved(location.directory)
         guard try Platform.status(folder) != nil else { throw lost("\(folder) is not there") }
-        try refuseForeign(folder, location, .restoring, version)
+        try Snapshot.refuseForeign(folder, location, .restoring, version)
         guard let list = try SnapshotList.read(in: folder) else { throw lost("\(folder)/list is not there") }
         if !list.manager.utf8.elementsEqual(location.name.utf8) {
             throw lost("\(folder)/list is that of manager \(list.manager.quoted)")
@@ -55,7 +55,7 @@ struct SavedFiles {
         // The state that asks for them no more may stand in memory only.
         try Platform.synchronizeDirectory(location.directory)
         do throws(SystemCallError) {
-            let tree = try FileTree(toRemove: folder)
+            let tree = try FileTree(folder, to: .remove)
             if tree.state != nil { return try keep(from: Platform.now) }
             try tree.remove()
         } catch {
@@ -73,14 +73,11 @@ struct SavedFiles {
     /// finds that folder and continues with it. Where it can't be moved, a mark in it says that nothing of it is to be removed, and the next
     /// snapshot gets another name.
     func keep(from time: Int64) throws(SystemCallError) -> String? {
-        var kept: String?
-        var number = 1
-        var next = location.kept(time, number)
-        while try Platform.status(next) != nil {
-            kept = next
-            number += 1
-            next = location.kept(time, number)
+        var (kept, number): (String?, Int) = (nil, 1)
+        while try Platform.status(location.kept(time, number)) != nil {
+            (kept, number) = (location.kept(time, number), number + 1)
         }
+        let next = location.kept(time, number)
         guard try Platform.status(folder)?.kind == .directory else { return kept }
         do throws(SystemCallError) {
             try Platform.replace(next, with: folder)
@@ -96,14 +93,13 @@ struct SavedFiles {
 
     /// Refuses a copy that has lost files: programs that clear away old files may have removed them.
     private func refuseEmptied(_ copies: String, _ place: String) throws {
-        let isThere =
-            try Platform.status(copies + "/item") != nil || Platform.status(copies + "/absent") != nil
-        if !isThere { throw lost("the copy of \(place) is not in \(copies)") }
-        var count = 0
-        for companion in Snapshot.companions {
-            count += try FileTree(copies + "/item" + companion).entries.count
+        if try !stands(copies + "/item"), try !stands(copies + "/absent") {
+            throw lost("the copy of \(place) is not in \(copies)")
         }
-        if try Platform.status("\(copies)/entries-\(count)") == nil {
+        let count = try Snapshot.companions.reduce(0) {
+            try $0 + FileTree(copies + "/item" + $1).entries.count
+        }
+        if try !stands("\(copies)/entries-\(count)") {
             throw lost("files of the copy of \(place) were removed from \(copies), or added to it")
         }
     }
@@ -117,22 +113,51 @@ struct SavedFiles {
         if former.utf8.elementsEqual(base.utf8) { return }
         let isStateThere = try stands(former)
         for (old, place) in zip(list.places(from: former), places) {
-            let isSame = place.utf8.elementsEqual(old.utf8)
-            if try isSame || !stands(FilePaths.parent(old)) { continue }
+            if try place.utf8.elementsEqual(old.utf8) || !stands(FilePaths.parent(old)) { continue }
             // The old place still has a state. So these folders are a copy of the app's folders, with files of their own.
             if isStateThere, try stands(FilePaths.parent(place)) { continue }
-            let reason: Message =
+            throw refusal(
+                place,
                 """
                 the state was moved from \(former) to \(location.directory) without them, \(old) would be put back to \(place); move \
                 the state back, or the files after it
                 """
-            throw location.protection(.restoring, version, at: place, reason)
+            )
+        }
+    }
+
+    /// Refuses a place that isn't where it was when the copies were made.
+    private func refuseOtherPlace(_ place: String, isElsewhere: Bool, _ base: String) throws {
+        var above = place
+        while above != "/" {
+            above = FilePaths.parent(above)
+            guard let kind = try Platform.status(above)?.kind, kind != .directory else { continue }
+            throw refusal(
+                above,
+                kind == .link
+                    ? """
+                    \(above) is a link that was put there since the copy was made; remove it, or put the folder that it leads to \
+                    in its place
+                    """
+                    : "\(above) is a file, and was a folder when the copy was made; move it away"
+            )
+        }
+        if try ProtectedPaths.holds(place, base) {
+            throw refusal(place, "the state directory is in \(place)")
+        }
+        if try ProtectedPaths.isElsewhere(place, from: base) != isElsewhere {
+            throw refusal(
+                place,
+                isElsewhere
+                    ? "the file system that \(place) was on is not mounted"
+                    : "a file system is mounted where \(place) was on another one; unmount it"
+            )
         }
     }
 
     /// Whether something stands where this process can reach it: an app whose folders were moved may not look at where they
     /// were, which is outside of its sandbox.
-    private func stands(_ path: String) throws(SystemCallError) -> Bool {
+    private func stands(_ path: String) throws -> Bool {
         do throws(SystemCallError) {
             return try Platform.status(path) != nil
         } catch {
@@ -141,43 +166,12 @@ struct SavedFiles {
         }
     }
 
-    /// Refuses a place that isn't where it was when the copies were made.
-    private func refuseOtherPlace(_ place: String, isElsewhere: Bool, _ base: String) throws {
-        var above = FilePaths.parent(place)
-        while above != "/", try Platform.status(above) == nil { above = FilePaths.parent(above) }
-        if try Platform.status(above)?.kind == .file {
-            let reason: Message = "\(above) is a file, and was a folder when the copy was made; move it away"
-            throw location.protection(.restoring, version, at: above, reason)
-        }
-        while above != "/" {
-            if try Platform.status(above)?.kind == .link {
-                let reason: Message =
-                    """
-                    \(above) is a link that was put there since the copy was made; remove it, or put the folder that it leads to \
-                    in its place
-                    """
-                throw location.protection(.restoring, version, at: above, reason)
-            }
-            above = FilePaths.parent(above)
-        }
-        if try Snapshot.holds(place, base) {
-            throw location.protection(.restoring, version, at: place, "the state directory is in \(place)")
-        }
-        if try Snapshot.isElsewhere(place, from: base) != isElsewhere {
-            let reason: Message =
-                isElsewhere
-                ? "the file system that \(place) was on is not mounted"
-                : "a file system is mounted where \(place) was on another one; unmount it"
-            throw location.protection(.restoring, version, at: place, reason)
-        }
+    private func refusal(_ path: String, _ reason: Message) -> MigrationError {
+        location.protection(.restoring, version, at: path, reason)
     }
 
     private func lost(_ reason: Message) -> MigrationError {
-        location.protection(
-            .missing,
-            version,
-            at: folder,
-            "the state says that files are to be put back, and \(reason)"
-        )
+        let reason: Message = "the state says that files are to be put back, and \(reason)"
+        return location.protection(.missing, version, at: folder, reason)
     }
 }

@@ -14,11 +14,8 @@ final class Snapshot {
     /// database put back beside the wrong ones would be damaged.
     static let companions = ["", "-wal", "-shm", "-journal"]
 
-    let location: StateLocation
-    let version: AppVersion
-    let folder: String
-    let stateFolder: String
-    let paths: [String]
+    private let protected: ProtectedPaths
+    private let folder: String
     private let lock: FileLock
 
     /// The lock of the list, which says that the closure is running; `nil` once it has ended.
@@ -29,82 +26,83 @@ final class Snapshot {
     /// `nil` where nothing is to be protected.
     ///
     /// - Throws: ``MigrationError``, or a ``SystemCallError`` with its path. Nothing is left of the list then.
-    init?(
-        of named: [String],
-        _ version: AppVersion,
-        _ location: StateLocation,
-        _ lock: FileLock
-    ) throws {
+    init?(of named: [String], _ version: AppVersion, _ location: StateLocation, _ lock: FileLock) throws {
         if named.isEmpty { return nil }
-        let protected = try ProtectedPaths(named, location, version)
-        (self.location, self.version, self.lock) = (location, version, lock)
-        (stateFolder, paths) = (protected.stateFolder, protected.paths)
+        protected = try ProtectedPaths(named, location, version)
+        self.lock = lock
         folder = try location.snapshotInUse()
-        let list = SnapshotList(
-            manager: location.name,
-            stateFolder: stateFolder,
-            paths: try paths.map { path in
-                SnapshotList.Path(
-                    relative: FilePaths.relative(path, to: stateFolder),
-                    identity: try Platform.status(path)?.identity,
-                    isElsewhere: try Self.isElsewhere(path, from: stateFolder)
-                )
-            }
-        )
+        let base = protected.stateFolder
+        let paths = try protected.paths.map { path in
+            SnapshotList.Path(
+                relative: FilePaths.relative(path, to: base),
+                identity: try Platform.status(path)?.identity,
+                isElsewhere: try ProtectedPaths.isElsewhere(path, from: base)
+            )
+        }
+        let list = SnapshotList(manager: location.name, stateFolder: base, paths: paths)
         try Platform.makeDirectory(folder)
-        do {
-            try refuseForeign(folder, location, .taking, version)
-            claim = try ListLock(making: folder + "/" + SnapshotList.name, list.text)
+        try orTakeBack {
+            try Self.refuseForeign(folder, location, .taking, version)
+            claim = try ListLock(making: folder + "/list", list.text)
             try Platform.synchronizeDirectory(folder)
             try Platform.synchronizeDirectory(location.directory)
-        } catch {
-            throw takingBack(error)
+        }
+    }
+
+    /// How long to wait for another manager that has listed some of the same files; `nil` where none has, so that copying may begin.
+    func pauseForOthers(waited: Duration, timeout: Duration?, isAsynchronous: Bool) throws -> Duration? {
+        try orTakeBack {
+            try protected.pauseForOthers(waited: waited, timeout: timeout, isAsynchronous: isAsynchronous)
         }
     }
 
     /// Copies what the list names, durably.
     ///
-    /// A cancelled task ends the copying.
-    func fill(_ handler: @escaping CopyProgress.Handler) throws {
-        do {
-            var trees: [[(companion: String, tree: FileTree)]] = []
-            for path in paths {
+    /// A cancelled task ends the copying. The handler gets how much is done, from 0 to 1, about a hundred times, however many files
+    /// there are, and what is being done.
+    func fill(_ handler: (_ fraction: Double, _ note: String) -> Void) throws {
+        try orTakeBack {
+            let trees = try protected.paths.map { path in
                 let isFolder = try Platform.status(path)?.kind == .directory
-                trees.append(
-                    try (isFolder ? [""] : Self.companions).map { ($0, try FileTree(toCopy: path + $0)) }
-                )
+                return try (isFolder ? [""] : Self.companions).map {
+                    ($0, try FileTree(path + $0, to: .copy))
+                }
             }
-            for (path, parts) in zip(paths, trees) {
-                guard let state = parts.lazy.compactMap(\.tree.state).first else { continue }
-                let reason: Message =
-                    "\(path.quoted) can't be protected, since the state of a manager is in it, \(state)"
-                throw location.protection(.taking, version, at: path, reason)
+            for (path, parts) in zip(protected.paths, trees) {
+                guard let state = parts.lazy.compactMap(\.1.state).first else { continue }
+                throw protected.refusal(of: path, "the state of a manager is in it, \(state)")
             }
-            var progress = CopyProgress(trees.joined().map(\.tree), handler)
+            let total = trees.joined().reduce(0) { $0 + $1.1.cost }
+            var (done, percent) = (0, -1)
+            let reach = { [protected] (path: String, cost: Int) throws in
+                if Task.isCancelled { throw protected.cancelled() }
+                let reached = Int(min(Double(done) / Double(total), 1) * 100)
+                done += cost
+                if reached == percent { return }
+                percent = reached
+                handler(Double(percent) / 100, "copying \(path)")
+            }
             for (index, parts) in trees.enumerated() {
                 let place = "\(folder)/\(index)"
                 try Platform.makeDirectory(place)
-                var count = 0
                 for (companion, tree) in parts {
                     if tree.entries.isEmpty {
                         try Platform.makeDirectory(place + "/absent" + companion)
                     } else {
-                        try tree.copy(to: place + "/item" + companion, &progress)
+                        try tree.copy(to: place + "/item" + companion, reach)
                     }
-                    count += tree.entries.count
                 }
+                let count = parts.reduce(0) { $0 + $1.1.entries.count }
                 try Platform.makeDirectory("\(place)/entries-\(count)")
             }
             try FileTree.synchronize([folder], by: lock)
-            if Task.isCancelled { throw CancellationError() }
-        } catch {
-            throw takingBack(error)
+            if Task.isCancelled { throw protected.cancelled() }
         }
     }
 
     /// Syncs what the closure did to the files, and the names of it, to disk.
     func synchronizeWork() throws(SystemCallError) {
-        try FileTree.synchronizeWork(paths, upTo: stateFolder, by: lock)
+        try FileTree.synchronizeWork(protected.paths, upTo: protected.stateFolder, by: lock)
     }
 
     /// Says that the closure has ended.
@@ -115,44 +113,97 @@ final class Snapshot {
         claim = nil
     }
 
-    /// Removes a snapshot that no state asks for; gives `error`.
+    /// Removes the snapshot, which no state asks for, where the body throws.
     ///
     /// What can't be removed now is removed by the next holder of the state's lock.
-    func takingBack(_ error: any Error) -> any Error {
-        do throws(SystemCallError) { try FileTree(toRemove: folder).remove() } catch {}
-        endClaim()
-        return error
+    private func orTakeBack<Value>(_ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch {
+            do throws(SystemCallError) { try FileTree(folder, to: .remove).remove() } catch {}
+            endClaim()
+            throw error
+        }
     }
 
-    /// Whether a path is on another file system than the state's folder, or in another mount.
-    static func isElsewhere(_ path: String, from base: String) throws(SystemCallError) -> Bool {
-        var place = path
-        var device: UInt64?
-        while !FilePaths.contains(place, base) {
-            let above = FilePaths.parent(place)
-            if let status = try Platform.status(place), let folder = try Platform.identity(ofFolder: above) {
-                if Platform.isMountPoint(place, status, above: folder.device) { return true }
-                if device == nil { device = folder.device }
-            }
-            place = above
-        }
-        // Without a folder of its own, the path is in the one that holds the state too.
-        guard let device else { return false }
-        return try device != FileStatus(following: base).identity.device
+    /// Refuses a folder of copies that another user made, or may change: with a list and a copy of their own making, another user
+    /// could overwrite any file that this user may write to.
+    static func refuseForeign(
+        _ folder: String,
+        _ location: StateLocation,
+        _ stage: ProtectionStage,
+        _ version: AppVersion?
+    ) throws {
+        let status = try FileStatus(ofEntry: folder)
+        if status.kind == .directory, status.permissions & 0o077 == 0, Platform.isOwn(status) { return }
+        let reason: Message =
+            "\(folder) is not a folder of this user alone, and a list of files that somebody else wrote could overwrite any file"
+        throw location.protection(stage, version, at: folder, reason)
     }
 }
 
-/// Refuses a folder of copies that another user made, or may change: with a list and a copy of their own making, another user
-/// could overwrite any file that this user may write to.
-func refuseForeign(
-    _ folder: String,
-    _ location: StateLocation,
-    _ stage: ProtectionStage,
-    _ version: AppVersion?
-) throws {
-    let status = try FileStatus(ofEntry: folder)
-    if status.kind == .directory, status.permissions & 0o077 == 0, Platform.isOwn(status) { return }
-    let reason: Message =
-        "\(folder) is not a folder of this user alone, and a list of files that somebody else wrote could overwrite any file"
-    throw location.protection(stage, version, at: folder, reason)
+/// What a snapshot holds, and where it belongs: the text of the file `list` in its folder.
+struct SnapshotList: Equatable {
+    struct Path: Equatable {
+        /// As seen from the state directory: an app's folders can move as a whole between two starts, as they do on Apple's
+        /// systems with an update, and the copies go back to where the data is now.
+        var relative: String
+
+        /// What stands there is known by it under any other name; `nil` where nothing stands.
+        var identity: FileIdentity?
+
+        /// Whether it is on another file system than the state.
+        var isElsewhere: Bool
+    }
+
+    var manager: String
+    /// The state directory without links, as it was when the copies were made.
+    var stateFolder: String
+    var paths: [Path]
+
+    /// No path has a NUL, so it divides the fields.
+    var text: [UInt8] {
+        var fields = ["1", manager, stateFolder]
+        for path in paths {
+            fields += [path.relative, path.isElsewhere ? "elsewhere" : "here"]
+            fields += path.identity.map { ["\($0.device)", "\($0.file)"] } ?? ["", ""]
+        }
+        return Array(fields.joined(separator: "\0").utf8)
+    }
+
+    /// Where the paths lead from a state directory without links.
+    func places(from folder: String) -> [String] {
+        paths.map { FilePaths.absolute($0.relative, from: folder) }
+    }
+}
+
+extension SnapshotList {
+    /// `nil` for what ``text`` doesn't give.
+    init?(_ text: [UInt8]) {
+        let bytes = text.split(separator: 0, omittingEmptySubsequences: false)
+        let fields = bytes.compactMap { String(validUTF8: Array($0)) }
+        guard fields.count == bytes.count, fields.count % 4 == 3, fields[0] == "1" else { return nil }
+        paths = stride(from: 3, to: fields.count, by: 4).map { index in
+            let numbers = fields[(index + 2)...(index + 3)].compactMap { UInt64($0) }
+            return Path(
+                relative: fields[index],
+                identity: numbers.count == 2 ? FileIdentity(device: numbers[0], file: numbers[1]) : nil,
+                isElsewhere: fields[index + 1] == "elsewhere"
+            )
+        }
+        (manager, stateFolder) = (fields[1], fields[2])
+    }
+
+    /// Reads the list of the snapshot in `folder`; `nil` where there is none.
+    static func read(in folder: String) throws(SystemCallError) -> SnapshotList? {
+        let path = folder + "/list"
+        do throws(SystemCallError) {
+            let text = try Platform.contents(ofFile: path, limit: 64 << 20)
+            guard let list = text.flatMap({ SnapshotList($0) }) else { throw Platform.unsupported(path) }
+            return list
+        } catch {
+            if error.isAbsent { return nil }
+            throw error.at(path)
+        }
+    }
 }

@@ -1,20 +1,14 @@
 extension MigrationError {
     static func unreadable(_ cause: SystemCallError, _ location: StateLocation) -> MigrationError {
-        let isForbidden = cause.errorNumber == Platform.noPermission
-        let advice: Message =
-            (isForbidden ? Platform.whoMayRead(location.state) : nil).map { "\($0)" }
-                ?? """
-                Try again when the file can be read, for instance after the device's first unlock; where that is no matter of \
-                time, change its rights or its path.
-                """
-        return MigrationError(
+        MigrationError(
             .stateUnreadable,
             manager: location.name,
             path: location.path,
             underlying: cause,
             """
             The state of manager \(location.name.quoted), \(location.state), could not be read: \(cause). \
-            Nothing was run or written. \(advice)
+            Nothing was run or written. Try again when the file can be read, for instance after the device's first unlock; where \
+            that is no matter of time, change its rights or its path.
             """
         )
     }

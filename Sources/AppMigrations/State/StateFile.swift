@@ -78,7 +78,7 @@ struct StateFile: Sendable {
         do throws(SystemCallError) {
             do throws(SystemCallError) {
                 try Platform.writeAll(descriptor, document)
-                try Platform.keepRights(descriptor, of: location.state)
+                try Platform.own(descriptor, in: location.directory, replacing: location.state)
                 try Platform.synchronize(descriptor)
             } catch {
                 Platform.closeAfterReading(descriptor)

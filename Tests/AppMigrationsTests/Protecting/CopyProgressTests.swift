@@ -148,7 +148,7 @@ import Testing
         ("99999999999999999999.1", false),
     ])
     func `only since Linux 5_8 the sync of a file system tells of errors`(release: String, isEnough: Bool) {
-        #expect(Platform.isLinux(release, atLeast: (5, 8)) == isEnough)
+        #expect(Platform.isLinux(release, atLeast: [5, 8]) == isEnough)
     }
 }
 

@@ -146,7 +146,7 @@ public func utimensat(
     _ flags: Int32
 ) -> Int32 { 0 }
 
-public func flistxattr(_ file: Int32, _ names: UnsafeMutablePointer<CChar>, _ size: UInt) -> Int { 0 }
+public func flistxattr(_ file: Int32, _ names: UnsafeMutablePointer<CChar>?, _ size: UInt) -> Int { 0 }
 
 public func fgetxattr(
     _ file: Int32,

@@ -211,15 +211,7 @@ extension AppRelease {
             throw .invalidFirstRun(text, error, location)
         }
         if found.exceeds(version) { throw .tooNewFirstRun(found, current: version, location) }
-        if found < earliest {
-            throw .tooOld(
-                found,
-                earliest,
-                current: version,
-                location,
-                "No state was written and nothing was run."
-            )
-        }
+        if found < earliest { throw tooOld(found, "No state was written and nothing was run.") }
         return found
     }
 }

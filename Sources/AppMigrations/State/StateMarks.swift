@@ -88,9 +88,6 @@ extension StateMarks {
     }
 
     mutating func raiseFloor(to version: AppVersion) { minimumAppVersion = max(minimumAppVersion, version) }
-
-    /// The version up to which a declaration has nothing to do; what lies above is looked at closely.
-    func idleLimit(of current: AppVersion) -> AppVersion { min(lastRun, current) }
 }
 
 extension StateMarks {

@@ -163,8 +163,11 @@ extension AttemptedMigration {
         )
     }
 
-    fileprivate var json: String {
-        JSON.object([
+    fileprivate var json: String { JSON.object(members) }
+
+    /// The members in the state file, which a status has too.
+    var members: [(String, String?)] {
+        [
             ("version", version.json),
             ("attempts", JSON.count(attempts)),
             ("deaths", JSON.count(deaths)),
@@ -172,7 +175,7 @@ extension AttemptedMigration {
             ("checkpoint", checkpoint?.text.quoted),
             ("checkpointAppVersion", checkpoint?.appVersion.json),
             ("progress", checkpoint?.progress?.description),
-        ])
+        ]
     }
 }
 

@@ -7,11 +7,6 @@ package struct Declarations {
         package let version: AppVersion
         /// Zero where every app may go on reading.
         package let minimumAppVersion: AppVersion
-
-        package init(_ version: AppVersion, minimumAppVersion: AppVersion = .zero) {
-            self.version = version
-            self.minimumAppVersion = minimumAppVersion
-        }
     }
 
     private enum Standing {
@@ -114,9 +109,9 @@ extension Declarations {
     ) throws(MigrationError) -> Declaration {
         if let firstFailure { throw .blocked(AppVersion(text), by: firstFailure, location) }
         let version = try AppVersion(text, manager: location.name)
-        guard let floor else { return Declaration(version) }
+        guard let floor else { return Declaration(version: version, minimumAppVersion: .zero) }
         do throws(VersionReader.Problem) {
-            return Declaration(version, minimumAppVersion: try VersionReader.read(floor))
+            return Declaration(version: version, minimumAppVersion: try VersionReader.read(floor))
         } catch {
             let end: Message =
                 "It is the minimumAppVersion: of migration \(version) in \(location). The migration was not run."

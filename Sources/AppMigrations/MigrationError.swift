@@ -35,7 +35,6 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    @inline(never)
     package init(
         _ code: Code,
         manager: String? = nil,

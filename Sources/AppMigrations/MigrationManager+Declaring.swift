@@ -147,11 +147,7 @@ extension MigrationManager {
         case .continue: return true
         case .passOver: return false
         case .stop:
-            let error = MigrationError.newer(version, current: currentVersion, file.location)
-            throw declarations.withLock { declarations in
-                defer { declarations.close(error) }
-                return declarations.firstFailure.map { .blocked(version, by: $0, file.location) } ?? error
-            }
+            throw declarations.withLock { $0.stop(before: version) }
         }
     }
 }

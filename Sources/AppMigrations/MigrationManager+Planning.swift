@@ -58,8 +58,7 @@ extension MigrationManager {
 
     private func endPlan(_ manager: MigrationManager, _ token: RunToken) {
         token.end()
-        // A manager that is kept after its plan would pass over every migration without a word, so it is closed.
-        manager.declarations.withLock { $0.close(.planEnded(file.location)) }
+        manager.declarations.withLock { $0.closeAfterPlan() }
         declarations.withLock { $0.endPlan() }
     }
 

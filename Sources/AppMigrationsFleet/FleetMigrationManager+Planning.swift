@@ -39,8 +39,7 @@ extension FleetMigrationManager {
         let token = token(.plan(folder: nil))
         defer {
             token.end()
-            // A manager that is kept after its plan would pass over every migration without a word, so it is closed.
-            manager.declarations.withLock { $0.close(.planEnded(location)) }
+            manager.declarations.withLock { $0.closeAfterPlan() }
             declarations.withLock { $0.endPlan() }
         }
         try await RunToken.$current.withValue(token) { try await body(manager) }

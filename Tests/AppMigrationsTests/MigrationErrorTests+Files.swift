@@ -18,7 +18,9 @@ extension MigrationErrorTests {
         ),
         Row(
             .stateFromNewerFormat,
-            .newerFormat(2, location),
+            thrown { () throws(MigrationError) in
+                try MigrationState(document: Array("{ \"format\": 2 }".utf8), at: location)
+            },
             "\(state) has format 2; this release of the library reads up to 1. Nothing was run or written. Start a newer "
                 + "release of the app."
         ),

@@ -23,38 +23,55 @@ struct MigrationErrorTests {
         var testDescription: String { "\(code): \(text.prefix(60))" }
     }
 
+    private static let silence = MigrationError(.blocked, "Nothing was thrown.")
+
+    static func thrown<Value>(_ body: () throws(MigrationError) -> Value) -> MigrationError {
+        do throws(MigrationError) {
+            _ = try body()
+            return silence
+        } catch {
+            return error
+        }
+    }
+
+    private static func release() throws(MigrationError) -> AppRelease {
+        try AppRelease(version("1.4"), upgradesFrom: nil, location)
+    }
+
+    private static func refusal(_ decision: MigrationDecision, _ declared: String) -> MigrationError {
+        thrown { () throws(MigrationError) in
+            throw decision.refusal(of: version(declared), by: try release()) ?? silence
+        }
+    }
+
     private static let declaring: [Row] = [
         Row(
             .invalidVersion,
-            .invalidVersion(
-                "v1",
-                VersionReader.Problem(reason: "a digit is missing at character 1"),
-                manager: "Library"
-            ),
+            thrown { () throws(MigrationError) in try AppVersion("v1", manager: "Library") },
             "The version \"v1\" can't be read: a digit is missing at character 1. \(grammar) "
                 + "Nothing was run by manager \"Library\"."
         ),
         Row(
             .newerThanCurrentVersion,
-            .newer(version("1.5"), current: version("1.4"), location),
+            refusal(.newerThanCurrent, "1.5"),
             "Version 1.5 is newer than the app (1.4) in manager \"Library\", /d/Library.migrations.json. "
                 + "Raise the app's version or remove the migration. It was not run."
         ),
         Row(
             .newerThanCurrentVersion,
-            .tooNewReset(version("1.5"), current: version("1.4"), location),
+            thrown { () throws(MigrationError) in try release().mark("1.5") },
             "The version 1.5 of reset(to:) is newer than the app (1.4) in manager \"Library\", /d/Library.migrations.json. "
                 + "Pass the version that the data is at. Nothing was run or changed."
         ),
         Row(
             .outOfOrder,
-            .outOfOrder(version("1.1"), after: version("1.2"), location),
+            refusal(.outOfOrder(after: version("1.2")), "1.1"),
             "Migration 1.1 is declared after 1.2 and doesn't lie after it, in manager \"Library\", "
                 + "/d/Library.migrations.json. Declare each version once, in rising order. It was not run."
         ),
         Row(
             .outOfOrder,
-            .outOfOrder(version("0"), after: version("0"), location),
+            refusal(.outOfOrder(after: version("0")), "0"),
             "Version 0 is the mark of a state in which nothing ran, and can't be a migration's, in manager \"Library\", "
                 + "/d/Library.migrations.json. Declare each version once, in rising order. It was not run."
         ),
@@ -68,7 +85,7 @@ struct MigrationErrorTests {
         ),
         Row(
             .overtaken,
-            .overtaken(version("1.4"), by: version("1.5"), current: version("1.4"), location),
+            refusal(.overtaken(by: version("1.5")), "1.4"),
             "Migration 1.4 was not run: version 1.5 of the app was started on the data of manager \"Library\", "
                 + "/d/Library.migrations.json, after this manager of version 1.4 was made. Nothing was changed by this "
                 + "call. Write nothing to the data before a new manager says whether this version may use it: where its "
@@ -83,7 +100,12 @@ struct MigrationErrorTests {
         ),
         Row(
             .blocked,
-            .blocked(version("1.2"), by: .forgotten(location), location),
+            thrown { () throws(MigrationError) in
+                let marks = StateMarks(lastRun: .zero, baseline: .zero, launched: .zero)
+                var declarations = Declarations(marks, try release())
+                declarations.forget()
+                return try declarations.read("1.2", minimumAppVersion: nil)
+            },
             "Migration 1.2 was not run. \(state) was forgotten through this manager. The next manager is a first run."
         ),
     ]
@@ -121,7 +143,7 @@ struct MigrationErrorTests {
         ),
         Row(
             .attemptLimitReached,
-            .attemptLimitReached(version("1.2"), deaths: 3, location),
+            refusal(.attemptLimitReached(deaths: 3), "1.2"),
             "Migration 1.2 of manager \"Library\" was not run: 3 processes of this app version died in it, as many as "
                 + "attemptLimit allows. The state /d/Library.migrations.json is unchanged. Offer a way to recover; "
                 + "resetAttempts() lets the next manager try again, and so does a new app version, reset(to:) or a higher "

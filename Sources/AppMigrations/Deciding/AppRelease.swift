@@ -20,9 +20,18 @@ package struct AppRelease: Sendable {
         do throws(VersionReader.Problem) {
             earliest = try VersionReader.read(upgradesFrom)
         } catch {
-            throw .invalidEarliest(upgradesFrom, error, location)
+            let end: Message = "It is the upgradesFrom of \(location). Nothing was run or changed."
+            throw location.error(.invalidVersion, nil, "\(error.description(of: upgradesFrom)) \(end)")
         }
-        if earliest.exceeds(version) { throw .tooNewEarliest(earliest, current: version, location) }
+        if !earliest.exceeds(version) { return }
+        throw location.error(
+            .newerThanCurrentVersion,
+            earliest,
+            """
+            The upgradesFrom \(earliest) of \(location), is newer than the app (\(version)). Name the newest version whose \
+            migration is no longer declared. Nothing was run or changed.
+            """
+        )
     }
 
     /// The version at which a fresh install begins.
@@ -37,7 +46,19 @@ package struct AppRelease: Sendable {
     ///
     /// - Throws: ``MigrationError`` with the code `tooOld`.
     package func requireUpgradable(_ marks: StateMarks, _ end: Message) throws(MigrationError) {
-        if isTooOld(marks) { throw .tooOld(marks.lastRun, earliest, current: version, location, end) }
+        if isTooOld(marks) { throw tooOld(marks.lastRun, end) }
+    }
+
+    /// Says that the data is at `found`, which lies below ``earliest``.
+    func tooOld(_ found: AppVersion, _ end: Message) -> MigrationError {
+        location.error(
+            .tooOld,
+            found,
+            """
+            The data of \(location), is at version \(found), and version \(version) of the app upgrades from \(earliest) at the \
+            earliest. \(end) Start a release first that upgrades from \(found).
+            """
+        )
     }
 
     /// Whether something below `earliest` may have to run, or to run again.
@@ -53,12 +74,33 @@ package struct AppRelease: Sendable {
 }
 
 extension AppRelease {
+    /// Says that a declared version lies above the app's.
+    func newer(_ declared: AppVersion) -> MigrationError {
+        location.error(
+            .newerThanCurrentVersion,
+            declared,
+            """
+            Version \(declared) is newer than the app (\(version)) in \(location). Raise the app's version or remove the \
+            migration. It was not run.
+            """
+        )
+    }
+
     /// Reads the version to which a mark is to be set.
     ///
     /// - Throws: ``MigrationError`` with the code `invalidVersion`, `newerThanCurrentVersion` or `tooOld`.
     package func mark(_ text: String) throws(MigrationError) -> StateMarks {
         let mark = try AppVersion(text, manager: location.name)
-        if mark.exceeds(version) { throw .tooNewReset(mark, current: version, location) }
+        if mark.exceeds(version) {
+            throw location.error(
+                .newerThanCurrentVersion,
+                mark,
+                """
+                The version \(mark) of reset(to:) is newer than the app (\(version)) in \(location). Pass the version that the \
+                data is at. Nothing was run or changed.
+                """
+            )
+        }
         let marks = StateMarks(lastRun: mark, baseline: mark, launched: version)
         try requireUpgradable(marks, "The mark was not set.")
         return marks
@@ -72,62 +114,20 @@ extension AppRelease {
         to marks: StateMarks
     ) throws(MigrationError) -> MigrationState {
         let floor = state.marks.minimumAppVersion
-        if floor.exceeds(version) { throw .resetBelowFloor(floor, current: version, location) }
+        if floor.exceeds(version) {
+            throw location.error(
+                .overtaken,
+                floor,
+                """
+                The data of \(location), is for version \(floor) of the app and later; this is \(version). The mark was not set. \
+                Start version \(floor). Where older data was put back in its place, call forgetState(), and say with firstRun: at \
+                which version that data is.
+                """
+            )
+        }
         var state = state
         state.marks = marks
         state.marks.minimumAppVersion = floor
         return state
-    }
-}
-
-extension MigrationError {
-    package static func tooOld(
-        _ found: AppVersion,
-        _ earliest: AppVersion,
-        current: AppVersion,
-        _ location: StateLocation,
-        _ end: Message
-    ) -> MigrationError {
-        MigrationError(
-            .tooOld,
-            manager: location.name,
-            version: found,
-            path: location.path,
-            """
-            The data of manager \(location.name.quoted), \(location.state), is at version \(found), and version \(current) of \
-            the app upgrades from \(earliest) at the earliest. \(end) Start a release first that upgrades from \(found).
-            """
-        )
-    }
-
-    static func invalidEarliest(
-        _ text: String,
-        _ problem: VersionReader.Problem,
-        _ location: StateLocation
-    ) -> MigrationError {
-        MigrationError(
-            .invalidVersion,
-            manager: location.name,
-            path: location.path,
-            """
-            \(problem.description(of: text)) It is the upgradesFrom of manager \(location.name.quoted), \(location.state). \
-            Nothing was run or changed.
-            """
-        )
-    }
-
-    static func tooNewEarliest(_ version: AppVersion, current: AppVersion, _ location: StateLocation)
-        -> MigrationError
-    {
-        MigrationError(
-            .newerThanCurrentVersion,
-            manager: location.name,
-            version: version,
-            path: location.path,
-            """
-            The upgradesFrom \(version) of manager \(location.name.quoted), \(location.state), is newer than the app \
-            (\(current)). Name the newest version whose migration is no longer declared. Nothing was run or changed.
-            """
-        )
     }
 }

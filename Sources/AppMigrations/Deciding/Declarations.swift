@@ -7,11 +7,6 @@ package struct Declarations {
         package let version: AppVersion
         /// Zero where every app may go on reading.
         package let minimumAppVersion: AppVersion
-
-        package init(_ version: AppVersion, minimumAppVersion: AppVersion = .zero) {
-            self.version = version
-            self.minimumAppVersion = minimumAppVersion
-        }
     }
 
     private enum Standing {
@@ -28,10 +23,10 @@ package struct Declarations {
     private var isFresh: Bool
     /// Whether each declaration is looked at: by a plan, which shows it, or by a rehearsal, which steps in.
     private let isObserved: Bool
-    private var standing = Standing.open
+    private var standing = Standing.open { didSet { settle() } }
     private var previous = AppVersion.zero
     /// Versions up to this one have run; zero turns the shortcut off.
-    private var idleLimit: AppVersion
+    private var idleLimit = AppVersion.zero
 
     private var location: StateLocation { release.location }
 
@@ -41,7 +36,7 @@ package struct Declarations {
         self.marks = marks
         self.isFresh = isFresh
         self.isObserved = isObserved
-        idleLimit = isObserved ? .zero : marks.idleLimit(of: release.version)
+        settle()
     }
 
     /// What is known, for the manager of a rehearsal, which begins its declarations anew.
@@ -75,7 +70,17 @@ extension Declarations {
         minimumAppVersion floor: String?,
         isNested: Bool
     ) throws(MigrationError) -> Declaration? {
-        if case .declaring = standing { throw .secondDeclaration(text, location) }
+        if case .declaring = standing {
+            throw location.error(
+                .nested,
+                AppVersion(text),
+                """
+                Version \(text.quoted) was not run: another declaration of this \(location), is under way. Declare one version \
+                after the other, or let concurrent callers make a manager each. Nothing was changed by this call, and the manager \
+                goes on.
+                """
+            )
+        }
         do throws(MigrationError) {
             let declaration = try read(text, minimumAppVersion: floor)
             if isNested { throw .nested(location, declaration.version) }
@@ -88,7 +93,6 @@ extension Declarations {
             default: break
             }
             standing = .declaring
-            idleLimit = .zero
             return declaration
         } catch {
             close(error)
@@ -105,11 +109,13 @@ extension Declarations {
     ) throws(MigrationError) -> Declaration {
         if let firstFailure { throw .blocked(AppVersion(text), by: firstFailure, location) }
         let version = try AppVersion(text, manager: location.name)
-        guard let floor else { return Declaration(version) }
+        guard let floor else { return Declaration(version: version, minimumAppVersion: .zero) }
         do throws(VersionReader.Problem) {
-            return Declaration(version, minimumAppVersion: try VersionReader.read(floor))
+            return Declaration(version: version, minimumAppVersion: try VersionReader.read(floor))
         } catch {
-            throw .invalidFloor(floor, error, of: version, location)
+            let end: Message =
+                "It is the minimumAppVersion: of migration \(version) in \(location). The migration was not run."
+            throw location.error(.invalidVersion, version, "\(error.description(of: floor)) \(end)")
         }
     }
 
@@ -125,7 +131,16 @@ extension Declarations {
         let (version, floor) = (declaration.version, declaration.minimumAppVersion)
         // An older app may have begun meanwhile what this one doesn't declare any more.
         if marks != self.marks { try release.requireUpgradable(marks, "Nothing was run.") }
-        if floor > version { throw .floorAbove(floor, of: version, location) }
+        if floor > version {
+            throw location.error(
+                .outOfOrder,
+                version,
+                """
+                The minimumAppVersion: \(floor) of migration \(version) in \(location), lies above the migration: an app of that \
+                very version could not use the data. Name at most \(version). It was not run.
+                """
+            )
+        }
         let decision = MigrationDecision(
             version,
             after: previous,
@@ -135,9 +150,7 @@ extension Declarations {
             isFresh: isFresh,
             attemptLimit: limit
         )
-        if let refusal = MigrationError.refusal(of: decision, version, current: release.version, location) {
-            throw refusal
-        }
+        if let refusal = decision.refusal(of: version, by: release) { throw refusal }
         return decision
     }
 
@@ -187,13 +200,32 @@ extension Declarations {
     /// Ends the declarations, if no earlier failure did: later errors go on naming the first.
     package mutating func close(_ error: MigrationError) {
         if firstFailure == nil { standing = .closed(error) }
-        idleLimit = .zero
     }
 
     /// Ends the declarations of a state that was forgotten, whatever failed before.
     package mutating func forget() {
-        standing = .closed(.forgotten(location))
-        idleLimit = .zero
+        let message: Message =
+            "The state of \(location), was forgotten through this manager. The next manager is a first run."
+        standing = .closed(location.error(.blocked, nil, message))
+    }
+
+    /// Ends the declarations of a manager that was handed out for a plan.
+    ///
+    /// One that is kept after its plan would pass over every migration without a word.
+    package mutating func closeAfterPlan() {
+        let message: Message = """
+            This manager was handed out for a plan of the state \(location.state), and the plan is over. Declare with the manager \
+            that was asked for the plan.
+            """
+        close(location.error(.blocked, nil, message))
+    }
+
+    /// Ends the declarations where a rehearsal stops; gives what is thrown.
+    mutating func stop(before version: AppVersion) -> MigrationError {
+        if let firstFailure { return .blocked(version, by: firstFailure, location) }
+        let error = release.newer(version)
+        close(error)
+        return error
     }
 
     /// Begins again after the mark was set.
@@ -202,7 +234,6 @@ extension Declarations {
         isFresh = false
         previous = .zero
         standing = .open
-        settle()
     }
 
     /// While a plan is made each declaration is looked at, so that one through the wrong manager is refused.
@@ -211,11 +242,8 @@ extension Declarations {
 
     /// Lets declarations that have nothing to run pass quickly again, if nothing stands against it.
     private mutating func settle() {
-        if case .open = standing, !isObserved {
-            idleLimit = marks.idleLimit(of: release.version)
-        } else {
-            idleLimit = .zero
-        }
+        idleLimit = .zero
+        if case .open = standing, !isObserved { idleLimit = min(marks.lastRun, release.version) }
     }
 }
 

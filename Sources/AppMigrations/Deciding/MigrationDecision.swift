@@ -64,3 +64,51 @@ package enum MigrationDecision: Equatable {
         return .run(attempt: known.attempts + 1, deaths: deaths)
     }
 }
+
+extension MigrationDecision {
+    /// The error that the decision stands for, if it stands for one.
+    func refusal(of version: AppVersion, by release: AppRelease) -> MigrationError? {
+        let location = release.location
+        switch self {
+        case .run, .alreadyRun, .joinsBaseline, .heldByDowngrade: return nil
+        case .outOfOrder(let previous):
+            let reason: Message =
+                previous == .zero
+                ? "Version 0 is the mark of a state in which nothing ran, and can't be a migration's"
+                : "Migration \(version) is declared after \(previous) and doesn't lie after it"
+            let advice: Message = "Declare each version once, in rising order. It was not run."
+            return location.error(.outOfOrder, version, "\(reason), in \(location). \(advice)")
+        case .newerThanCurrent: return release.newer(version)
+        case .overtaken(let newer):
+            return location.error(
+                .overtaken,
+                version,
+                """
+                Migration \(version) was not run: version \(newer) of the app was started on the data of \(location), after this \
+                manager of version \(release.version) was made. Nothing was changed by this call. Write nothing to the data before a new \
+                manager says whether this version may use it: where its requiredAppVersion is nil, it may; else start version \
+                \(newer) or a later one.
+                """
+            )
+        case .setBack:
+            return location.error(
+                .blocked,
+                version,
+                """
+                Migration \(version) was not run: the state of \(location), was set back after this manager was made, and what is \
+                pending again was declared before. Make a new manager.
+                """
+            )
+        case .attemptLimitReached(let deaths):
+            return location.error(
+                .attemptLimitReached,
+                version,
+                """
+                Migration \(version) of manager \(location.name.quoted) was not run: \(deaths) processes of this app version died \
+                in it, as many as attemptLimit allows. The state \(location.state) is unchanged. Offer a way to recover; \
+                resetAttempts() lets the next manager try again, and so does a new app version, reset(to:) or a higher limit.
+                """
+            )
+        }
+    }
+}

@@ -37,7 +37,6 @@ public struct MigrationEvent: Sendable {
     /// of itself.
     public let isOfFiles: Bool
 
-    @inline(never)
     package init(
         _ kind: Kind,
         _ managerName: String,

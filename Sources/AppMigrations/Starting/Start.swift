@@ -221,15 +221,7 @@ extension AppRelease {
                 """
             )
         }
-        if found < earliest {
-            throw .tooOld(
-                found,
-                earliest,
-                current: version,
-                location,
-                "No state was written and nothing was run."
-            )
-        }
+        if found < earliest { throw tooOld(found, "No state was written and nothing was run.") }
         return found
     }
 }

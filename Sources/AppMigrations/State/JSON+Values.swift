@@ -45,15 +45,20 @@ extension JSON {
         return bytes
     }
 
+    private func given<Value>(_ value: Value?, _ what: Message) throws(MigrationError) -> Value {
+        guard let value else { throw expected(what) }
+        return value
+    }
+
+    private var textOrNil: String? { if case .text(let text) = content { text } else { nil } }
+    private var numberOrNil: String? { if case .number(let text) = content { text } else { nil } }
+
     func elements() throws(MigrationError) -> [JSON] {
         guard case .array(let elements) = content else { throw expected("an array") }
         return elements
     }
 
-    func text() throws(MigrationError) -> String {
-        guard case .text(let text) = content else { throw expected("a string") }
-        return text
-    }
+    func text() throws(MigrationError) -> String { try given(textOrNil, "a string") }
 
     func textOrNull() throws(MigrationError) -> String? {
         if case .null = content { nil } else { try text() }
@@ -66,35 +71,24 @@ extension JSON {
 
     /// A number of at most eighteen digits, which an `Int` of 64 bits holds whatever they are.
     func count() throws(MigrationError) -> Int {
-        guard case .number(let text) = content, text.utf8.count <= 18, let count = Int(text), count >= 0
-        else { throw expected("a whole number from 0, of at most 18 digits") }
-        return count
-    }
-
-    private func number() -> Double? {
-        if case .number(let text) = content { Double(text) } else { nil }
+        let count = numberOrNil.flatMap { $0.utf8.count <= 18 ? Int($0) : nil }
+        return try given(count.flatMap { $0 >= 0 ? $0 : nil }, "a whole number from 0, of at most 18 digits")
     }
 
     func fraction() throws(MigrationError) -> Double {
-        guard let number = number(), number >= 0, number <= 1 else { throw expected("a number from 0 to 1") }
-        return number
+        let number = numberOrNil.flatMap { Double($0) }
+        return try given(number.flatMap { (0...1).contains($0) ? $0 : nil }, "a number from 0 to 1")
     }
 
     func duration() throws(MigrationError) -> Duration {
-        guard let seconds = number(), let duration = Duration(decimalSeconds: seconds) else {
-            throw expected("a number of seconds from 0")
-        }
-        return duration
+        let seconds = numberOrNil.flatMap { Double($0) }
+        return try given(seconds.flatMap { Duration(decimalSeconds: $0) }, "a number of seconds from 0")
     }
 
-    func version() throws(MigrationError) -> AppVersion {
-        guard let version = AppVersion(try text()) else { throw expected("a version") }
-        return version
-    }
+    func version() throws(MigrationError) -> AppVersion { try given(AppVersion(try text()), "a version") }
 
     func moment() throws(MigrationError) -> Int64 {
-        guard let moment = Timestamp.read(try text()) else { throw expected("a time in UTC") }
-        return moment
+        try given(Timestamp.read(try text()), "a time in UTC")
     }
 }
 

@@ -15,7 +15,16 @@ extension MigrationState {
         let json = try JSON(document, at: location)
         let format = try json.needed("format")
         let number = try format.count()
-        if number > Self.format { throw .newerFormat(number, location) }
+        if number > Self.format {
+            throw location.error(
+                .stateFromNewerFormat,
+                nil,
+                """
+                The state of \(location), has format \(number); this release of the library reads up to \(Self.format). Nothing was \
+                run or written. Start a newer release of the app.
+                """
+            )
+        }
         if number < Self.format { throw format.expected("format \(Self.format)") }
         let name = try json.needed("name")
         // Byte for byte: Swift's `==` would take two spellings of `é` for one, though they name two files.
@@ -154,8 +163,11 @@ extension AttemptedMigration {
         )
     }
 
-    fileprivate var json: String {
-        JSON.object([
+    fileprivate var json: String { JSON.object(members) }
+
+    /// The members in the state file, which a status has too.
+    var members: [(String, String?)] {
+        [
             ("version", version.json),
             ("attempts", JSON.count(attempts)),
             ("deaths", JSON.count(deaths)),
@@ -163,7 +175,7 @@ extension AttemptedMigration {
             ("checkpoint", checkpoint?.text.quoted),
             ("checkpointAppVersion", checkpoint?.appVersion.json),
             ("progress", checkpoint?.progress?.description),
-        ])
+        ]
     }
 }
 

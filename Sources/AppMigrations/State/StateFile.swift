@@ -9,7 +9,7 @@ struct StateFile: Sendable {
 
     /// What a start finds.
     ///
-    /// Not an `Optional`, for the reason given at `StateMarks.Rarities`.
+    /// Not an `Optional`, for the reason given at `StateMarks.interruptions`.
     enum Found {
         case absent
         case marks(StateMarks)

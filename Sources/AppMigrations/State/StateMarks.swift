@@ -5,22 +5,13 @@ package struct StateMarks: Equatable, Sendable {
     package var launched: AppVersion
     /// The oldest app that may use the data; zero where every app may.
     package internal(set) var minimumAppVersion: AppVersion
-    private var rarities: Rarities?
-
-    /// What few states hold, in one box.
+    /// None or one.
     ///
-    /// A start copies the marks. To copy an `Optional` of a struct of ours makes the runtime build that type first, which alone
-    /// takes longer than all the rest of a start; a reference is copied as it is.
-    private final class Rarities: Sendable {
-        let interruption: Interruption?
-        let attempted: [AttemptedMigration]
-
-        init?(_ interruption: Interruption?, _ attempted: [AttemptedMigration]) {
-            if interruption == nil, attempted.isEmpty { return nil }
-            self.interruption = interruption
-            self.attempted = attempted
-        }
-    }
+    /// Not an `Optional`: a start copies the marks, and to copy an `Optional` of a struct of ours makes the runtime build that
+    /// type first, which alone takes longer than all the rest of a start. An array is copied as a reference.
+    private var interruptions: [Interruption] = []
+    /// What is known of pending versions besides the interrupted one.
+    var attempted: [AttemptedMigration] = []
 
     package init(
         lastRun: AppVersion,
@@ -38,33 +29,18 @@ package struct StateMarks: Equatable, Sendable {
     ///
     /// It outlives the record until the copies of its files are removed.
     package var interruption: Interruption? {
-        get { rarities?.interruption }
-        set { rarities = Rarities(newValue, attempted) }
-    }
-
-    /// What is known of pending versions besides the interrupted one.
-    var attempted: [AttemptedMigration] {
-        get { rarities?.attempted ?? [] }
-        set { rarities = Rarities(interruption, newValue) }
-    }
-
-    package static func == (left: StateMarks, right: StateMarks) -> Bool {
-        left.lastRun == right.lastRun && left.baseline == right.baseline && left.launched == right.launched
-            && left.minimumAppVersion == right.minimumAppVersion && left.interruption == right.interruption
-            && left.attempted == right.attempted
+        get { interruptions.first }
+        set { interruptions = newValue.map { [$0] } ?? [] }
     }
 
     /// Whether files wait to be put back, or may have to be.
-    var hasLeftover: Bool { interruption?.isProtecting == true }
+    var hasLeftover: Bool { interruptions.contains { $0.isProtecting } }
 
     /// Whether the snapshot of a migration that has been recorded may still be there.
     ///
     /// A process that is killed while it removes the snapshot would leave a copy of the user's data for as long as nobody takes
     /// the lock.
-    var hasSpentSnapshot: Bool { interruption.map { $0.version <= lastRun } ?? false }
-
-    /// Whether there is an ``interruption``.
-    var isInterrupted: Bool { if let rarities { rarities.interruption != nil } else { false } }
+    var hasSpentSnapshot: Bool { interruptions.contains { $0.version <= lastRun } }
 }
 
 extension StateMarks {
@@ -88,9 +64,6 @@ extension StateMarks {
     }
 
     mutating func raiseFloor(to version: AppVersion) { minimumAppVersion = max(minimumAppVersion, version) }
-
-    /// The version up to which a declaration has nothing to do; what lies above is looked at closely.
-    func idleLimit(of current: AppVersion) -> AppVersion { min(lastRun, current) }
 }
 
 extension StateMarks {

@@ -2,18 +2,19 @@
 ///
 /// The C library's `strftime` would open the time-zone file to print a date in UTC.
 package enum Timestamp {
-    private static let daysTo1970 = 719_468
     private static let daysIn400Years = 146_097
+
+    /// From 1 March of the year -400 to 1970, so that no day of ``years`` has a negative number.
+    private static let daysTo1970 = 719_468 + daysIn400Years
 
     /// The years 0000 to 9999, which are what four digits hold.
     private static let years: ClosedRange<Int64> = -62_167_219_200...253_402_300_799
 
     /// A moment outside ``years`` becomes the nearer end of them.
     package static func text(_ seconds: Int64) -> String {
-        let (days, second) = Int(min(max(seconds, years.lowerBound), years.upperBound)).flooredDivision(
-            by: 86_400
-        )
-        let (year, month, day) = date(days)
+        let seconds = Int(min(max(seconds, years.lowerBound), years.upperBound)) + daysTo1970 * 86_400
+        let (year, month, day) = date(seconds / 86_400)
+        let second = seconds % 86_400
         let time = "\(padded(second / 3_600)):\(padded(second / 60 % 60)):\(padded(second % 60))"
         return "\(padded(year, 4))-\(padded(month))-\(padded(day))T\(time)Z"
     }
@@ -40,35 +41,28 @@ package enum Timestamp {
         else { return nil }
         let days = days(year, month, day)
         guard date(days) == (year, month, day) else { return nil }
-        return Int64(days * 86_400 + hour * 3_600 + minute * 60 + second)
+        return Int64((days - daysTo1970) * 86_400 + hour * 3_600 + minute * 60 + second)
     }
 
     // Years are counted from 1 March, so that the leap day is a year's last: then months have fixed offsets.
     private static func date(_ days: Int) -> (year: Int, month: Int, day: Int) {
-        let (era, dayOfEra) = (days + daysTo1970).flooredDivision(by: daysIn400Years)
+        let dayOfEra = days % daysIn400Years
         let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
         let shifted = (5 * dayOfYear + 2) / 153
         let month = shifted < 10 ? shifted + 3 : shifted - 9
-        return (era * 400 + yearOfEra + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shifted + 2) / 5 + 1)
+        let year = days / daysIn400Years * 400 - 400 + yearOfEra + (month <= 2 ? 1 : 0)
+        return (year, month, dayOfYear - (153 * shifted + 2) / 5 + 1)
     }
 
     private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
-        let (era, yearOfEra) = (month <= 2 ? year - 1 : year).flooredDivision(by: 400)
+        let year = year + 400 - (month <= 2 ? 1 : 0)
         let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        return era * daysIn400Years + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-            - daysTo1970
+        return year * 365 + year / 4 - year / 100 + year / 400 + dayOfYear
     }
 
     private static func padded(_ number: Int, _ width: Int = 2) -> String {
         let text = String(number)
         return String(repeating: "0", count: max(0, width - text.count)) + text
-    }
-}
-
-extension Int {
-    fileprivate func flooredDivision(by divisor: Int) -> (quotient: Int, remainder: Int) {
-        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
-        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
     }
 }

@@ -14,9 +14,9 @@ import Testing
                 == #"{ "name" : "Library", "appVersion" : "1.1", "stateFile" : "\#(folder.stateFile)", "#
                 + #""lastRunVersion" : "1.1-1", "baseline" : "1.0", "launchedVersion" : "1.4", "#
                 + #""minimumAppVersion" : "1.2", "requiredAppVersion" : "1.2", "interruption" : { "version" : "1.2", "#
-                + #""attempts" : 3, "deaths" : 1, "appVersion" : "1.4", "startedAt" : "2026-11-21T03:54:28Z", "#
-                + #""failure" : "The disk is full.", "checkpoint" : "/Users/me/row 7", "checkpointAppVersion" : "1.3", "#
-                + #""progress" : 0.45, "isUnderWay" : false, "awaitsRestore" : false }, "attempted" : [ { "#
+                + #""attempts" : 3, "deaths" : 1, "appVersion" : "1.4", "checkpoint" : "/Users/me/row 7", "#
+                + #""checkpointAppVersion" : "1.3", "progress" : 0.45, "startedAt" : "2026-11-21T03:54:28Z", "#
+                + #""failure" : "The disk is full.", "isUnderWay" : false, "awaitsRestore" : false }, "attempted" : [ { "#
                 + #""version" : "1.3", "attempts" : 2, "deaths" : 2, "appVersion" : "1.4", "isUnderWay" : false, "#
                 + #""awaitsRestore" : false } ], "history" : [ { "version" : "1.1", "previousVersion" : "1.0", "#
                 + #""appVersion" : "1.3", "finishedAt" : "2026-11-20T03:54:28Z", "duration" : 0.0123, "attempts" : 1 }, "#

@@ -54,7 +54,7 @@ import Testing
             #expect(context.checkpoint == "8")
             #expect(try Self.checkpoint(folder)?.appVersion == version("1.5"))
         }
-        #expect(try Self.state(folder)?.marks.isInterrupted == false)
+        #expect(try #require(try Self.state(folder)).marks.interruption == nil)
         #expect(try !folder.stateText().contains("checkpoint"))
     }
 

@@ -132,7 +132,7 @@ import Testing
         )
         #expect(state.marks.lastRun == Self.state.marks.lastRun)
         #expect(state.marks.launched == Self.state.marks.launched)
-        #expect(!state.marks.isInterrupted)
+        #expect(state.marks.interruption == nil)
     }
 
     @Test func `the history keeps its newest thousand rows`() throws {

@@ -172,8 +172,9 @@ extension Declarations {
         return next
     }
 
+    /// Whether this app is to raise the floor; it leaves what a newer release said.
     private func mustRaiseFloor(_ marks: StateMarks, _ declaration: Declaration) -> Bool {
-        marks.lacksFloor(declaration.minimumAppVersion, current: release.version)
+        marks.minimumAppVersion < declaration.minimumAppVersion && !marks.isDowngrade(to: release.version)
     }
 
     /// Ends a declaration of a manager that only looks, by what the state says now: another process may have run it meanwhile.
@@ -254,13 +255,5 @@ extension Guarded<Declarations> {
     package func pass(_ text: String) -> Bool {
         guard let version = AppVersion(text) else { return false }
         return withLock { $0.passes(version) }
-    }
-}
-
-extension MigrationDecision {
-    /// What it means that a state in which nothing ran could not be saved.
-    package var consequenceOfNotSaving: Message {
-        if case .joinsBaseline = self { return "Nothing was run; the next start declares it again." }
-        return "Which app may use the data was not noted; the next start does it."
     }
 }

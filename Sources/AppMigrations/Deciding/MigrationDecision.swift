@@ -111,4 +111,10 @@ extension MigrationDecision {
             )
         }
     }
+
+    /// What it means that a state in which nothing ran could not be saved.
+    package var consequenceOfNotSaving: Message {
+        if case .joinsBaseline = self { return "Nothing was run; the next start declares it again." }
+        return "Which app may use the data was not noted; the next start does it."
+    }
 }

@@ -58,11 +58,6 @@ extension StateMarks {
         return release > current ? release : max(lastRun, minimumAppVersion)
     }
 
-    /// Whether the floor is to be raised by an app at `current`, which leaves what a newer release said.
-    package func lacksFloor(_ version: AppVersion, current: AppVersion) -> Bool {
-        minimumAppVersion < version && !isDowngrade(to: current)
-    }
-
     mutating func raiseFloor(to version: AppVersion) { minimumAppVersion = max(minimumAppVersion, version) }
 }
 

@@ -130,13 +130,8 @@ struct ProtectedPaths {
 
 /// Files that two managers of one directory protect: if one put them back under the other, the other's record would be wrong.
 extension ProtectedPaths {
-    /// Another manager whose list has some of the files.
-    private struct Rival {
-        let location: StateLocation
-        let place: String
-        /// Whether a process is at work on it; otherwise its files wait to be put back.
-        let isRunning: Bool
-    }
+    /// Another manager whose list has some of the files; where no process is at work on it, its files wait to be put back.
+    private typealias Rival = (location: StateLocation, place: String, isRunning: Bool)
 
     /// How long to wait for another manager that has listed some of the same files; `nil` where none has.
     ///
@@ -183,11 +178,11 @@ extension ProtectedPaths {
             let other = StateLocation(name: list.manager, directory: location.directory)
             // The lock first: a list that is found free was let go by a closure that has ended, whose state is read after that.
             if try ListLock.isTaken(in: folder) {
-                return Rival(location: other, place: place, isRunning: true)
+                return (other, place, isRunning: true)
             }
             if try StateFile(location: other).readState()?.marks.hasLeftover == true {
                 // Between the closure's end and the record the process still has the state's lock.
-                return Rival(location: other, place: place, isRunning: try FileLock.isTaken(other))
+                return (other, place, isRunning: try FileLock.isTaken(other))
             }
         }
         return nil

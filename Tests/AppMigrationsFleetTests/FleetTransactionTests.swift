@@ -53,7 +53,8 @@ import Testing
         _ answer: AsyncSQLite.Answer
     ) async throws -> MigrationError.Code? {
         let manager = try await place.manager()
-        let (task, began) = (Guarded<Task<MigrationError.Code?, Never>?>(nil), Door())
+        let task = Guarded<Task<MigrationError.Code?, Never>?>(nil)
+        let began = Door()
         let ends = Log()
         db.onStatement { sql in
             guard sql == end, ends.lines.isEmpty else { return Task.isCancelled ? .fails : .works }

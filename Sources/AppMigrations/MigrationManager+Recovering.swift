@@ -86,13 +86,7 @@ extension MigrationManager {
         }
         state.marks.interruption?.isProtecting = false
         if let failure = locked.note(state) {
-            throw file.location.protection(
-                .abandoning,
-                version,
-                at: file.location.state,
-                "\(failure)",
-                because: failure
-            )
+            throw file.location.protection(.abandoning, version, after: failure)
         }
         return kept
     }

@@ -30,7 +30,8 @@ enum ProtectionStage {
         case .noting:
             subject = "The files that \(migration) protects were put back, but that could not be noted"
             end = """
-                The next start looks for what is left to put back. Don't write to those files before it succeeded.
+                What is left of their copy, \(location.snapshot), is kept, and the next start looks for more to put back. Don't write \
+                to those files before it succeeded.
                 """
         case .withdrawing:
             subject = "The note that \(migration) begins could not be taken back, though it was not run"
@@ -63,6 +64,17 @@ extension StateLocation {
             because: cause,
             "\(subject) by manager \(name.quoted): \(reason). \(end)"
         )
+    }
+
+    /// The error for protected files whose state could not be had or saved.
+    func protection(_ stage: ProtectionStage, _ version: AppVersion?, after failure: MigrationError)
+        -> MigrationError
+    {
+        let path = failure.path ?? state
+        // The sentence of this error goes on.
+        var reason: Message = "\(path): \(String(failure.description.dropLast()))"
+        if let cause = failure.underlyingError as? SystemCallError { reason = "\(cause.at(path))" }
+        return protection(stage, version, at: path, reason, because: failure.underlyingError ?? failure)
     }
 
     /// The error for what was thrown while protected files were taken or put back.

@@ -67,6 +67,16 @@ struct SavedFiles {
         return nil
     }
 
+    /// Removes what a restore that is done has set aside, but for what holds the state of a manager.
+    func removeSetAside() throws(SystemCallError) {
+        for index in try Platform.names(in: folder) where UInt64(index) != nil {
+            for name in try Platform.names(in: folder + "/" + index) where name.hasPrefix("replaced") {
+                let tree = try FileTree("\(folder)/\(index)/\(name)", to: .remove)
+                if tree.state == nil { try tree.remove() }
+            }
+        }
+    }
+
     /// Moves the copies to a folder of their own, durably; gives that folder, or `nil` where there are no copies.
     ///
     /// The folder has its name from the interruption. So where a call was killed before the state was saved, the next call

@@ -43,7 +43,7 @@ extension LockedState {
         do throws(MigrationError) {
             try confirm()
         } catch {
-            throw location.protection(.restoring, version, at: location.lock, "\(error)", because: error)
+            throw location.protection(.restoring, version, after: error)
         }
         do {
             try SavedFiles(location, for: version).putBack()
@@ -59,9 +59,17 @@ extension LockedState {
         var next = restored
         let version = next.marks.interruption?.version
         next.marks.interruption?.isProtecting = false
-        if let failure = note(next) {
-            throw location.protection(.noting, version, at: location.state, "\(failure)", because: failure)
+        var failure = note(next)
+        if failure != nil {
+            do throws(SystemCallError) {
+                // What the restore set aside can be what fills the disk, and nothing needs it any more.
+                try SavedFiles(location, for: version).removeSetAside()
+                failure = note(next)
+            } catch {
+                // The failure of the save is the one to tell.
+            }
         }
+        if let failure { throw location.protection(.noting, version, after: failure) }
         // The event comes after the save: until then a start waits for this thread, and the handler may wait for that start.
         send(MigrationEvent(.restored, location.name, version: version))
         discardSnapshot(version)

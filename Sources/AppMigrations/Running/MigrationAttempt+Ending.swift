@@ -123,13 +123,7 @@ extension MigrationAttempt {
         files?.endClaim()
         let isTakenBack = locked.isUncertain
         if isTakenBack, let second = locked.note(before), files != nil {
-            return location.protection(
-                .withdrawing,
-                version,
-                at: location.state,
-                "\(second)",
-                because: second.underlyingError
-            )
+            return location.protection(.withdrawing, version, after: second)
         }
         if files != nil { locked.discardSnapshot(version) }
         let end: Message = isTakenBack && !locked.isUncertain ? "It was taken back: m" : "M"

@@ -121,9 +121,7 @@ extension Start {
         let version = marks.interruption?.version
         switch error.code {
         case .stateNotSaved, .stateUnreadable:
-            let cause = error.underlyingError ?? error
-            let path = error.path ?? location.state
-            return location.protection(.restoring, version, at: path, "\(cause)", because: cause)
+            return location.protection(.restoring, version, after: error)
         case .lockTimeout, .cancelled:
             let migration: Message = version.map { "migration \($0)" } ?? "a migration"
             return error.adding(

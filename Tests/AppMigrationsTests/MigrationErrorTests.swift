@@ -23,31 +23,23 @@ struct MigrationErrorTests {
         var testDescription: String { "\(code): \(text.prefix(60))" }
     }
 
-    private static let silence = MigrationError(.blocked, "Nothing was thrown.")
-
-    static func thrown<Value>(_ body: () throws(MigrationError) -> Value) -> MigrationError {
-        do throws(MigrationError) {
-            _ = try body()
-            return silence
-        } catch {
-            return error
-        }
+    static func thrown(_ body: () throws -> Any) -> MigrationError {
+        let error = #expect(throws: MigrationError.self) { _ = try body() }
+        return error ?? MigrationError(.blocked, "Nothing was thrown.")
     }
 
-    private static func release() throws(MigrationError) -> AppRelease {
+    private static func release() throws -> AppRelease {
         try AppRelease(version("1.4"), upgradesFrom: nil, location)
     }
 
     private static func refusal(_ decision: MigrationDecision, _ declared: String) -> MigrationError {
-        thrown { () throws(MigrationError) in
-            throw decision.refusal(of: version(declared), by: try release()) ?? silence
-        }
+        thrown { try decision.refusal(of: version(declared), by: release()).map { throw $0 } as Any }
     }
 
     private static let declaring: [Row] = [
         Row(
             .invalidVersion,
-            thrown { () throws(MigrationError) in try AppVersion("v1", manager: "Library") },
+            thrown { try AppVersion("v1", manager: "Library") },
             "The version \"v1\" can't be read: a digit is missing at character 1. \(grammar) "
                 + "Nothing was run by manager \"Library\"."
         ),
@@ -59,7 +51,7 @@ struct MigrationErrorTests {
         ),
         Row(
             .newerThanCurrentVersion,
-            thrown { () throws(MigrationError) in try release().mark("1.5") },
+            thrown { try release().mark("1.5") },
             "The version 1.5 of reset(to:) is newer than the app (1.4) in manager \"Library\", /d/Library.migrations.json. "
                 + "Pass the version that the data is at. Nothing was run or changed."
         ),
@@ -100,7 +92,7 @@ struct MigrationErrorTests {
         ),
         Row(
             .blocked,
-            thrown { () throws(MigrationError) in
+            thrown {
                 let marks = StateMarks(lastRun: .zero, baseline: .zero, launched: .zero)
                 var declarations = Declarations(marks, try release())
                 declarations.forget()

@@ -50,23 +50,16 @@ import Testing
         var state = try #require(
             try StateFile(location: StateLocation(name: "Library", directory: folder.path)).readState()
         )
+        let pending = Declarations.Declaration(version: version("1.2"), minimumAppVersion: .zero)
         for deaths in 0...2 {
-            let decision = try declarations(state).decide(
-                .init(version: version("1.2"), minimumAppVersion: .zero),
-                state.marks,
-                limit: 3
-            )
+            let decision = try declarations(state).decide(pending, state.marks, limit: 3)
             #expect(decision == .run(attempt: 6 + deaths, deaths: deaths))
             state.marks.interruption?.attempts += 1
             state.marks.interruption?.deaths = deaths
             state.marks.interruption?.failure = nil
         }
         let error = #expect(throws: MigrationError.self) {
-            try declarations(state).decide(
-                .init(version: version("1.2"), minimumAppVersion: .zero),
-                state.marks,
-                limit: 3
-            )
+            try declarations(state).decide(pending, state.marks, limit: 3)
         }
         #expect(error?.code == .attemptLimitReached)
         #expect(error?.description.contains("3 processes") == true)

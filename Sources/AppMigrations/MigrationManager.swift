@@ -25,10 +25,10 @@
 /// nothing. Concurrent callers make a manager each.
 public final class MigrationManager: Sendable {
     /// The name of the subsystem, which names its state file.
-    public let name: String
+    public var name: String { file.location.name }
 
     /// The app's version, the limit of what runs.
-    public let currentVersion: AppVersion
+    public var currentVersion: AppVersion { release.version }
 
     /// How this start relates to the last one.
     public let launch: Launch
@@ -68,10 +68,7 @@ public final class MigrationManager: Sendable {
         options: Options = Options()
     ) throws(MigrationError) {
         let location = try DefaultLocation.of(name, in: stateDirectory)
-        let text =
-            if let currentVersion { currentVersion } else {
-                try DefaultLocation.currentVersion(manager: name)
-            }
+        let text = if let currentVersion { currentVersion } else { try DefaultLocation.version(of: name) }
         let current = try AppVersion(text, manager: name)
         let release = try AppRelease(current, upgradesFrom: options.upgradesFrom, location)
         let file = StateFile(location: location)
@@ -82,8 +79,6 @@ public final class MigrationManager: Sendable {
             lockTimeout: options.lockTimeout,
             isReadOnly: options.isReadOnly
         ).outcome(firstRun)
-        self.name = name
-        self.currentVersion = current
         launch = start.launch
         self.file = file
         self.release = release
@@ -94,8 +89,6 @@ public final class MigrationManager: Sendable {
 
     /// A manager of the same start as `manager`, for a plan or a rehearsal.
     init(like manager: MigrationManager, for observer: Observer, _ declarations: Declarations) {
-        name = manager.name
-        currentVersion = manager.currentVersion
         launch = manager.launch
         file = manager.file
         release = manager.release

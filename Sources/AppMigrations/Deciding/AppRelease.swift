@@ -45,8 +45,10 @@ package struct AppRelease: Sendable {
     /// `end` says what had happened by then.
     ///
     /// - Throws: ``MigrationError`` with the code `tooOld`.
-    package func requireUpgradable(_ marks: StateMarks, _ end: Message) throws(MigrationError) {
-        if isTooOld(marks) { throw tooOld(marks.lastRun, end) }
+    package func requireUpgradable(_ marks: StateMarks, _ end: @autoclosure () -> Message)
+        throws(MigrationError)
+    {
+        if isTooOld(marks) { throw tooOld(marks.lastRun, end()) }
     }
 
     /// Says that the data is at `found`, which lies below ``earliest``.

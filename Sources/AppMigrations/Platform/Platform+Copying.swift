@@ -148,7 +148,7 @@ extension Platform {
         var permissions = status.permissions
         if fchown(copy, status.owner, status.group) == -1 {
             if status.owner != geteuid() || !isUnsupported(errno) { throw failure("fchown") }
-            permissions &= ~0o2070
+            if try FileStatus(copy).group != status.group { permissions &= ~0o2070 }
         }
         if try !copyExtendedAttributes(source, to: copy, isFolder: status.kind == .directory) {
             permissions &= ~0o2070

@@ -1,6 +1,6 @@
 /// The state's folder and the app's version, where the app gives none, and which folders are refused.
 enum DefaultLocation {
-    static func currentVersion(manager: String) throws(MigrationError) -> String {
+    static func version(of manager: String) throws(MigrationError) -> String {
         #if canImport(Darwin)
         if let version = AppBundle.version { return version }
         #endif

@@ -11,9 +11,9 @@ package struct StartOutcome {
     package init(
         found marks: StateMarks,
         by release: AppRelease,
-        _ end: Message = "Nothing was run or changed."
+        _ end: @autoclosure () -> Message = "Nothing was run or changed."
     ) throws(MigrationError) {
-        try release.requireUpgradable(marks, end)
+        try release.requireUpgradable(marks, end())
         self.marks = marks
         launch = marks.launch(of: release.version)
         isFresh = false

@@ -96,7 +96,6 @@ public final class MigrationManager: Sendable {
         self.observer = observer
         self.declarations = Guarded(declarations)
     }
-
 }
 
 extension MigrationManager {

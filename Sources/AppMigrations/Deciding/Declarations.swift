@@ -180,10 +180,7 @@ extension Declarations {
     /// Ends a declaration of a manager that only looks, by what the state says now: another process may have run it meanwhile.
     ///
     /// Without the lock an attempt that is under way looks like one whose process died, so the limit of attempts isn't asked.
-    package mutating func look(
-        at declaration: Declaration,
-        _ marks: StateMarks
-    ) throws(MigrationError) {
+    package mutating func look(at declaration: Declaration, _ marks: StateMarks) throws(MigrationError) {
         if case .run = try decide(declaration, marks, limit: nil) {
             throw .readOnly(location, declaration.version)
         }
@@ -219,14 +216,6 @@ extension Declarations {
             that was asked for the plan.
             """
         close(location.error(.blocked, nil, message))
-    }
-
-    /// Ends the declarations where a rehearsal stops; gives what is thrown.
-    mutating func stop(before version: AppVersion) -> MigrationError {
-        if let firstFailure { return .blocked(version, by: firstFailure, location) }
-        let error = release.newer(version)
-        close(error)
-        return error
     }
 
     /// Begins again after the mark was set.

@@ -18,8 +18,8 @@ struct WritingMigrations {
 
     func synchronizing(_ migrations: MigrationManager, _ libraryFolder: String) throws {
         // Sample 2 of WritingMigrations.md
-        // Sample 1 of MigrationContext+Synchronizing.swift
-        // Sample 1 of MigrationContext+Checkpoints.swift
+        // Sample 2 of MigrationContext.swift
+        // Sample 1 of MigrationContext.swift
     }
 
     struct Database { func migrate() throws {} }

@@ -147,14 +147,7 @@ extension MigrationManager {
         case .continue: return true
         case .passOver: return false
         case .stop:
-            throw declarations.withLock { declarations in
-                if let first = declarations.firstFailure {
-                    return .blocked(version, by: first, file.location)
-                }
-                let error = release.newer(version)
-                declarations.close(error)
-                return error
-            }
+            throw declarations.withLock { $0.stop(before: version) }
         }
     }
 }

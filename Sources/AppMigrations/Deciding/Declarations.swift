@@ -218,6 +218,14 @@ extension Declarations {
         close(location.error(.blocked, nil, message))
     }
 
+    /// Ends the declarations where a rehearsal stops; gives what is thrown.
+    mutating func stop(before version: AppVersion) -> MigrationError {
+        if let firstFailure { return .blocked(version, by: firstFailure, location) }
+        let error = release.newer(version)
+        close(error)
+        return error
+    }
+
     /// Begins again after the mark was set.
     package mutating func reopen(_ marks: StateMarks) {
         self.marks = marks

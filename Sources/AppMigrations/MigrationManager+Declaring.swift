@@ -151,3 +151,13 @@ extension MigrationManager {
         }
     }
 }
+
+extension Guarded<Declarations> {
+    /// Passes a version over that has run already; `false` where a closer look is needed.
+    ///
+    /// Here, since other modules would lock through the generic code.
+    package func pass(_ text: String) -> Bool {
+        guard let version = AppVersion(text) else { return false }
+        return withLock { $0.passes(version) }
+    }
+}

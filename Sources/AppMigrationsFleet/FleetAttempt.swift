@@ -67,9 +67,7 @@ final class FleetAttempt: Sendable {
             previousVersion: claim.before.marks.lastRun,
             attempt: interruption.attempts,
             fence: claim.lease.fence,
-            saved: interruption.checkpoint,
-            deaths: interruption.deaths,
-            current: manager.currentVersion,
+            began: interruption,
             holder: holder,
             onEvent: manager.options.onEvent
         )

@@ -21,9 +21,8 @@ public struct FleetMigrationContext: Sendable {
     /// Whether an earlier attempt may have done a part already.
     public var isRetry: Bool { attempt > 1 }
 
-    let saved: Checkpoint?
-    let deaths: Int
-    let current: AppVersion
+    /// The attempt as it began, with what an earlier one saved.
+    let began: Interruption
     let holder: LeaseHolder
     let onEvent: (@Sendable (MigrationEvent) -> Void)?
 
@@ -42,10 +41,10 @@ public struct FleetMigrationContext: Sendable {
     /// What an earlier attempt saved with ``saveCheckpoint(_:progress:)``, on any host; `nil` where none did.
     ///
     /// It stays what it was when this attempt began.
-    public var checkpoint: String? { saved?.text }
+    public var checkpoint: String? { began.checkpoint?.text }
 
     /// The version of the app that saved ``checkpoint``: an older one may have counted differently.
-    public var checkpointAppVersion: AppVersion? { saved?.appVersion }
+    public var checkpointAppVersion: AppVersion? { began.checkpoint?.appVersion }
 
     /// What an earlier attempt saved, as the type in which it was saved; `nil` where none did.
     ///
@@ -54,7 +53,7 @@ public struct FleetMigrationContext: Sendable {
     public func checkpoint<Value: LosslessStringConvertible>(
         as type: Value.Type
     ) throws(MigrationError) -> Value? {
-        try saved?.value(as: type, version, location)
+        try began.checkpoint?.value(as: type, version, location)
     }
 
     /// Saves in the store how far the closure came: the next attempt goes on there, on whichever host.
@@ -82,9 +81,7 @@ public struct FleetMigrationContext: Sendable {
             $0.reaching(
                 text,
                 progress: progress.map(MigrationContext.fraction),
-                in: current,
-                after: saved,
-                deaths: deaths
+                after: began
             )
         }
         if let progress { reportProgress(progress) }

@@ -149,7 +149,7 @@ struct MigrationErrorTests {
         ),
     ]
 
-    @Test(arguments: declaring + running + reading + places + looking)
+    @Test(arguments: declaring + running + reading + places)
     func `each error says what happened, where, what was not changed and what to do`(row: Row) {
         #expect(row.error.description == row.text)
         #expect(row.error.code == row.code)

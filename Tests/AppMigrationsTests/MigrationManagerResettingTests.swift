@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test func `a reset clears a limit of attempts that was reached`() throws {
-        try folder.writeState(lastRun: "1.1", more: Self.died(times: 3))
+        try folder.writeState(lastRun: "1.1", more: died(in: "1.2", before: 2))
         let manager = try folder.manager("1.4", options: MigrationManager.Options(attemptLimit: 3))
         #expect(try manager.refusal(of: "1.2").code == .attemptLimitReached)
         try manager.reset(to: "1.1")
@@ -98,12 +98,5 @@ import Testing
         let forgotten = try #require(throws: MigrationError.self) { try manager.forgetState() }
         #expect(forgotten.code == .stateFromNewerFormat)
         #expect(try folder.stateText() == #"{ "format" : 2 }"#)
-    }
-
-    private static func died(times: Int) -> String {
-        """
-        "interruption": { "version": "1.2", "attempts": \(times), "deaths": \(times - 1), "isProtecting": false,
-        "appVersion": "1.4", "startedAt": "2026-11-21T03:54:28Z", "failure": null },
-        """
     }
 }

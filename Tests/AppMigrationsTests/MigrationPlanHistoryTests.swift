@@ -23,14 +23,7 @@ import Testing
     }
 
     @Test func `a plan takes an attempt that nobody makes any more for a death`() throws {
-        try folder.writeState(
-            lastRun: "1.1",
-            launched: "1.4",
-            more: """
-                "interruption": { "version": "1.2", "attempts": 1, "deaths": 0, "isProtecting": false,
-                  "appVersion": "1.4", "startedAt": "2026-11-21T03:54:28Z", "failure": null },
-                """
-        )
+        try folder.writeState(lastRun: "1.1", launched: "1.4", more: died(in: "1.2"))
         let manager = try folder.manager(options: MigrationManager.Options(attemptLimit: 1))
         #expect(try kinds(manager.plan { try $0.declare("1.2") }) == ["1.2 refused"])
         #expect(try folder.names() == ["Library.migrations.json"])

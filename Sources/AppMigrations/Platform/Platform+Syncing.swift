@@ -55,6 +55,26 @@ extension Platform {
         }
     }
 
+    /// Syncs all of the file system of a folder to disk, for what in it this user may not open; throws `failure` where that is another
+    /// one, or the system can't.
+    static func synchronizeFileSystem(of folder: String, instead failure: SystemCallError)
+        throws(SystemCallError)
+    {
+        #if os(Linux) || os(Android)
+        if forbids(failure) {
+            do throws(SystemCallError) {
+                let descriptor = try openDirectory(folder)
+                defer { closeAfterReading(descriptor) }
+                _ = try retrying("syncfs") { syncfs(descriptor) }
+                return
+            } catch {
+                // The folder can't be had either: the first failure says more.
+            }
+        }
+        #endif
+        throw failure
+    }
+
     /// Syncs all of the file system that an open file is on to disk; `false` where the call can't be relied on.
     ///
     /// It reports what could not be written since that file was opened, as far as no other call has reported it there.

@@ -119,7 +119,14 @@ extension FileTree {
     /// another file system, or on one of an untried kind, is synced file by file.
     static func synchronize(_ places: [String], by lock: FileLock) throws(SystemCallError) {
         var trees: [FileTree] = []
-        for place in places { trees.append(try FileTree(place)) }
+        for place in places {
+            do throws(SystemCallError) {
+                trees.append(try FileTree(place))
+            } catch {
+                // A closure can leave what its owner may not open. If it had to be opened, the record would fail at every start.
+                try Platform.synchronizeFileSystem(of: FilePaths.parent(place), instead: error)
+            }
+        }
         let device = lock.identity.device
         let files = trees.lazy.flatMap(\.entries).count {
             $0.status.kind == .file && $0.status.identity.device == device
@@ -138,7 +145,8 @@ extension FileTree {
                 // A drive has one cache for everything: the top, which comes last, brings all the files through it.
                 try Platform.synchronize(entry: top + entry.path, throughCache: entry.path.isEmpty)
             } catch {
-                if !error.isAbsent { throw error }
+                if error.isAbsent { continue }
+                try Platform.synchronizeFileSystem(of: FilePaths.parent(top + entry.path), instead: error)
             }
         }
     }

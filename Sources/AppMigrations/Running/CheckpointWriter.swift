@@ -8,21 +8,11 @@ final class CheckpointWriter: Sendable {
         let locked: LockedState
     }
 
-    /// What an earlier attempt saved.
-    let saved: Checkpoint?
-
-    private let deaths: Int
-    private let current: AppVersion
-    private let isProtecting: Bool
+    /// The attempt as it began, with what an earlier one saved.
+    let began: Interruption
     private let attempt = Guarded<Attempt?>(nil)
 
-    /// `deaths` are those at the checkpoint `saved`.
-    init(_ saved: Checkpoint?, deaths: Int, current: AppVersion, isProtecting: Bool) {
-        self.saved = saved
-        self.deaths = deaths
-        self.current = current
-        self.isProtecting = isProtecting
-    }
+    init(_ began: Interruption) { self.began = began }
 
     func begin(_ intent: MigrationState, _ locked: LockedState) {
         attempt.withLock { $0 = Attempt(intent: intent, locked: locked) }
@@ -38,7 +28,7 @@ final class CheckpointWriter: Sendable {
 
     func save(_ text: String, progress: Double?, of context: MigrationContext) throws(MigrationError) {
         let (version, location) = (context.version, context.location)
-        if isProtecting {
+        if began.isProtecting {
             throw location.checkpointRefused(
                 version,
                 """
@@ -50,13 +40,7 @@ final class CheckpointWriter: Sendable {
         if size > Checkpoint.sizeLimit { throw .checkpointTooLong(size, version, location) }
         try attempt.withLock { attempt throws(MigrationError) in
             guard let now = attempt else { throw .checkpointAfterEnd(version, location) }
-            let next = now.intent.reaching(
-                text,
-                progress: progress,
-                in: current,
-                after: saved,
-                deaths: deaths
-            )
+            let next = now.intent.reaching(text, progress: progress, after: began)
             now.locked.reporter.reach(.beforeCheckpoint, version, isProtecting: false)
             if let failure = now.locked.note(next) {
                 if now.locked.isUncertain { attempt?.intent = next }

@@ -20,22 +20,15 @@ extension LockedState {
     func keepUnlisted() {
         do throws(SystemCallError) {
             guard let kept = try SavedFiles(location, for: nil).keep(from: Platform.now) else { return }
-            send(
-                MigrationEvent(
-                    .leftoverNotRemoved,
-                    location.name,
-                    error: .kept(kept, "without a state", location)
-                )
-            )
+            tell(.kept(kept, "without a state", location), nil)
         } catch {
-            send(
-                MigrationEvent(
-                    .leftoverNotRemoved,
-                    location.name,
-                    error: location.protection(.clearing, nil, error)
-                )
-            )
+            tell(location.protection(.clearing, nil, error), nil)
         }
+    }
+
+    /// Tells of copies that nothing asks for and that are still there.
+    private func tell(_ error: MigrationError, _ version: AppVersion?) {
+        send(MigrationEvent(.leftoverNotRemoved, location.name, version: version, error: error))
     }
 
     /// Puts files back, if the lock is the one at its path.
@@ -60,7 +53,7 @@ extension LockedState {
         let version = next.marks.interruption?.version
         next.marks.interruption?.isProtecting = false
         var failure = note(next)
-        if failure != nil {
+        if failure != nil, !isLost, !isUncertain {
             do throws(SystemCallError) {
                 // What the restore set aside can be what fills the disk, and nothing needs it any more.
                 try SavedFiles(location, for: version).removeSetAside()
@@ -84,16 +77,12 @@ extension LockedState {
             let files = try SavedFiles(location, for: version)
             try confirm()
             guard let kept = try files.discard() else { return true }
-            let error = MigrationError.kept(
-                kept,
-                "with what can't be removed: the state of a manager, or a name that no path can give",
-                location
-            )
-            send(MigrationEvent(.leftoverNotRemoved, location.name, version: version, error: error))
+            let reason: Message =
+                "with what can't be removed: the state of a manager, or a name that no path can give"
+            tell(.kept(kept, reason, location), version)
             return true
         } catch {
-            let error = location.protection(.clearing, version, error)
-            send(MigrationEvent(.leftoverNotRemoved, location.name, version: version, error: error))
+            tell(location.protection(.clearing, version, error), version)
             return false
         }
     }
@@ -106,10 +95,7 @@ extension LockedState {
         let version = state.marks.interruption?.version
         state.marks.interruption = nil
         guard let failure = note(state) else { return }
-        let error = failure.adding(
-            "No data is concerned; the next start that takes the lock tries again.",
-            version: version
-        )
-        send(MigrationEvent(.leftoverNotRemoved, location.name, version: version, error: error))
+        let end: Message = "No data is concerned; the next start that takes the lock tries again."
+        tell(failure.adding(end, version: version), version)
     }
 }

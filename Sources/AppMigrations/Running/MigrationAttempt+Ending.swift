@@ -15,7 +15,7 @@ extension MigrationAttempt {
             try files?.synchronizeWork()
         } catch {
             let path = error.path ?? location.directory
-            throw try undo(.unsynchronized(path, underlying: error, "\(error)", location, version))
+            throw try undone(.unsynchronized(path, underlying: error, "\(error)", location, version))
         }
         try record()
     }
@@ -45,7 +45,7 @@ extension MigrationAttempt {
                     version: version
                 )
             }
-            throw try undo(
+            throw try undone(
                 failure.adding("Migration \(version) ran and will run again.", version: version)
             )
         }
@@ -74,7 +74,7 @@ extension MigrationAttempt {
     }
 
     /// This error of a closure that returned, once its files are put back.
-    private func undo(_ failure: MigrationError) throws(MigrationError) -> MigrationError {
+    private func undone(_ failure: MigrationError) throws(MigrationError) -> MigrationError {
         do throws(MigrationError) {
             let restored = try putBack(failure: failure.description)
             return restored.isEmpty ? failure : failure.adding("\(restored)")
@@ -121,12 +121,10 @@ extension MigrationAttempt {
     /// start would put the copies over what the app wrote.
     func withdraw(_ failure: MigrationError) -> MigrationError {
         files?.endClaim()
-        let isTakenBack = locked.isUncertain
-        if isTakenBack, let second = locked.note(before), files != nil {
+        if locked.isUncertain, let second = locked.note(before), files != nil {
             return location.protection(.withdrawing, version, after: second)
         }
         if files != nil { locked.discardSnapshot(version) }
-        let end: Message = isTakenBack && !locked.isUncertain ? "It was taken back: m" : "M"
-        return failure.adding("\(end)igration \(version) was not run.", version: version)
+        return failure.adding("Migration \(version) was not run.", version: version)
     }
 }

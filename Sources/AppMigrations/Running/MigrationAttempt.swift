@@ -41,7 +41,16 @@ final class MigrationAttempt {
         } catch {
             throw locked.location.protection(.taking, version, error)
         }
-        let checkpoint = before.marks.attempts(at: version)?.checkpoint
+        let began = Interruption(
+            version: version,
+            attempts: attempt,
+            deaths: deaths,
+            isProtecting: files != nil,
+            appVersion: current,
+            startedAt: Platform.now,
+            checkpoint: before.marks.attempts(at: version)?.checkpoint
+        )
+        intent = before.beginning(began, minimumAppVersion: minimumAppVersion)
         context = MigrationContext(
             version: version,
             previousVersion: before.marks.lastRun,
@@ -49,26 +58,9 @@ final class MigrationAttempt {
             location: locked.location,
             lock: locked.lock,
             onEvent: locked.reporter.onEvent,
-            writer: CheckpointWriter(
-                checkpoint,
-                deaths: deaths,
-                current: current,
-                isProtecting: files != nil
-            )
+            writer: CheckpointWriter(began)
         )
         token = RunToken(locked.location, .closure(lock: locked.identity))
-        intent = before.beginning(
-            Interruption(
-                version: version,
-                attempts: attempt,
-                deaths: deaths,
-                isProtecting: files != nil,
-                appVersion: current,
-                startedAt: Platform.now,
-                checkpoint: checkpoint
-            ),
-            minimumAppVersion: minimumAppVersion
-        )
     }
 
     /// How long to wait for another manager that protects the same files, before ``begin()``; `nil` where nobody does.
@@ -150,16 +142,7 @@ final class MigrationAttempt {
     /// Tells of files that are being copied.
     private func send(copying note: String, _ fraction: Double) {
         locked.send(
-            MigrationEvent(
-                .progressed,
-                location.name,
-                version: version,
-                previousVersion: context.previousVersion,
-                attempt: context.attempt,
-                fraction: fraction,
-                note: note,
-                isOfFiles: true
-            )
+            MigrationEvent(.progressed, context, fraction: fraction, note: note, isOfFiles: true)
         )
     }
 

@@ -24,17 +24,7 @@ public struct MigrationContext: Sendable {
     ///     number for 0.
     ///   - note: What is being done, for a display.
     public func reportProgress(_ fraction: Double, note: String? = nil) {
-        onEvent?(
-            MigrationEvent(
-                .progressed,
-                location.name,
-                version: version,
-                previousVersion: previousVersion,
-                attempt: attempt,
-                fraction: Self.fraction(fraction),
-                note: note
-            )
-        )
+        onEvent?(MigrationEvent(.progressed, self, fraction: Self.fraction(fraction), note: note))
     }
 
     package static func fraction(_ number: Double) -> Double { number.isNaN ? 0 : min(max(number, 0), 1) }
@@ -44,10 +34,10 @@ extension MigrationContext {
     /// What an earlier attempt saved with ``saveCheckpoint(_:progress:)``; `nil` where none did.
     ///
     /// It stays what it was when this attempt began.
-    public var checkpoint: String? { writer.saved?.text }
+    public var checkpoint: String? { writer.began.checkpoint?.text }
 
     /// The version of the app that saved ``checkpoint``: an older one may have counted differently.
-    public var checkpointAppVersion: AppVersion? { writer.saved?.appVersion }
+    public var checkpointAppVersion: AppVersion? { writer.began.checkpoint?.appVersion }
 
     /// What an earlier attempt saved, as the type in which it was saved; `nil` where none did.
     ///
@@ -56,7 +46,7 @@ extension MigrationContext {
     public func checkpoint<Value: LosslessStringConvertible>(
         as type: Value.Type
     ) throws(MigrationError) -> Value? {
-        try writer.saved?.value(as: type, version, location)
+        try writer.began.checkpoint?.value(as: type, version, location)
     }
 
     /// Saves how far the closure came, durably: the next attempt goes on there, also after a power cut.

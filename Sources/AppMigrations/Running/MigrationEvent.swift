@@ -61,16 +61,27 @@ public struct MigrationEvent: Sendable {
         self.isOfFiles = isOfFiles
     }
 
-    /// An event of a closure that is about to run, or has ended.
-    init(_ kind: Kind, _ context: MigrationContext, duration: Duration?, error: MigrationError?) {
+    /// An event of a closure that is about to run, runs, or has ended.
+    init(
+        _ kind: Kind,
+        _ context: MigrationContext,
+        fraction: Double? = nil,
+        note: String? = nil,
+        duration: Duration? = nil,
+        error: MigrationError? = nil,
+        isOfFiles: Bool = false
+    ) {
         self.init(
             kind,
             context.location.name,
             version: context.version,
             previousVersion: context.previousVersion,
             attempt: context.attempt,
+            fraction: fraction,
+            note: note,
             duration: duration,
-            error: error
+            error: error,
+            isOfFiles: isOfFiles
         )
     }
 }

@@ -64,22 +64,20 @@ extension MigrationState {
 
     /// The state with a checkpoint of the attempt that is under way.
     ///
-    /// `saved` is where the attempt began, and `deaths` are those that were counted there. A closure that always begins at the
-    /// start, passes the same places and dies is a crash loop.
+    /// A closure that always begins at the start, passes the same places and dies is a crash loop. So the deaths are those that
+    /// were counted where the attempt `began`.
     package func reaching(
         _ text: String,
         progress: Double?,
-        in current: AppVersion,
-        after saved: Checkpoint?,
-        deaths: Int
+        after began: Interruption
     ) -> MigrationState {
         var next = self
         next.marks.interruption?.checkpoint = Checkpoint(
             text: text,
-            appVersion: current,
+            appVersion: began.appVersion,
             progress: progress ?? marks.interruption?.checkpoint?.progress
         )
-        next.marks.interruption?.deaths = saved.map { $0.isAt(text) } == true ? deaths : 0
+        next.marks.interruption?.deaths = began.checkpoint?.isAt(text) == true ? began.deaths : 0
         return next
     }
 

@@ -186,12 +186,37 @@ import Testing
         #expect(error?.code == .protectionFailed)
         #expect(error?.path == folder.state.lockFile)
         #expect(throws: MigrationError.self) { try locked.remove() }
+        try folder.write("aside", to: "state/Library.migrations.snapshot/0/replaced")
+        #expect(throws: MigrationError.self) { try locked.finishRestore(state) }
+        #expect(try folder.read("state/Library.migrations.snapshot/0/replaced") == "aside")
         locked.discardSnapshot(nil)
         #expect(log.lines == ["leftoverNotRemoved"])
         #expect(try folder.read("data") == "old")
         #expect(try folder.read("state/Library.migrations.json") == before)
         #expect(try folder.state.names().contains("Library.migrations.snapshot"))
         #expect(manager.lastRunVersion == version("1.0"))
+    }
+
+    @Test func `the line of the lock's file names the holder, and is written into nobody else's file`() throws
+    {
+        try folder.writeState(lastRun: "1.1", launched: "1.4")
+        try folder.manager("1.4").declare("1.2")
+        #expect(
+            try folder.read("Library.migrations.lock").trimmingPrefix("\(getpid()) ").allSatisfy(
+                \.isWhitespace
+            )
+        )
+        try folder.remove(folder.lockFile)
+        try folder.write("4711       \n", to: "other")
+        try FileManager.default.linkItem(atPath: folder.file("other"), toPath: folder.lockFile)
+        try folder.manager("1.4").declare("1.3")
+        #expect(try folder.read("other") == "4711       \n")
+        // As another process holds it.
+        let lock = open(folder.lockFile, O_RDONLY | O_CLOEXEC)
+        defer { close(lock) }
+        try #require(flock(lock, LOCK_EX) == 0)
+        let error = try folder.manager("1.4", options: .init(lockTimeout: .zero)).refusal(of: "1.4")
+        #expect(error.description.contains(", which process 4711 holds."), "\(error)")
     }
 
     @Test func `a lock that is no file can't be taken`() throws {

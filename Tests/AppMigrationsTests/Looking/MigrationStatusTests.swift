@@ -67,7 +67,7 @@ import Testing
 
     @Test(arguments: [false, true])
     func `a process that died counts, and one at work does not`(isReadOnly: Bool) throws {
-        try folder.writeState(lastRun: "1.1", launched: "1.4", more: Self.died())
+        try folder.writeState(lastRun: "1.1", launched: "1.4", more: died(in: "1.2", before: 2))
         let options = MigrationManager.Options(isReadOnly: isReadOnly)
         let manager = try folder.manager("1.4", options: options)
         #expect(try manager.status.interruption?.deaths == 3)
@@ -83,7 +83,11 @@ import Testing
     }
 
     @Test func `whether a migration is under way isn't guessed where the lock can't be looked at`() throws {
-        try folder.writeState(lastRun: "1.1", launched: "1.4", more: Self.died(isProtecting: true))
+        try folder.writeState(
+            lastRun: "1.1",
+            launched: "1.4",
+            more: died(in: "1.2", before: 2, isProtecting: true)
+        )
         try FileManager.default.createSymbolicLink(
             atPath: folder.lockFile,
             withDestinationPath: folder.lockFile
@@ -125,7 +129,7 @@ import Testing
     }
 
     @Test func `a recorded migration whose copies are still there is no interruption`() throws {
-        try folder.writeState(lastRun: "1.2", launched: "1.4", more: Self.died())
+        try folder.writeState(lastRun: "1.2", launched: "1.4", more: died(in: "1.2", before: 2))
         #expect(try folder.look("1.4").status.interruption == nil)
     }
 
@@ -196,13 +200,6 @@ import Testing
                 "\nHistory: 21 ran here, of which the newest 20\n  0.2 from 0.1, "
             )
         )
-    }
-
-    static func died(isProtecting: Bool = false) -> String {
-        """
-        "interruption": { "version": "1.2", "attempts": 3, "deaths": 2, "isProtecting": \(isProtecting),
-        "appVersion": "1.4", "startedAt": "2026-11-21T03:54:28Z", "failure": null },
-        """
     }
 
     static let full = """

@@ -214,7 +214,7 @@ import Testing
 
     @Test func `a limit of attempts that is reached is told by the plan, and not by the declaration`() throws
     {
-        try folder.writeState(lastRun: "1.1", launched: "1.4", more: Self.died)
+        try folder.writeState(lastRun: "1.1", launched: "1.4", more: died(in: "1.2"))
         let options = MigrationManager.Options(attemptLimit: 1, isReadOnly: true)
         let look = try folder.manager("1.4", options: options)
         let rows = try look.plan { try $0.declare("1.2") }
@@ -223,7 +223,7 @@ import Testing
     }
 
     @Test func `a plan with a limit of attempts says where the lock can't be looked at`() throws {
-        try folder.writeState(lastRun: "1.1", launched: "1.4", more: Self.died)
+        try folder.writeState(lastRun: "1.1", launched: "1.4", more: died(in: "1.2"))
         try FileManager.default.createSymbolicLink(
             atPath: folder.lockFile,
             withDestinationPath: folder.lockFile
@@ -250,11 +250,6 @@ import Testing
         _ = try folder.manager(upgradingTo: "1.1")
         #expect(try folder.read("data") == "old\n")
     }
-
-    private static let died = """
-        "interruption": { "version": "1.2", "attempts": 1, "deaths": 0, "isProtecting": false,
-        "appVersion": "1.4", "startedAt": "2026-11-21T03:54:28Z", "failure": null },
-        """
 }
 
 extension TemporaryDirectory {

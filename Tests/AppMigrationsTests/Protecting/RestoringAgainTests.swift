@@ -91,6 +91,8 @@ import Testing
             #expect(error.description.contains("were put back, but that could not be noted"), "\(error)")
             #expect(try scratch.read("data") == (round == 0 ? "old\n" : "app"))
             #expect(scratch.exists("made") == (round == 1))
+            // It can be what fills the disk.
+            #expect(!scratch.exists("state/Library.migrations.snapshot/0/replaced"))
             for name in ["data", "made", "db-shm", "folder/c"] { try scratch.write("app", to: name) }
         }
         try scratch.remove(scratch.state.obstacle)

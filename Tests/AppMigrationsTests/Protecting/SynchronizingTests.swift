@@ -110,34 +110,60 @@ import Testing
     }
 
     /// The root user may open everything, so the process becomes another user's.
-    @Test(arguments: ["data", "data/file"])
-    func `work that can't be synced to disk is not recorded and put back`(name: String) async throws {
-        await #expect(processExitsWith: .success) { [name = name as String] in
+    @Test func `work that can't be synced to disk is not recorded and put back`() async throws {
+        await #expect(processExitsWith: .success) {
             let scratch = try TemporaryDirectory()
-            try scratch.write("old", to: "data/file")
-            try scratch.becomeNobody()
-            let path = scratch.file("data")
+            try scratch.write("old", to: "closed/data/file")
+            // Its names can be used, and not listed.
+            try scratch.setMode(0o111, of: "closed")
+            try scratch.becomeNobody(but: "closed")
+            let path = scratch.file("closed/data")
             let error = try #require(throws: MigrationError.self) {
                 try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1", protecting: [path]) {
-                    try scratch.write("new", to: "data/file")
-                    try scratch.setMode(0, of: name)
+                    try scratch.write("new", to: "closed/data/file")
+                    try #require(chmod(path, 0) == 0)
                 }
             }
             #expect(error.code == .stateNotSaved, "\(error)")
-            #expect(error.path == scratch.file(name))
+            #expect(error.path == path)
             #expect(
                 error.description
-                    == "What migration 1.1 of manager \"Library\" wrote could not be synced to disk: \(scratch.file(name)): "
+                    == "What migration 1.1 of manager \"Library\" wrote could not be synced to disk: \(path): "
                     + "Permission denied (open, errno 13). It is not recorded in \(scratch.state.stateFile), and will run again with the "
                     + "next manager. The protected files are what they were before it.",
                 "\(error)"
             )
-            #expect(try scratch.read("data/file") == "old")
+            #expect(try scratch.read("closed/data/file") == "old")
             try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1", protecting: [path]) {
                 #expect($0.attempt == 2)
             }
         }
     }
+
+    #if os(Linux)
+    @Test(arguments: ["data/file", "data/new", "data", "single"])
+    func `work that this user may not open is recorded all the same`(name: String) async throws {
+        await #expect(processExitsWith: .success) { [name = name as String] in
+            let scratch = try TemporaryDirectory()
+            try scratch.write("old", to: "data/file")
+            try scratch.write("old", to: "single")
+            try scratch.becomeNobody()
+            let paths = [scratch.file("data"), scratch.file("single")]
+            do throws(MigrationError) {
+                try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1", protecting: paths) {
+                    context in
+                    if name == "data/new" { try scratch.makeFolder(name) }
+                    try scratch.setMode(0, of: name)
+                    try context.synchronize(scratch.file(name))
+                }
+            } catch {
+                Issue.record("\(error)")
+            }
+            #expect(try scratch.manager(upgradingTo: "1.1").lastRunVersion == AppVersion("1.1"))
+            try scratch.expectNoCopies()
+        }
+    }
+    #endif
 
     @Test func `a folder above that this user may only look at hinders nothing`() async throws {
         await #expect(processExitsWith: .success) {

@@ -10,11 +10,11 @@ import Testing
     /// The state of an app 1.4 that died in migration 1.2, `deaths` times before.
     private static func write(_ folder: TemporaryDirectory, deaths: Int, checkpoint: String?) throws {
         let saved = checkpoint.map { ", \"checkpoint\": \"\($0)\", \"checkpointAppVersion\": \"1.4\"" } ?? ""
-        let interrupted = """
-            "interruption": { "version": "1.2", "attempts": \(deaths + 1), "deaths": \(deaths), "isProtecting": false,
-              "appVersion": "1.4", "startedAt": "2026-11-21T03:54:28Z", "failure": null \(saved) },
-            """
-        try folder.writeState(lastRun: "1.1", launched: "1.4", more: interrupted)
+        try folder.writeState(
+            lastRun: "1.1",
+            launched: "1.4",
+            more: died(in: "1.2", before: deaths, more: saved)
+        )
     }
 
     private static func deaths(_ folder: TemporaryDirectory) throws -> Int? {

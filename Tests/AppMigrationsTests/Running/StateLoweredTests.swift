@@ -23,14 +23,7 @@ import Testing
 
     @Test func `a fresh install's sub-migration that another process died in runs`() throws {
         let fresh = try folder.manager("1.4")
-        try folder.writeState(
-            lastRun: "1.4",
-            launched: "1.4",
-            more: """
-                "interruption": { "version": "1.4-1", "attempts": 1, "deaths": 0, "isProtecting": false,
-                  "appVersion": "1.4", "startedAt": "2026-11-21T03:54:28Z", "failure": null },
-                """
-        )
+        try folder.writeState(lastRun: "1.4", launched: "1.4", more: died(in: "1.4-1"))
         #expect(try fresh.declare("1.4-1", "1.4-2") == ["1.4-1"])
     }
 

@@ -8,15 +8,8 @@ import Testing
 
     private static let options = MigrationManager.Options(upgradesFrom: "2.0")
 
-    private static func interrupted(_ version: String) -> String {
-        """
-        "interruption": { "version": "\(version)", "attempts": 1, "deaths": 0, "isProtecting": false, "appVersion": "2.5",
-          "startedAt": "2026-11-21T03:54:28Z", "failure": null },
-        """
-    }
-
     @Test func `data below it is too old, and nothing is changed`() throws {
-        try folder.writeState(lastRun: "1.9", launched: "2.4", more: Self.interrupted("2.1"))
+        try folder.writeState(lastRun: "1.9", launched: "2.4", more: died(in: "2.1", app: "2.5"))
         let before = try folder.stateText()
         let error = try #require(throws: MigrationError.self) {
             try folder.manager("3.0", options: Self.options)
@@ -50,7 +43,7 @@ import Testing
         try folder.writeState(
             lastRun: lastRun,
             launched: launched,
-            more: begun.map(Self.interrupted) ?? ""
+            more: begun.map { died(in: $0, app: "2.5") } ?? ""
         )
         var code: MigrationError.Code?
         do throws(MigrationError) {

@@ -49,7 +49,7 @@ import Testing
 
     @Test func `a start that finds a newer app under the lock only is a downgrade`() throws {
         // Files to be put back make the start wait for the lock, under which a newer app saves its state.
-        try folder.writeState(lastRun: "1.3", more: Self.restoring)
+        try folder.writeState(lastRun: "1.3", more: died(in: "1.4", isProtecting: true))
         let lock = try #require(
             try FileLock.ifFree(StateLocation(name: "Library", directory: folder.path))
         )
@@ -60,11 +60,6 @@ import Testing
         }
         #expect(try folder.manager("1.4", options: options).launch == .downgrade(from: version("1.5")))
     }
-
-    private static let restoring = """
-        "interruption": { "version": "1.4", "attempts": 1, "deaths": 0, "isProtecting": true, "appVersion": "1.4",
-          "startedAt": "2026-11-21T03:54:28Z", "failure": null },
-        """
 
     @Test func `a state that another process made first is raised to the version launched`() throws {
         let lock = try #require(
@@ -81,14 +76,7 @@ import Testing
     }
 
     @Test func `the limit of attempts is decided by the state under the lock`() throws {
-        try folder.writeState(
-            lastRun: "1.1",
-            launched: "1.4",
-            more: """
-                "interruption": { "version": "1.2", "attempts": 2, "deaths": 1, "isProtecting": false,
-                  "appVersion": "1.4", "startedAt": "2026-11-21T03:54:28Z", "failure": null },
-                """
-        )
+        try folder.writeState(lastRun: "1.1", launched: "1.4", more: died(in: "1.2", before: 1))
         let options = MigrationManager.Options(attemptLimit: 2)
         let stale = try folder.manager(options: options)
         let other = try folder.manager(options: options)

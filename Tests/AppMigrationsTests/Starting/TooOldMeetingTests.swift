@@ -52,11 +52,11 @@ import Testing
     }
 
     @Test func `a state that another process saves while it puts files back is refused`() throws {
-        let died = """
-            "interruption": { "version": "2.1", "attempts": 1, "deaths": 0, "isProtecting": true,
-              "appVersion": "2.5", "startedAt": "2026-11-21T03:54:28Z", "failure": null },
-            """
-        try folder.writeState(lastRun: "0", launched: "2.5", more: died)
+        try folder.writeState(
+            lastRun: "0",
+            launched: "2.5",
+            more: died(in: "2.1", isProtecting: true, app: "2.5")
+        )
         #expect(try Self.meeting(folder).code == .tooOld)
     }
 
@@ -67,14 +67,10 @@ import Testing
         try folder.writeState(lastRun: "0", launched: "2.5")
         let lock = try Self.lock(folder)
         let manager = try folder.manager("3.0", options: Self.options())
-        let died = """
-            "interruption": { "version": "1.1", "attempts": 1, "deaths": 0, "isProtecting": false,
-              "appVersion": "2.5", "startedAt": "2026-11-21T03:54:28Z", "failure": null },
-            """
         try folder.writeState(
             lastRun: isInside ? "0" : "1.1",
             launched: "2.5",
-            more: isInside ? died : ""
+            more: isInside ? died(in: "1.1", app: "2.5") : ""
         )
         lock.unlock()
         #expect(try manager.refusal(of: "2.1").code == .tooOld)

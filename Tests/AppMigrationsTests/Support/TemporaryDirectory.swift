@@ -76,6 +76,20 @@ extension TemporaryDirectory {
     func stateText() throws -> String { try String(contentsOfFile: stateFile, encoding: .utf8) }
 }
 
+/// The member of a state whose process died in a migration, for ``TemporaryDirectory/writeState``.
+func died(
+    in version: String,
+    before deaths: Int = 0,
+    isProtecting: Bool = false,
+    app: String = "1.4",
+    more: String = ""
+) -> String {
+    """
+    "interruption": { "version": "\(version)", "attempts": \(deaths + 1), "deaths": \(deaths), "isProtecting": \(isProtecting),
+      "appVersion": "\(app)", "startedAt": "2026-11-21T03:54:28Z", "failure": null \(more) },
+    """
+}
+
 /// Ends this process as a crash, the system or the user would.
 func die() -> Never {
     kill(getpid(), SIGKILL)

@@ -110,7 +110,7 @@ final class FleetAttempt: Sendable {
         AppliedMigration(
             version: context.version,
             previousVersion: context.previousVersion,
-            appVersion: context.current,
+            appVersion: context.began.appVersion,
             finishedAt: clock.now(),
             duration: duration.withLock { $0 } ?? .zero,
             attempts: context.attempt

@@ -57,9 +57,7 @@ extension Platform {
 
     /// Syncs all of the file system of a folder to disk, for what in it this user may not open; throws `failure` where that is another
     /// one, or the system can't.
-    static func synchronizeFileSystem(of folder: String, instead failure: SystemCallError)
-        throws(SystemCallError)
-    {
+    static func synchronizeAll(of folder: String, instead failure: SystemCallError) throws(SystemCallError) {
         #if os(Linux) || os(Android)
         if forbids(failure) {
             do throws(SystemCallError) {
@@ -91,7 +89,8 @@ extension Platform {
             )
         else { return false }
         // A sandbox refuses the calls that it doesn't list.
-        if syncfs(file) == -1 {
+        while syncfs(file) == -1 {
+            if errno == EINTR { continue }
             if [EPERM, ENOSYS].contains(errno) { return false }
             throw failure("syncfs")
         }

@@ -124,7 +124,7 @@ extension FileTree {
                 trees.append(try FileTree(place))
             } catch {
                 // A closure can leave what its owner may not open. If it had to be opened, the record would fail at every start.
-                try Platform.synchronizeFileSystem(of: FilePaths.parent(place), instead: error)
+                try Platform.synchronizeAll(of: FilePaths.parent(place), instead: error)
             }
         }
         let device = lock.identity.device
@@ -146,7 +146,7 @@ extension FileTree {
                 try Platform.synchronize(entry: top + entry.path, throughCache: entry.path.isEmpty)
             } catch {
                 if error.isAbsent { continue }
-                try Platform.synchronizeFileSystem(of: FilePaths.parent(top + entry.path), instead: error)
+                try Platform.synchronizeAll(of: FilePaths.parent(top + entry.path), instead: error)
             }
         }
     }

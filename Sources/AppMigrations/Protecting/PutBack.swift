@@ -104,6 +104,8 @@ struct PutBack {
         if try moved.get() { return }
         try FileTree(item).copy(to: path) { _, _ in }
         try FileTree(path).synchronize()
+        // Nothing orders the names of two file systems: this one is durable before the copy counts as spent.
+        try Platform.synchronizeDirectory(FilePaths.parent(path))
         try Platform.replace(copies + spent, with: item)
     }
 

@@ -141,9 +141,7 @@ final class MigrationAttempt {
 
     /// Tells of files that are being copied.
     private func send(copying note: String, _ fraction: Double) {
-        locked.send(
-            MigrationEvent(.progressed, context, fraction: fraction, note: note, isOfFiles: true)
-        )
+        locked.send(MigrationEvent(.progressed, context, fraction: fraction, note: note, isOfFiles: true))
     }
 
     func event(_ kind: MigrationEvent.Kind, _ error: MigrationError? = nil) -> MigrationEvent {

@@ -56,7 +56,7 @@ struct SchemaComparison {
         }
     }
 
-    private static func renames(
+    static func renames(
         _ start: SchemaSnapshot,
         _ target: SchemaSnapshot,
         _ hints: SchemaPlan.Hints
@@ -78,7 +78,7 @@ struct SchemaComparison {
         _ db: some SQLConnection
     ) throws(SQLError) -> ExpressionReads {
         var reads = ExpressionReads()
-        if change.values.isEmpty { return reads }
+        if change.answers.isEmpty { return reads }
         let objects = try SchemaObject.all(of: db) + SchemaObject.all(of: db, in: "temp")
         let probe = try ExpressionProbe(
             of: change.old,
@@ -86,23 +86,51 @@ struct SchemaComparison {
             in: objects,
             renaming: renamedTables
         )
-        for (column, expression) in change.values {
-            let value = "The value for the column \(column) of the table \(change.new.name)"
-            switch try probe.answer(expression, db) {
+        for answer in change.answers {
+            let complaint: String
+            switch try probe.answer(answer.expression, db) {
             case .reads(let more):
-                reads.formUnion(more)
-                if more.isComplete, let kept = change.keepValues(of: column, unlessIn: more.columns) {
-                    reads.columns.insert(kept)
-                }
-            case .complaint(let error):
-                throw Self.contradiction("\(value) does not compile: \(error.message)")
-            case .text(let complaint):
-                throw Self.contradiction(
-                    "\(value) has a name in double quotes that SQLite would take for a text: \(complaint)"
-                )
+                reads.formUnion(change.use(answer, reading: more))
+                continue
+            case .complaint(let error): complaint = "does not compile: \(error.message)"
+            case .text(let text):
+                complaint = "has a name in double quotes that SQLite would take for a text: \(text)"
             }
+            if let named = change.naming(answer),
+                case .reads(let more) = try probe.answer(named.expression, db)
+            {
+                // Where nothing is asked, the hint is for a later release, and the new column gets its default.
+                if !answer.questions.isEmpty { reads.formUnion(change.use(named, reading: more)) }
+                continue
+            }
+            throw Self.contradiction(
+                "The value for the column \(answer.column) of the table \(change.new.name) \(complaint)"
+            )
         }
         return reads
+    }
+
+    /// Refuses to rename what a full-text index draws on and names in its own text.
+    func refuseBlindIndexes(_ db: some SQLConnection) throws(SQLError) {
+        let objects = try SchemaObject.all(of: db)
+        if !objects.contains(where: \.isVirtual) { return }
+        for change in tables {
+            let isRenamed = change.old.name != change.new.name
+            let columns = isRenamed ? change.old.columns.map(\.name) : change.renamed.map(\.old)
+            if columns.isEmpty { continue }
+            let probe = try ExpressionProbe(of: change.old, named: change.old.name, in: objects)
+            guard let found = try probe.virtualTable(readingAnyOf: Set(columns), but: droppedTables) else {
+                continue
+            }
+            let name =
+                isRenamed
+                ? "table \(change.old.name)" : "column \(found.column) of the table \(change.old.name)"
+            throw SQLError(
+                .refusedSchemaChange,
+                "The virtual table \(found.name) is filled from the \(name) and would not find it under another name."
+                    + " Nothing was changed. Drop it in a migration before, and make and fill it again afterwards"
+            )
+        }
     }
 
     private mutating func drop(_ table: SchemaObject, isAsked: Bool) {

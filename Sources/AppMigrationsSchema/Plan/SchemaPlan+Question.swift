@@ -56,6 +56,9 @@ extension SchemaPlan {
         /// An expression that answers it, in terms of the columns as they were.
         private let example: String?
 
+        /// The expression of a hint that doesn't answer it, since it doesn't use the column.
+        private var refused: String?
+
         /// Expressions that take the value of a column that goes.
         var sources = [String]()
 
@@ -71,6 +74,13 @@ extension SchemaPlan {
             self.column = column?.text
             self.candidates = candidates.map(\.text)
             self.example = example
+        }
+
+        /// The question where a hint gives an expression that would replace every value.
+        func refusing(_ expression: String) -> Self {
+            var question = self
+            question.refused = expression
+            return question
         }
     }
 }
@@ -109,9 +119,12 @@ extension SchemaPlan.Question {
                 "The column \(column) of the table \(table) becomes NOT NULL. Say what rows without a value get:"
                 + " \(value)."
         default:
+            let overwriting = refused.map {
+                " The hint \(Self.literal($0)) does not use the column, and would replace what is there."
+            }
             return
-                "The column \(column) of the table \(table) gets a type that can change its values. Say how;"
-                + " SQLite's own conversion is \(value)."
+                "The column \(column) of the table \(table) gets a type that can change its values.\(overwriting ?? "")"
+                + " Say how; SQLite's own conversion is \(value)."
         }
     }
 

@@ -40,21 +40,16 @@ public struct SchemaPlan: Sendable {
         to targetSQL: String,
         hints: Hints = Hints()
     ) throws(SQLError) {
-        let current = try SchemaSnapshot(of: db)
-        if let read = SchemaSnapshot(reading: targetSQL) {
-            let start = current.leavingAlone(what: read)
-            if start.isSame(as: read) {
-                (self.start, target, steps, questions, gone) = (start, read, [], [], [])
-                return
-            }
-        }
-        let wanted: SQLiteConnection
-        (target, wanted) = try SchemaSnapshot.made(by: targetSQL)
-        start = current.leavingAlone(what: target)
-        if start.isWritten(like: target) {
+        let made = try SchemaSnapshot.known(by: targetSQL)
+        target = made.schema
+        start = try SchemaSnapshot(of: db).leavingAlone(what: target)
+        // Hints that contradict one another are told also where nothing is left to do.
+        _ = try SchemaComparison.renames(start, target, hints)
+        if start.isSame(as: target) {
             (steps, questions, gone) = ([], [], [])
             return
         }
+        let wanted = if let db = made.db { db } else { try SchemaSnapshot.made(by: targetSQL).db }
         let comparison = try SchemaComparison(from: (db, start), to: (wanted, target), hints)
         questions = comparison.questions
         gone = comparison.gone

@@ -11,6 +11,7 @@ struct SchemaPlanner {
     private var target: SchemaSnapshot { comparison.target }
 
     init(_ comparison: SchemaComparison, _ db: some SQLConnection) throws(SQLError) {
+        try comparison.refuseBlindIndexes(db)
         self.comparison = comparison
         now = comparison.start
         scratch = try ScratchSchema(of: comparison.start, filling: comparison.tables.map(\.old), db)

@@ -1,6 +1,20 @@
+internal import AppMigrations
 internal import AppMigrationsSQLite
 
 extension SchemaSnapshot {
+    /// The target that was run last in this process: to run 600 statements takes SQLite some 30 ms, too long for each start of a
+    /// store.
+    private static let last = Guarded<(target: String, schema: SchemaSnapshot)?>(nil)
+
+    /// The schema that a target makes, with the database in memory where it had to be run.
+    static func known(by target: String) throws(SQLError) -> (schema: SchemaSnapshot, db: SQLiteConnection?) {
+        let known = last.withLock { $0 }
+        if let known, known.target.utf8.elementsEqual(target.utf8) { return (known.schema, nil) }
+        let (schema, db) = try made(by: target)
+        last.withLock { $0 = (target, schema) }
+        return (schema, db)
+    }
+
     /// The schema that a target makes, with the database in memory in which it has been run.
     static func made(by target: String) throws(SQLError) -> (schema: SchemaSnapshot, db: SQLiteConnection) {
         let db = try SQLiteConnection(path: ":memory:")

@@ -45,6 +45,11 @@ struct SchemaSnapshot {
         places[Key(kind: kind, name: name)].map { objects[$0] }
     }
 
+    /// Whether both have the same objects, in any order and however they are written.
+    func isSame(as other: SchemaSnapshot) -> Bool {
+        objects.count == other.objects.count && difference(from: other) == nil
+    }
+
     /// Whether both have the same objects, to the last byte and in any order.
     func isWritten(like other: SchemaSnapshot) -> Bool {
         objects.count == other.objects.count

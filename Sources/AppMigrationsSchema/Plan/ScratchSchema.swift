@@ -110,6 +110,17 @@ struct ScratchSchema {
         obstacle == nil ? try SchemaSnapshot(of: db) : former
     }
 
+    /// Whether a table has a value that a column would have converted, or refused.
+    ///
+    /// ALTER gives the rows that are there a default as it is written, and INSERT converts it.
+    private func hasUnconverted(_ table: SQLName) throws(SQLError) -> Bool {
+        let kinds = ["NUMERIC value in ", "TEXT value in ", "non-"]
+        return try db.query("PRAGMA integrity_check(\(table.quoted))").contains { row in
+            guard case .text(let text) = row[0] else { return false }
+            return kinds.contains { text.hasPrefix($0) }
+        }
+    }
+
     /// The steps that add the columns of a change, where the table is then the target's.
     func adding(
         _ change: TableChange,
@@ -127,7 +138,9 @@ struct ScratchSchema {
             guard try accepts(sql) else { break }
             steps.append(.init("add the column \(column) to the table \(wanted.name)", .statement(sql)))
         }
-        if let mine = try SchemaSnapshot(of: db)[.table, wanted.name], form.areSame(mine, wanted) {
+        if let mine = try SchemaSnapshot(of: db)[.table, wanted.name], form.areSame(mine, wanted),
+            try !hasUnconverted(wanted.name)
+        {
             try db.query("RELEASE app_migrations_adding")
             return steps
         }

@@ -10,11 +10,20 @@ struct TableChange {
     private(set) var renamed = [SchemaRenames.Rename]()
     /// The columns that would have got a name that may go.
     private var renamedAway = Set<SQLName>()
-    /// The expressions of the hints that are used.
+    /// The expressions of the hints for columns that are new or change, before it is known what they read.
+    private(set) var answers = [Answer]()
+    /// The expressions that are used.
     private(set) var values = [(column: SQLName, expression: String)]()
     /// What they read.
     private(set) var reads = ExpressionReads()
     private(set) var questions = [SchemaPlan.Question]()
+
+    /// A hint for a column, and what would be asked without it.
+    struct Answer {
+        let column: SQLName
+        let expression: String
+        let questions: [SchemaPlan.Question]
+    }
 
     /// The columns whose names the table does not have any more.
     var goneColumns: Set<SQLName> { Set(old.columns.map(\.name)).subtracting(new.columns.map(\.name)) }
@@ -68,19 +77,42 @@ struct TableChange {
         return renamed.contains { $0.old == column } ? nil : old[column]
     }
 
-    /// Leaves rows that have a value alone where a column becomes NOT NULL, unless its expression reads the column.
+    /// Uses the hint for a column, whose expression reads `reads`.
     ///
-    /// The expression may be the one that filled the column when it was new, and people have changed values since.
+    /// It may be the one that filled the column when it was new, and people have changed values since. So an expression that
+    /// doesn't read the column gives a value to the rows without one, and says nothing about a conversion.
     ///
-    /// - Returns: The old column that is kept, `nil` where none is.
-    mutating func keepValues(of column: SQLName, unlessIn read: Set<SQLName>) -> SQLName? {
-        guard let source = source(of: column), !read.contains(source.name), let target = new[column],
-            !new.canChange(source, of: old, into: target),
-            let index = values.firstIndex(where: { $0.column == column })
-        else { return nil }
+    /// - Returns: What is read by what is used.
+    mutating func use(_ answer: Answer, reading reads: ExpressionReads) -> ExpressionReads {
+        guard let source = source(of: answer.column), !reads.columns.union(reads.named).contains(source.name)
+        else {
+            values.append((answer.column, answer.expression))
+            return reads
+        }
+        if let converted = answer.questions.first(where: { $0.kind == .convertedValues }) {
+            questions.append(converted.refusing(answer.expression))
+            return ExpressionReads()
+        }
         // The line end closes a comment that the expression may end with.
-        values[index].expression = "coalesce(\(source.name.alwaysName), (\(values[index].expression)\n))"
-        return source.name
+        values.append((answer.column, "coalesce(\(source.name.alwaysName), (\(answer.expression)\n))"))
+        var kept = reads
+        kept.columns.insert(source.name)
+        return kept
+    }
+
+    /// The hint for a column with the names that the target has and the table doesn't have yet, for an expression that was written
+    /// for a later release: that of a renamed column, and its own, which is NULL; `nil` where there are none.
+    func naming(_ answer: Answer) -> Answer? {
+        var names = renamed.filter { old[$0.new] == nil }.map {
+            "\(new.name.quoted).\($0.old.quoted) AS \($0.new.quoted)"
+        }
+        if old[answer.column] == nil, source(of: answer.column) == nil {
+            names.append("NULL AS \(answer.column.quoted)")
+        }
+        if names.isEmpty { return nil }
+        let row = "(SELECT \(names.joined(separator: ", "))) AS \(new.name.quoted)"
+        let expression = "(SELECT \(answer.expression)\n FROM \(row))"
+        return Answer(column: answer.column, expression: expression, questions: answer.questions)
     }
 
     private mutating func findRenamed(_ hints: SchemaPlan.Hints) throws(SQLError) {
@@ -108,14 +140,19 @@ struct TableChange {
             if isFilled { kinds.append(.emptyValues) }
             if new.canChange(source, of: old, into: column) { kinds.append(.convertedValues) }
             if kinds.isEmpty { return }
-            example = isFilled ? new.filling(column, from: source.name) : source.name.written
+            // Where it is a new column for an older release, that one has no value for it either.
+            let isNeeded = isFilled || column.isNotNull && !column.hasDefault
+            example =
+                (isNeeded ? new.filling(column, from: source.name) : nil)
+                ?? (isFilled ? nil : source.name.written)
         } else if column.isNotNull, !column.hasDefault, !isKey {
             kinds.append(.missingValue)
         }
+        let asked = kinds.map { SchemaPlan.Question($0, new.name, column.name, example: example) }
         if let value = hints.value(of: column.name, in: new.name) {
-            values.append((column.name, value))
+            answers.append(Answer(column: column.name, expression: value, questions: asked))
         } else {
-            questions += kinds.map { .init($0, new.name, column.name, example: example) }
+            questions += asked
         }
     }
 

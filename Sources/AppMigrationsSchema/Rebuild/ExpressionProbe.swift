@@ -6,8 +6,10 @@ struct ExpressionReads {
     var columns = Set<SQLName>()
     /// The tables and views that it reads besides, the row's own table among them.
     var tables = Set<SQLName>()
-    /// Whether SQLite could be asked: otherwise it may read any table, and the columns are not known.
+    /// Whether SQLite could be asked: otherwise a function of the app may read any table, the row's own among them.
     var isComplete = true
+    /// The columns without which the expression does not compile, where SQLite could not be asked.
+    var named = Set<SQLName>()
 
     var isOfItsRowAlone: Bool { tables.isEmpty && isComplete }
 
@@ -105,12 +107,27 @@ struct ExpressionProbe {
         _ table: String
     ) throws(SQLError) -> Answer {
         guard let complaint = try db.failure(of: select(names, table)) else {
-            return .reads(ExpressionReads(isComplete: false))
+            return .reads(ExpressionReads(isComplete: false, named: try columns(of: names, on: db, table)))
         }
         guard let error = try db.failure(of: select(expression, table)) else {
             return .text(complaint: complaint.message)
         }
         return .complaint(error)
+    }
+
+    /// The columns without which an expression does not compile.
+    private func columns(of expression: String, on db: some SQLConnection, _ table: String)
+        throws(SQLError) -> Set<SQLName>
+    {
+        let rowID = self.table.isWithoutRowID ? "NULL AS rowid" : "rowid AS rowid"
+        var read: Set<SQLName> = []
+        for column in self.table.columns {
+            let others = self.table.columns.filter { $0.name != column.name }.map(\.name.quoted)
+            let row =
+                "(SELECT \((others + [rowID]).joined(separator: ", ")) FROM main.\(table)) AS \(name.quoted)"
+            if try db.failure(of: "SELECT (\(expression)\n) FROM \(row)") != nil { read.insert(column.name) }
+        }
+        return read
     }
 
     /// The line end closes a comment that the expression may end with.
@@ -140,10 +157,10 @@ struct ExpressionProbe {
     /// The first virtual table that takes its values from one of these columns, with the column.
     ///
     /// A full-text index with the option `content` does. SQLite compiles how it reads them when its rows are asked for.
-    func virtualTable(readingAnyOf columns: Set<SQLName>) throws(SQLError) -> (
+    func virtualTable(readingAnyOf columns: Set<SQLName>, but others: [SQLName] = []) throws(SQLError) -> (
         name: SQLName, column: SQLName
     )? {
-        for virtual in virtualTables {
+        for virtual in virtualTables where !others.contains(virtual) {
             var all = [(table: SQLName, column: SQLName)]()
             _ = try accepts { () throws(SQLError) in
                 all = try db.reads { () throws(SQLError) in

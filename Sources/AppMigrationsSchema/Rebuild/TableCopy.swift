@@ -17,7 +17,8 @@ struct TableCopy {
     let gone: Set<SQLName>
     /// What the expressions read.
     let reads: ExpressionReads
-    let statistics: TableStatistics
+    /// Whether the app uses `ANALYZE`: what it found out about the table goes with the old one.
+    private let isAnalyzed: Bool
 
     struct Filling {
         let column: String
@@ -43,7 +44,7 @@ struct TableCopy {
         new = trial.shape
         gone = trial.gone
         fillings = try rebuild.fillings(old, new)
-        statistics = try TableStatistics(of: old, db)
+        isAnalyzed = objects.contains { $0.name == SQLName("sqlite_stat1") }
 
         var reads = ExpressionReads()
         if !rebuild.values.isEmpty || objects.contains(where: \.isVirtual) {
@@ -80,7 +81,19 @@ struct TableCopy {
         if new.hasAutoincrement { try counter.restore(for: new.name, in: db) }
         for index in indexes { try db.rows(try index.statement().text(in: "main")) }
         for trigger in triggers { try db.rows(try trigger.statement().text(in: trigger.schema)) }
-        try statistics.restore(for: new.name, in: db)
+        if isAnalyzed { try analyze(db) }
+    }
+
+    /// Without it the queries of an app may become slower by far until `ANALYZE` is run again.
+    private func analyze(_ db: some SQLConnection) throws(SQLError) {
+        let limit = try db.number("PRAGMA analysis_limit") ?? 0
+        // The first thousand rows of each index say enough ("PRAGMA analysis_limit").
+        try db.rows("PRAGMA analysis_limit = 1000")
+        do throws(SQLError) { try db.rows("ANALYZE main.\(new.name.quoted)") } catch {
+            try db.rows("PRAGMA analysis_limit = \(limit)")
+            throw error
+        }
+        try db.rows("PRAGMA analysis_limit = \(limit)")
     }
 
     /// Moves the rows into the new table; how many they were.

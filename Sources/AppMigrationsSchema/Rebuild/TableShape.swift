@@ -18,15 +18,6 @@ struct TableShape {
     let hasAutoincrement: Bool
     /// The column that is another name of the rowid ("ROWIDs and the INTEGER PRIMARY KEY").
     let rowIDAlias: SQLName?
-    let indexes: [Index]
-
-    /// What an index holds, to know it again.
-    struct Index {
-        let name: SQLName
-        let origin: String
-        /// A column, its collation and its direction for each part; an expression has no column.
-        let parts: [[SQLValue]]
-    }
 
     /// Reads a table of a schema; `statement` is what made it.
     init(of statement: CreateStatement, in schema: String, _ db: some SQLConnection) throws(SQLError) {
@@ -35,11 +26,11 @@ struct TableShape {
         isStrict = statement.isStrict
         hasAutoincrement = statement.hasAutoincrement
         columns = try Self.columns(of: statement.name, in: schema, db)
-        indexes = try Self.indexes(of: statement.name, in: schema, db)
         // "INTEGER PRIMARY KEY DESC" is none, for reasons of history; an index of its own gives it away.
         let key = columns.filter { $0.isInPrimaryKey }
         let isAlias = key.count == 1 && SQLName(key[0].type) == SQLName("INTEGER") && !isWithoutRowID
-        rowIDAlias = isAlias && !indexes.contains { $0.origin == "pk" } ? key[0].name : nil
+        let hasIndex = try db.rows("PRAGMA \(schema).index_list(\(name.quoted))").contains { $0[3] == "pk" }
+        rowIDAlias = isAlias && !hasIndex ? key[0].name : nil
     }
 
     /// A name that reads and writes the rowid; `nil` where there is none or columns hide all three.
@@ -50,8 +41,6 @@ struct TableShape {
     }
 
     subscript(column: SQLName) -> Column? { columns.first { $0.name == column } }
-
-    func index(_ name: SQLName) -> Index? { indexes.first { $0.name == name } }
 
     private static func columns(
         of table: SQLName,
@@ -80,29 +69,6 @@ struct TableShape {
             columns.append(column)
         }
         return columns
-    }
-
-    private static func indexes(
-        of table: SQLName,
-        in schema: String,
-        _ db: some SQLConnection
-    ) throws(SQLError) -> [Index] {
-        var indexes = [Index]()
-        for row in try db.rows("PRAGMA \(schema).index_list(\(table.quoted))") {
-            guard row.count >= 4, case .text(let text) = row[1], case .text(let origin) = row[3] else {
-                throw SQLError(
-                    .statementFailed,
-                    "PRAGMA index_list(\(table)) gave a row without a name: \(row)"
-                )
-            }
-            let name = SQLName(text)
-            var parts = [[SQLValue]]()
-            for part in try db.rows("PRAGMA \(schema).index_xinfo(\(name.quoted))") where part.last == 1 {
-                parts.append(Array(part.dropFirst(2)))
-            }
-            indexes.append(Index(name: name, origin: origin, parts: parts))
-        }
-        return indexes
     }
 }
 

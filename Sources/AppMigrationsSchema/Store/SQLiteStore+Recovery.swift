@@ -100,8 +100,8 @@ extension SQLiteStore {
         _ recovering: (SetAside) throws -> Void
     ) throws(SQLError) -> StoreInspection {
         try StagingLock.holding(aside.files, wait: busyTimeout, done: { _ in nil }) { () throws(SQLError) in
-            var moved = try aside.setAsideIfDamaged(check, busyTimeout)
-            if moved == nil { moved = try aside.earlierIfNothingIsThere() }
+            var moved = try aside.setAsideIfDamaged(check, busyTimeout, toRecover: true)
+            if moved == nil { moved = try aside.unrecovered() }
             if let moved {
                 do {
                     try recovering(moved)
@@ -111,6 +111,7 @@ extension SQLiteStore {
                 }
                 try makeIfNeeded(aside.files, busyTimeout)
             }
+            try aside.endRecovery()
             return try StoreInspection.of(aside.files, check: check, busyTimeout: busyTimeout)
         }
     }

@@ -16,19 +16,16 @@ struct StoreAside {
         switch found {
         // Unreachable is also a store that another process is renaming.
         case .damaged, .unreachable: return true
-        case .none:
-            if try earlier() != nil { return true }
-            return try hasLeftovers()
-        case .usable: return try hasLeftovers()
+        case .none, .usable: return try hasLeftovers()
         case .newer, .busy: return false
         }
     }
 
-    /// Whether a copy is there, or the lock of a process that is making one or died.
+    /// Whether a copy is there, a recovery that has not ended, or the lock of a process that is at it or died.
     func hasLeftovers() throws(SQLError) -> Bool {
         try SQLError.ofFile(files.copy, "A left-over copy could not be looked for") {
             () throws(SystemCallError) in
-            for path in [files.copy, files.newBackup, files.lock]
+            for path in [files.copy, files.newBackup, files.recovery, files.lock]
             where try Platform.status(ofFile: path) != nil {
                 return true
             }
@@ -41,13 +38,15 @@ struct StoreAside {
     /// - Returns: What was set aside, `nil` where nothing is damaged.
     func setAsideIfDamaged(
         _ check: SQLiteStore.Check,
-        _ busyTimeout: Duration
+        _ busyTimeout: Duration,
+        toRecover: Bool = false
     ) throws(SQLError) -> SQLiteStore.SetAside? {
         switch try StoreInspection.of(files, check: check, busyTimeout: busyTimeout) {
         case .none, .usable: return nil
         case .newer(let error), .busy(let error), .unreachable(let error): throw error
         case .damaged(let error):
             let isThere = try size() != nil
+            if toRecover { try beginRecovery() }
             let path = try moveAside()
             // A start died after it had renamed the store, and before it renamed what lay beside it.
             if !isThere, let earlier = try earlier(isWhole: true) { return earlier }
@@ -84,9 +83,32 @@ struct StoreAside {
     /// Whether there is a store with a byte.
     var isThere: Bool { get throws(SQLError) { try (size() ?? 0) > 0 } }
 
-    /// The last store that an earlier start set aside, where none has taken its place.
-    func earlierIfNothingIsThere() throws(SQLError) -> SQLiteStore.SetAside? {
-        try isThere ? nil : earlier()
+    /// The store that an earlier start set aside and died before another one took its place.
+    func unrecovered() throws(SQLError) -> SQLiteStore.SetAside? {
+        if try isThere { return nil }
+        return try isRecovering() ? earlier() : nil
+    }
+
+    private func isRecovering() throws(SQLError) -> Bool {
+        try SQLError.ofFile(files.recovery, "The mark of a recovery could not be looked for") {
+            () throws(SystemCallError) in try Platform.isThere(files.recovery)
+        }
+    }
+
+    private func beginRecovery() throws(SQLError) {
+        if try isRecovering() { return }
+        try SQLError.ofFile(files.recovery, "The mark of a recovery could not be made") {
+            () throws(SystemCallError) in
+            try Platform.makeFile(files.recovery, like: nil)
+            try Platform.synchronizeFolder(of: files.store)
+        }
+    }
+
+    /// Notes that the store is no longer to be recovered from what was set aside: it may be removed one day, and begun anew.
+    func endRecovery() throws(SQLError) {
+        try SQLError.ofFile(files.recovery, "The mark of a recovery could not be removed") {
+            () throws(SystemCallError) in try Platform.removeIfThere(files.recovery)
+        }
     }
 
     /// The bytes of the store, `nil` where it is not there.

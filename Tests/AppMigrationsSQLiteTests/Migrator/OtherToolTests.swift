@@ -4,73 +4,41 @@ import Testing
 
 /// The tables of other tools, each with the columns that it makes.
 @Suite(.temporaryDirectory) struct OtherToolTests {
-    static let tools = [
-        ("version BIGINT PRIMARY KEY, dirty BOOLEAN NOT NULL", "golang-migrate's: it has a column dirty"),
-        ("version BIGINT PRIMARY KEY, inserted_at TEXT", "Ecto's: it has a column inserted_at"),
-        (
-            "installed_rank INT NOT NULL, version TEXT, description TEXT, type TEXT, script TEXT, checksum INT,"
-                + " installed_by TEXT, installed_on TEXT, execution_time INT, success BOOLEAN",
-            "Flyway's: it has a column installed_rank"
-        ),
-        (
-            "version TEXT PRIMARY KEY, executed_at TEXT, execution_time INT",
-            "Doctrine's: it has a column executed_at"
-        ),
-        (
-            "version BIGINT PRIMARY KEY, description TEXT, installed_on TEXT, success BOOLEAN, checksum BLOB,"
-                + " execution_time BIGINT",
-            "sqlx's: it has a column execution_time"
-        ),
-        (
-            "version INT PRIMARY KEY, name TEXT, applied_on TEXT, checksum TEXT",
-            "refinery's: it has a column applied_on"
-        ),
-        ("version_num VARCHAR(32) NOT NULL", "Alembic's: it has a column version_num"),
-        (
-            "id INTEGER PRIMARY KEY, version_id BIGINT NOT NULL, is_applied BOOLEAN NOT NULL, tstamp TEXT",
-            "goose's: it has a column version_id"
-        ),
-        (
-            "ID TEXT, AUTHOR TEXT, FILENAME TEXT, DATEEXECUTED TEXT, ORDEREXECUTED INT, EXECTYPE TEXT, MD5SUM TEXT",
-            "Liquibase's: it has a column orderexecuted"
-        ),
-        (
-            "id TEXT, checksum TEXT, finished_at TEXT, migration_name TEXT, logs TEXT, rolled_back_at TEXT,"
-                + " started_at TEXT, applied_steps_count INT",
-            "Prisma's: it has a column applied_steps_count"
-        ),
-        (
-            "\"MigrationId\" TEXT PRIMARY KEY, \"ProductVersion\" TEXT",
-            "Entity Framework's: it has a column migrationid"
-        ),
-        ("id INT, name TEXT, batch INT, migration_time TEXT", "Knex's: it has a column migration_time"),
-        ("id INT, migration TEXT, batch INT", "Laravel's: it has a column batch"),
-        (
-            "id TEXT, name TEXT, batch INT, created_at TEXT, updated_at TEXT",
-            "Fluent's: it has a column batch"
-        ),
-        ("\"order\" INT, name TEXT, \"group\" TEXT", "Hummingbird's: it has a column order"),
-        ("id INT, app TEXT, name TEXT, applied TEXT", "Django's: it has a column app"),
-        ("version VARCHAR(50) PRIMARY KEY, run_on TIMESTAMP", "Diesel's: it has a column run_on"),
-        ("id INT, name TEXT, run_on TIMESTAMP", "node-pg-migrate's: it has a column run_on"),
-        ("identifier TEXT NOT NULL PRIMARY KEY", "GRDB's: it has a column identifier"),
-    ]
+    static let tools = """
+        golang-migrate's|dirty|version BIGINT PRIMARY KEY, dirty BOOLEAN NOT NULL
+        Ecto's|inserted_at|version BIGINT PRIMARY KEY, inserted_at TEXT
+        Flyway's|installed_rank|installed_rank INT NOT NULL, version TEXT, checksum INT, installed_on TEXT, execution_time INT
+        Doctrine's|executed_at|version TEXT PRIMARY KEY, executed_at TEXT, execution_time INT
+        sqlx's|execution_time|version BIGINT PRIMARY KEY, installed_on TEXT, success BOOLEAN, checksum BLOB, execution_time BIGINT
+        refinery's|applied_on|version INT PRIMARY KEY, name TEXT, applied_on TEXT, checksum TEXT
+        Alembic's|version_num|version_num VARCHAR(32) NOT NULL
+        goose's|version_id|id INTEGER PRIMARY KEY, version_id BIGINT NOT NULL, is_applied BOOLEAN NOT NULL, tstamp TEXT
+        Liquibase's|orderexecuted|ID TEXT, AUTHOR TEXT, FILENAME TEXT, DATEEXECUTED TEXT, ORDEREXECUTED INT, EXECTYPE TEXT, MD5SUM TEXT
+        Prisma's|applied_steps_count|id TEXT, checksum TEXT, migration_name TEXT, started_at TEXT, applied_steps_count INT
+        Entity Framework's|migrationid|"MigrationId" TEXT PRIMARY KEY, "ProductVersion" TEXT
+        Knex's|migration_time|id INT, name TEXT, batch INT, migration_time TEXT
+        Laravel's|batch|id INT, migration TEXT, batch INT
+        Fluent's|batch|id TEXT, name TEXT, batch INT, created_at TEXT, updated_at TEXT
+        Hummingbird's|order|"order" INT, name TEXT, "group" TEXT
+        Django's|app|id INT, app TEXT, name TEXT, applied TEXT
+        Diesel's|run_on|version VARCHAR(50) PRIMARY KEY, run_on TIMESTAMP
+        node-pg-migrate's|run_on|id INT, name TEXT, run_on TIMESTAMP
+        GRDB's|identifier|identifier TEXT NOT NULL PRIMARY KEY
+        """.split(separator: "\n").map { line in
+            let parts = line.split(separator: "|").map(String.init)
+            return (parts[2], "\(parts[0]): it has a column \(parts[1])")
+        }
 
     static let ledgers =
         tools + [
             (
                 "manager TEXT NOT NULL, version TEXT NOT NULL",
                 "that of whenMigrating(toVersion:in:): it has a column manager"
-            ),
-            (
-                "version varchar NOT NULL PRIMARY KEY",
-                "that of Rails or dbmate: it has versions of texts, and no other column"
-            ),
-            (
-                "\"Version\" Text",
-                "that of Rails or dbmate: it has versions of texts, and no other column"
-            ),
+            )
         ]
+        + ["version varchar NOT NULL PRIMARY KEY", "\"Version\" Text"].map {
+            ($0, "that of Rails or dbmate: it has versions of texts, and no other column")
+        }
 
     @Test(arguments: ledgers)
     func `the ledger of another tool is refused by its columns`(columns: String, owner: String) async throws {

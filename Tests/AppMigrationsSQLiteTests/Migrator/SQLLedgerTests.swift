@@ -26,6 +26,15 @@ import Testing
         #expect(try tables(in: db).sorted() == ["note", "tag", "song", "list", ledger].sorted())
     }
 
+    @Test func `a closure doesn't hide that a ledger is another migrator's`() throws {
+        let db = try memory()
+        let closure = Migration(version: 1) { _ in }
+        try Migrator([closure, Migration(version: 2, sql: notes[0])]).migrate(db)
+        let other = try Migrator([closure, Migration(version: 2, sql: songs[0])])
+        #expect(try sqlError { try other.migrate(db) }.code == .foreignLedger)
+        #expect(try Migrator([closure, Migration(version: 2) { _ in }]).status(db).changed == [2])
+    }
+
     @Test func `numbers that begin elsewhere share a ledger`() throws {
         let migrations = SQLMigration<SQLiteConnection>.numbered(notes)
         let db = try memory()

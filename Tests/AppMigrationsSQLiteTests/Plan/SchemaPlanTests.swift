@@ -86,21 +86,6 @@ import Testing
         #expect(error.description == "\(message). Nothing was changed. Correct the hints.")
     }
 
-    @Test(
-        arguments: [
-            (
-                "CREATE TABLE t(a); CREATE TRIGGER r AFTER INSERT ON t BEGIN SELECT 1; SELECT 2; END; CREATE VIEW v AS SELECT 1",
-                3
-            ),
-            ("CREATE TABLE t(a);;\n-- end", 1), ("", 0),
-            ("CREATE TABLE t(a); INSERT INTO t VALUES (1)", nil), ("CREATE TEMP TABLE t(a)", nil),
-            ("CREATE TABLE temp.t(a)", nil), ("PRAGMA user_version = 1", nil),
-        ]
-    )
-    func `a target of nothing but CREATE statements is read without running it`(script: String, count: Int?) {
-        #expect(SchemaSnapshot(reading: script)?.objects.count == count)
-    }
-
     @Test(arguments: [
         (
             "CREATE TABLE t(a); INSERT INTO t VALUES (1)",

@@ -188,7 +188,7 @@ import Testing
         #expect(try SchemaPlan(from: db, to: target, hints: hints).steps.isEmpty)
 
         var circle = hints
-        circle.values["a"]?["zip"] = "(SELECT n FROM b)"
+        circle.values["a"]?["zip"] = "zip + (SELECT n FROM b)"
         let error = try sqlError { try SchemaPlan(from: database(script), to: target, hints: circle) }
         #expect(
             error.description

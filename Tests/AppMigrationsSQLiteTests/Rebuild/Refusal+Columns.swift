@@ -89,55 +89,48 @@ extension Refusal {
         ),
     ]
 
-    static let ofRows = [
-        Refusal(
-            createTable: "CREATE TABLE t(a, b UNIQUE)",
-            values: ["b": "7"],
-            reason:
-                "UNIQUE constraint failed: t.b. The table and its rows are as they were (SQLite error 2067). Statement: INSERT OR ABORT"
-        ),
-        Refusal(
-            createTable: "CREATE TABLE t(a, b CHECK (b < 3))",
-            reason: "CHECK constraint failed: b < 3. The table and its rows are as they were"
-        ),
-        Refusal(
-            before: "CREATE TABLE t(a, b); INSERT INTO t VALUES ('x', 1)",
-            createTable: "CREATE TABLE t(a INTEGER, b) STRICT",
-            reason: "missing datatype for t.b. The table and"
-        ),
-        Refusal(
-            before: "CREATE TABLE t(a, b); INSERT INTO t VALUES ('x', 1)",
-            createTable: "CREATE TABLE t(a INTEGER, b INT) STRICT",
-            values: ["a": "a", "b": "b"],
-            reason: "cannot store TEXT value in INTEGER column t.a. The table"
-        ),
-        Refusal(
-            createTable: "CREATE TABLE t(a NOT NULL ON CONFLICT IGNORE, b)",
-            values: ["a": "a"],
-            reason: "NOT NULL constraint failed: t.a. The table and its rows are as they were"
-        ),
-        Refusal(
-            createTable: "CREATE TABLE t(a, b UNIQUE ON CONFLICT IGNORE)",
-            values: ["b": "7"],
-            reason: "UNIQUE constraint failed: t.b. The table and its rows are as they were"
-        ),
-        Refusal(
-            createTable: "CREATE TABLE t(a, b UNIQUE ON CONFLICT REPLACE)",
-            values: ["b": "7"],
-            reason: "UNIQUE constraint failed: t.b. The table and its rows are as they were"
-        ),
-        Refusal(
-            createTable: "CREATE TABLE t(a, b UNIQUE ON CONFLICT ROLLBACK)",
-            values: ["b": "7"],
-            reason: "UNIQUE constraint failed: t.b. The table and its rows are as they were"
-        ),
-        Refusal(
-            before: """
-                CREATE TABLE t(a CHECK (t.a > 0), b); INSERT INTO t VALUES (1, 2), (2, 2); CREATE INDEX i ON t(a);
-                CREATE TRIGGER r AFTER INSERT ON t BEGIN SELECT 1; END
-                """,
-            createTable: "CREATE TABLE t(a, b UNIQUE)",
-            reason: "UNIQUE constraint failed: t.b. The table and its rows are as they were"
-        ),
-    ]
+    static let ofRows =
+        [
+            Refusal(
+                createTable: "CREATE TABLE t(a, b UNIQUE)",
+                values: ["b": "7"],
+                reason:
+                    "UNIQUE constraint failed: t.b. The table and its rows are as they were (SQLite error 2067). Statement: INSERT OR ABORT"
+            ),
+            Refusal(
+                createTable: "CREATE TABLE t(a, b CHECK (b < 3))",
+                reason: "CHECK constraint failed: b < 3. The table and its rows are as they were"
+            ),
+            Refusal(
+                before: "CREATE TABLE t(a, b); INSERT INTO t VALUES ('x', 1)",
+                createTable: "CREATE TABLE t(a INTEGER, b) STRICT",
+                reason: "missing datatype for t.b. The table and"
+            ),
+            Refusal(
+                before: "CREATE TABLE t(a, b); INSERT INTO t VALUES ('x', 1)",
+                createTable: "CREATE TABLE t(a INTEGER, b INT) STRICT",
+                values: ["a": "a", "b": "b"],
+                reason: "cannot store TEXT value in INTEGER column t.a. The table"
+            ),
+            Refusal(
+                createTable: "CREATE TABLE t(a NOT NULL ON CONFLICT IGNORE, b)",
+                values: ["a": "a"],
+                reason: "NOT NULL constraint failed: t.a. The table and its rows are as they were"
+            ),
+            Refusal(
+                before: """
+                    CREATE TABLE t(a CHECK (t.a > 0), b); INSERT INTO t VALUES (1, 2), (2, 2); CREATE INDEX i ON t(a);
+                    CREATE TRIGGER r AFTER INSERT ON t BEGIN SELECT 1; END
+                    """,
+                createTable: "CREATE TABLE t(a, b UNIQUE)",
+                reason: "UNIQUE constraint failed: t.b. The table and its rows are as they were"
+            ),
+        ]
+        + ["IGNORE", "REPLACE", "ROLLBACK"].map { rule in
+            Refusal(
+                createTable: "CREATE TABLE t(a, b UNIQUE ON CONFLICT \(rule))",
+                values: ["b": "7"],
+                reason: "UNIQUE constraint failed: t.b. The table and its rows are as they were"
+            )
+        }
 }

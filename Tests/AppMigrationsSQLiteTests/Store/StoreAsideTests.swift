@@ -119,6 +119,17 @@ import Testing
         #expect(try contents(of: folder).count == 2)
     }
 
+    @Test func `a store that the app removes later is made anew, and not recovered again`() throws {
+        let store = SQLiteStore(path: folder + "/store")
+        try Wreck.makeStore(store.path + ".bak")
+        try write("damage", to: store.path)
+        try store.open { try FileManager.default.copyItem(atPath: store.path + ".bak", toPath: $0.storePath) }
+            .close()
+        try FileManager.default.removeItem(atPath: store.path)
+        let db = try store.open { _ in Issue.record("recovered again") }
+        #expect(try db.query("SELECT count(*) FROM sqlite_master") == [[0]])
+    }
+
     @Test func `what recovering puts there has to be sound`() throws {
         let store = SQLiteStore(path: folder + "/store")
         try write("damage", to: store.path)

@@ -96,6 +96,7 @@ import Testing
         let link = Place("a link", "link", file: "inner/store", links: ["link": "inner/store"])
         try Self.at(link, in: NSTemporaryDirectory()) { store, file in
             try write("damage", to: file + "-corrupt-20260102T030405Z")
+            try write("", to: file + ".recovering")
             var paths = [String]()
             try store.open { paths.append($0.path) }.close()
             #expect(paths == [file + "-corrupt-20260102T030405Z"])

@@ -56,14 +56,6 @@ let package = Package(
             swiftSettings: settings
         ),
         .executableTarget(
-            name: "peers",
-            dependencies: [
-                migrations, "CMeasure", "Measuring", grdb,
-                .product(name: "GRDBSQLite", package: "GRDB.swift"),
-            ],
-            swiftSettings: settings
-        ),
-        .executableTarget(
             name: "row-ratios",
             dependencies: ["CMeasure", "Measuring", sqlite, grdb],
             swiftSettings: settings

@@ -70,9 +70,8 @@ final class MigrationAttempt {
     ) throws(MigrationError) -> Duration? {
         guard let files else { return nil }
         do {
-            let waited = Platform.awake - listed
             let pause = try files.pauseForOthers(
-                waited: waited,
+                waited: Platform.awake - listed,
                 timeout: timeout,
                 isAsynchronous: isAsynchronous
             )

@@ -54,10 +54,15 @@ typedef void (*sqlite3_destructor_type)(void *);
 #define SQLITE_OPEN_FULLMUTEX 0x00010000
 
 #define SQLITE_DENY 1
+#define SQLITE_CREATE_INDEX 1
+#define SQLITE_DELETE 9
+#define SQLITE_DROP_INDEX 10
 #define SQLITE_DROP_TABLE 11
+#define SQLITE_INSERT 18
 #define SQLITE_PRAGMA 19
 #define SQLITE_READ 20
 #define SQLITE_TRANSACTION 22
+#define SQLITE_UPDATE 23
 #define SQLITE_ATTACH 24
 #define SQLITE_DETACH 25
 #define SQLITE_SAVEPOINT 32

@@ -60,11 +60,9 @@ struct PostgresSession: SQLSession {
 
     func waiting(_ time: Duration, _ body: @escaping () -> SQLWork) -> SQLWork { body() }
 
-    func withoutForeignKeys(_ body: @escaping (_ checks: Bool) -> SQLWork) -> SQLWork {
-        body(false)
+    func withoutForeignKeys(_ body: @escaping (_ checking: @escaping SQLWork.Around) -> SQLWork) -> SQLWork {
+        body { $0() }
     }
-
-    func checkingReferences(_ body: @escaping () -> SQLWork) -> SQLWork { body() }
 
     /// The log is one for all, and a durable commit writes it up to itself: the transaction alone says what it needs.
     func lasting(durably: Bool, _ body: @escaping () -> SQLWork) -> SQLWork { body() }

@@ -62,11 +62,8 @@ package protocol SQLSession {
 
     /// Runs `body`, which begins a transaction, with foreign keys off.
     ///
-    /// `body` is told whether they were on, and what it leaves is to be checked.
-    func withoutForeignKeys(_ body: @escaping (_ checks: Bool) -> SQLWork) -> SQLWork
-
-    /// Runs `body`, and refuses rows that refer to none and did not before.
-    func checkingReferences(_ body: @escaping () -> SQLWork) -> SQLWork
+    /// Where they were on, each work that is run by `checking` leaves no row that refers to none and did not before it.
+    func withoutForeignKeys(_ body: @escaping (_ checking: @escaping SQLWork.Around) -> SQLWork) -> SQLWork
 
     /// Runs `body`, which begins a transaction, with commits that last when the power fails: at once where they are to be
     /// durable, else as soon as a durable one follows.

@@ -39,6 +39,7 @@ package enum SQLContinuation {
 extension SQLWork {
     package typealias AfterRows = (SQLRows) throws(SQLError) -> SQLWork
     package typealias AfterError = (SQLError) throws(SQLError) -> SQLWork
+    package typealias Around = (_ body: @escaping () -> SQLWork) -> SQLWork
 
     /// Goes on with one of two, by how this ends.
     @inline(never)

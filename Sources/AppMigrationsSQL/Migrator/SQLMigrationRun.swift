@@ -43,8 +43,8 @@ final class SQLMigrationRun {
     private(set) var report = SQLMigrationReport()
     private(set) var pending = [Pending]()
     let ledger: SQLLedger
-    /// Whether foreign keys were on and are checked after each migration.
-    private var checksReferences = false
+    /// Checks foreign keys after each migration, where they were on.
+    private var checking: SQLWork.Around = { $0() }
     /// How many of the pending ones another process ran.
     private var appliedByOthers = 0
 
@@ -136,8 +136,8 @@ final class SQLMigrationRun {
         if insideTransaction {
             return session.join(lock).then { self.ledger.read() }.then { self.runInside() }
         }
-        return session.withoutForeignKeys { checks in
-            self.checksReferences = checks
+        return session.withoutForeignKeys { checking in
+            self.checking = checking
             return self.ledger.read().then { self.steps.isOneTransaction ? self.runAll() : self.runEach() }
         }
     }
@@ -181,11 +181,10 @@ final class SQLMigrationRun {
     }
 
     private func run(_ next: Pending) -> SQLWork {
-        let work = { () -> SQLWork in
+        checking {
             if let script = next.script { return self.session.run(script: script) }
             return self.session.behindSavepoint { self.calling(.closure(next.place)) }
         }
-        return checksReferences ? session.checkingReferences(work) : work()
     }
 
     private func tellOf(_ step: SQLStep) -> SQLWork {

@@ -6,12 +6,12 @@ extension AppMigrationsTable {
     /// One of the caller's is refused: when it is rolled back, a record outside of the database would stay.
     func alone(
         lockTimeout: Duration,
-        _ body: @escaping (_ checksReferences: Bool) -> SQLWork
+        _ body: @escaping (_ checking: @escaping SQLWork.Around) -> SQLWork
     ) -> SQLWork {
         session.waiting(lockTimeout) {
-            self.session.withoutForeignKeys { checks in
+            self.session.withoutForeignKeys { checking in
                 self.session.lasting(durably: true) {
-                    self.session.transaction(SQLLockWait(lockTimeout), durably: true) { body(checks) }
+                    self.session.transaction(SQLLockWait(lockTimeout), durably: true) { body(checking) }
                 }
             }
         }

@@ -3,15 +3,14 @@ internal import AppMigrations
 extension AppMigrationsTable {
     /// Calls the caller's closure in a transaction that also writes its row, unless the row is there already.
     func runOnce(_ version: AppVersion, lockTimeout: Duration) -> SQLWork {
-        alone(lockTimeout: lockTimeout) { checks in
+        alone(lockTimeout: lockTimeout) { checking in
             self.createIfNeeded().then { self.look(for: version) }.then { () throws(SQLError) in
                 switch self.place {
                 case .done: return .nothing
                 case .begun(let cursor): throw SQLError.begunInBatches(version, cursor)
                 case .new: break
                 }
-                let work = { self.session.inOneTransaction { .call } }
-                return (checks ? self.session.checkingReferences(work) : work())
+                return checking { self.session.inOneTransaction { .call } }
                     .then { self.add(version) }
                     .noting { self.hasRun = true }
             }

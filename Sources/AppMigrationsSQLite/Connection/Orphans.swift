@@ -1,4 +1,4 @@
-package import AppMigrationsSQL
+internal import AppMigrationsSQL
 
 /// The rows that refer to none, and the tables at that moment.
 package struct Orphans {
@@ -11,49 +11,41 @@ package struct Orphans {
     }
 
     /// What tells a table that only changed its rows from one that was altered or made again.
-    private struct Table {
-        let name: String
+    private struct Table: Equatable {
         let rootPage: SQLValue
         let sql: SQLValue
     }
 
-    /// By the names of their tables, in lower case.
-    private var rows = [String: [Row]]()
-    private var tables = [String: Table]()
+    private var rows = [SQLName: [Row]]()
+    private var tables = [SQLName: Table]()
+    /// The tables that each one refers to.
+    private var parents = [SQLName: Set<SQLName>]()
+    /// What SQLite says of tables whose references it can't check.
+    private var complaints = [SQLName: SQLError]()
 
     /// None.
     package init() {}
 
-    /// The rows of a database that refer to none, and its tables.
-    package static func finding(
-        _ next: @escaping (Orphans) throws(SQLError) -> SQLWork
-    ) -> SQLWork {
-        // The text is compared and not read, and may hold bytes that are no UTF-8.
-        SQLWork.statement("SELECT name, rootpage, CAST(sql AS BLOB) FROM sqlite_master WHERE type = 'table'")
-            .then { tables in
-                SQLWork.statement("PRAGMA foreign_key_check").then { (violations: SQLRows) throws(SQLError) in
-                    try next(Orphans(tables, violations))
-                }
-            }
-    }
-
-    /// The same, on a connection that blocks.
-    package static func found(on db: any SQLConnection) throws(SQLError) -> Orphans {
-        var orphans = Orphans()
-        try finding {
-            orphans = $0
-            return .nothing
-        }.run(on: db)
-        return orphans
-    }
-
-    private init(_ tableRows: [[SQLValue]], _ violations: [[SQLValue]]) throws(SQLError) {
+    /// Takes over which tables there are now, and gives the names of those that came, went or changed.
+    mutating func replaceTables(_ tableRows: [[SQLValue]]) throws(SQLError) -> Set<SQLName> {
+        var now = [SQLName: Table]()
         for row in tableRows {
             guard row.count == 3, case .text(let name) = row[0] else {
                 throw SQLError(.statementFailed, "sqlite_master has a table without a name: \(row)")
             }
-            tables[name.lowercased()] = Table(name: name, rootPage: row[1], sql: row[2])
+            now[SQLName(name)] = Table(rootPage: row[1], sql: row[2])
         }
+        let changed = Set(now.keys).union(tables.keys).filter { now[$0] != tables[$0] }
+        for name in changed where now[name] == nil {
+            (rows[name], parents[name], complaints[name]) = (nil, nil, nil)
+        }
+        tables = now
+        return changed
+    }
+
+    /// Takes over the rows of `PRAGMA foreign_key_check`, for one table or for all.
+    mutating func note(_ violations: [[SQLValue]], of name: SQLName? = nil) throws(SQLError) {
+        if let name { (rows[name], complaints[name]) = (nil, nil) }
         for row in violations {
             guard row.count >= 4, case .text(let table) = row[0], case .text(let parent) = row[2] else {
                 throw SQLError(
@@ -61,33 +53,72 @@ package struct Orphans {
                     "PRAGMA foreign_key_check gave a row without a table: \(row)"
                 )
             }
-            rows[table.lowercased(), default: []].append(
-                Row(rowID: row[1], parent: parent, reference: row[3])
-            )
+            rows[SQLName(table), default: []].append(Row(rowID: row[1], parent: parent, reference: row[3]))
         }
     }
 
-    /// What a person needs to find the rows that `before` did not have; `nil` when there is none.
+    mutating func note(_ complaint: SQLError, of name: SQLName) {
+        (rows[name], complaints[name]) = (nil, complaint)
+    }
+
+    /// Takes over pairs of a table and one that it refers to, for one table or for all.
+    mutating func note(parents pairs: [[SQLValue]], of name: SQLName? = nil) throws(SQLError) {
+        if let name { parents[name] = nil }
+        for pair in pairs {
+            guard pair.count == 2, case .text(let child) = pair[0], case .text(let parent) = pair[1] else {
+                throw SQLError(
+                    .statementFailed,
+                    "PRAGMA foreign_key_list gave a row without a table: \(pair)"
+                )
+            }
+            parents[SQLName(child), default: []].insert(SQLName(parent))
+        }
+    }
+
+    /// Those of the tables that are there.
+    func present(_ names: Set<SQLName>) -> [SQLName] { names.filter { tables[$0] != nil } }
+
+    /// The tables that refer to others and were changed, or refer to changed ones; all that refer to others for `nil`.
+    func children(of changed: Set<SQLName>?) -> [SQLName] {
+        parents.filter { child, parents in
+            changed.map { $0.contains(child) || !parents.isDisjoint(with: $0) } ?? true
+        }.map(\.key)
+    }
+
+    /// What `before` did not have; `nil` when there is nothing.
     ///
     /// A row is known by its table, its row id and the reference that leads nowhere. Where a table was made again, its
     /// rows may have other ids, and are counted. A table that is gone may have got another name: its old orphans are
-    /// allowed in tables that are new.
-    package func excess(over before: Orphans) -> String? {
+    /// allowed in tables that are new. What could not be checked before may have been anything.
+    package func excess(over before: Orphans) -> SQLError? {
+        if complaints.count > before.complaints.count,
+            let new = complaints.first(where: { before.complaints[$0.key] == nil })
+        {
+            return new.value
+        }
+        return rows(over: before).map {
+            SQLError(.foreignKeyViolation, "It leaves rows that refer to none: \($0)")
+        }
+    }
+
+    private func rows(over before: Orphans) -> String? {
         var moved = before.rows.reduce(0) { tables[$1.key] != nil ? $0 : $0 + $1.value.count }
-        for (key, now) in rows.sorted(by: { $0.key < $1.key }) {
-            let old = before.rows[key] ?? []
-            guard let table = tables[key], let former = before.tables[key] else {
-                if now.count > moved { return shown(now, of: key) }
+        let isUnknown = before.complaints.contains { tables[$0.key] == nil }
+        for (name, now) in rows.sorted(by: { $0.key.text < $1.key.text }) where before.complaints[name] == nil
+        {
+            let old = before.rows[name] ?? []
+            guard let table = tables[name], let former = before.tables[name] else {
+                if now.count > moved, !isUnknown { return shown(now, of: name) }
                 moved -= now.count
                 continue
             }
             if table.rootPage != former.rootPage {
-                if now.count > old.count { return shown(now, of: key) }
+                if now.count > old.count { return shown(now, of: name) }
                 continue
             }
             // A renamed parent changes what the table says of it.
             let added = Self.rows(of: now, notIn: old, countingParents: table.sql == former.sql)
-            if !added.isEmpty { return shown(added, of: key) }
+            if !added.isEmpty { return shown(added, of: name) }
         }
         return nil
     }
@@ -107,9 +138,8 @@ package struct Orphans {
     }
 
     /// The first ones, as a person would look them up.
-    private func shown(_ rows: [Row], of key: String) -> String {
-        let table = tables[key]?.name ?? key
-        return rows.prefix(3).map { row in
+    private func shown(_ rows: [Row], of table: SQLName) -> String {
+        rows.prefix(3).map { row in
             if case .integer(let rowID) = row.rowID {
                 "\(table) (rowid \(rowID)) refers to no row of \(row.parent ?? "")"
             } else {

@@ -1,41 +1,89 @@
+internal import AppMigrations
 internal import AppMigrationsSQL
 internal import CAppMigrationsSQLite
 
+/// What SQLite's authorizer is asked for: whether a statement of a script is refused, and which tables are written.
+///
+/// A connection has one authorizer. A borrowed one keeps that of its owner: there is no way to ask for it and set it again, and
+/// GRDB, for one, does not work without its own.
+final class StatementWatch {
+    fileprivate let refusals: ScriptRefusals?
+    fileprivate let writes: WrittenTables?
+
+    init(_ refusals: ScriptRefusals?, _ writes: WrittenTables?) {
+        self.refusals = refusals
+        self.writes = writes
+    }
+
+    /// SQLite calls for every column, too, so that texts are made for what matters only.
+    fileprivate func allows(
+        _ code: Int32,
+        _ first: UnsafePointer<CChar>?,
+        _ second: UnsafePointer<CChar>?
+    ) -> Bool {
+        switch code {
+        case SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE: writes?.note(first)
+        // Its table may be one to which others refer by the index.
+        case SQLITE_CREATE_INDEX, SQLITE_DROP_INDEX: writes?.note(second)
+        default:
+            // What runs while a statement does is SQLite's own, such as the savepoint of a full-text index.
+            guard let refusals, refusals.isCompiling,
+                let action = ScriptRefusals.Action(code: code, first, second)
+            else { return true }
+            return refusals.allows(action)
+        }
+        return true
+    }
+}
+
+/// The tables to which statements were compiled that write, those of triggers among them.
+final class WrittenTables {
+    private(set) var names: Set<SQLName> = []
+
+    fileprivate func note(_ name: UnsafePointer<CChar>?) {
+        if let name { names.insert(SQLName(String(cString: name))) }
+    }
+}
+
 extension SQLiteConnection {
+    /// Sets what the authorizer is asked for, and gives what it was asked for before.
+    func exchangeWatch(_ watch: StatementWatch?) -> StatementWatch? {
+        state.withLock { state in
+            defer { state.watch = watch }
+            if state.isClosed { return state.watch }
+            guard let watch else {
+                sqlite3_set_authorizer(handle, nil, nil)
+                return state.watch
+            }
+            sqlite3_set_authorizer(
+                handle,
+                { watch, code, first, second, _, _ in
+                    guard let watch else { return SQLITE_DENY }
+                    let isAllowed = Unmanaged<StatementWatch>.fromOpaque(watch).takeUnretainedValue()
+                        .allows(code, first, second)
+                    return isAllowed ? SQLITE_OK : SQLITE_DENY
+                },
+                Unmanaged.passUnretained(watch).toOpaque()
+            )
+            return state.watch
+        }
+    }
+
     /// Refuses, while `body` compiles statements, what a script in a transaction may not do.
     ///
-    /// A borrowed connection keeps the authorizer of its owner: there is no way to ask for it and set it
-    /// again, and GRDB, for one, does not work without its own. What SQLite compiled is judged by its first
-    /// words then.
+    /// What a borrowed connection compiled is judged by its first words.
     func withRefusals(_ body: (ScriptRefusals) throws(SQLError) -> Void) throws(SQLError) {
         let refusals = ScriptRefusals()
         if isBorrowed { return try body(refusals) }
-        sqlite3_set_authorizer(
-            handle,
-            { refusals, action, first, second, _, _ in
-                guard let refusals else { return SQLITE_DENY }
-                guard let action = ScriptRefusals.Action(code: action, first, second) else {
-                    return SQLITE_OK
-                }
-                let isAllowed = Unmanaged<ScriptRefusals>.fromOpaque(refusals).takeUnretainedValue().allows(
-                    action
-                )
-                return isAllowed ? SQLITE_OK : SQLITE_DENY
-            },
-            Unmanaged.passUnretained(refusals).toOpaque()
-        )
-        defer {
-            sqlite3_set_authorizer(handle, nil, nil)
-            withExtendedLifetime(refusals) {}
-        }
+        let writes = state.withLock { $0.watch?.writes }
+        let former = exchangeWatch(StatementWatch(refusals, writes))
+        defer { _ = exchangeWatch(former) }
         try body(refusals)
     }
 }
 
 extension ScriptRefusals.Action {
     /// What SQLite calls its authorizer with ("Authorizer Action Codes").
-    ///
-    /// It calls for every column, too, so that texts are made for what matters only.
     fileprivate init?(code: Int32, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?) {
         let text = { first.map { String(cString: $0) } }
         switch code {

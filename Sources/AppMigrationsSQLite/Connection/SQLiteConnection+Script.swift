@@ -68,6 +68,8 @@ extension SQLiteConnection {
         _ refusals: ScriptRefusals?
     ) throws(SQLError) -> (statement: Statement?, end: Int) {
         let prepared: (statement: Statement?, end: Int)
+        refusals?.isCompiling = true
+        defer { refusals?.isCompiling = false }
         do {
             prepared = try prepare(script, from: start)
         } catch {

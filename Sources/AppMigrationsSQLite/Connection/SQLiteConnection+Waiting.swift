@@ -34,6 +34,34 @@ extension SQLiteConnection {
         return 1
     }
 
+    /// Does what `PRAGMA busy_timeout` asks for, as a session writes it that meets this connection behind a type of the app's;
+    /// `nil` for any other statement.
+    ///
+    /// SQLite would put its own wait, which no cancellation ends, in the place of this one.
+    func busyTimeout(bySQL sql: String) throws(SQLError) -> [[SQLValue]]? {
+        let pragma = "PRAGMA busy_timeout"
+        guard sql.utf8.starts(with: pragma.utf8), !isBorrowed else { return nil }
+        let rest = sql.dropFirst(pragma.count)
+        if rest.hasPrefix(" = "), let milliseconds = Int64(rest.dropFirst(3)) {
+            try checkUsable()
+            _ = exchangeBusyTimeout(.milliseconds(max(0, milliseconds)))
+            installHandlers()
+        } else {
+            let statement = try prepare(sql)
+            // Not zero where a library that borrowed this connection has put its own wait there.
+            guard rest.isEmpty, try statement.step(), try statement.value(at: 0) == 0 else { return nil }
+        }
+        let time = state.withLock { $0.busyTimeout }
+        return [[.integer(time <= .zero ? 0 : Int64(time.wholeMilliseconds))]]
+    }
+
+    /// Turns foreign keys on without a statement.
+    func turnForeignKeysOn() {
+        state.withLock { state in
+            if !state.isClosed { app_migrations_db_config(handle, SQLITE_DBCONFIG_ENABLE_FKEY, 1, nil) }
+        }
+    }
+
     /// Sets the wait for locks, and returns the former one.
     func exchangeBusyTimeout(_ time: Duration) -> Duration {
         state.withLock { state in

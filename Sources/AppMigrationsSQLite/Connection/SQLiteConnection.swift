@@ -28,6 +28,7 @@ public final class SQLiteConnection: SQLConnection, Sendable {
         var endedBy: String?
         var busyTimeout: Duration
         var waitingSince: ContinuousClock.Instant?
+        var watch: StatementWatch?
     }
 
     /// Opens a database, and makes it where there is none.
@@ -120,6 +121,7 @@ public final class SQLiteConnection: SQLConnection, Sendable {
     @discardableResult
     public func query(_ sql: String, _ arguments: [SQLValue]) throws(SQLError) -> [[SQLValue]] {
         if try acknowledgesEndedTransaction(sql) { return [] }
+        if let rows = try busyTimeout(bySQL: sql) { return rows }
         let statement = try prepare(sql)
         try statement.bind(arguments)
         var rows = [[SQLValue]]()

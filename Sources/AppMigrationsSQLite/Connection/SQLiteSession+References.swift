@@ -6,11 +6,20 @@ extension SQLiteSession {
     /// A migration may break them for a moment, and dropping a table with them on deletes the rows that refer to it.
     /// "This pragma is a no-op within a transaction" (PRAGMA foreign_keys), so they are turned off before it, and what
     /// the pragma says is asked afterwards.
-    package func withoutForeignKeys(_ body: @escaping (_ checks: Bool) -> SQLWork) -> SQLWork {
+    ///
+    /// Where several works follow one another, each is compared with what the one before it left.
+    package func withoutForeignKeys(_ body: @escaping (_ checking: @escaping SQLWork.Around) -> SQLWork)
+        -> SQLWork
+    {
         hasForeignKeys.whether { isOn in
-            if !isOn { return body(false) }
-            return setForeignKeys(false).then { body(true) }
-                .undoing("turning the foreign keys on again") { setForeignKeys(true) }
+            if !isOn { return body { $0() } }
+            return setForeignKeys(false).then { body(ReferenceCheck(self).checking) }
+                .undoing("turning the foreign keys on again") {
+                    guard let own else { return setForeignKeys(true) }
+                    // A statement could be interrupted.
+                    own.turnForeignKeysOn()
+                    return .nothing
+                }
         }
     }
 
@@ -30,14 +39,20 @@ extension SQLiteSession {
         }
     }
 
-    package func checkingReferences(_ body: @escaping () -> SQLWork) -> SQLWork {
-        Orphans.finding { before in
-            body().then {
-                Orphans.finding { (after: Orphans) throws(SQLError) in
-                    guard let rows = after.excess(over: before) else { return .nothing }
-                    throw SQLError(.foreignKeyViolation, "It leaves rows that refer to none: \(rows)")
-                }
-            }
-        }
+    /// Whether the connection tells which tables a statement writes.
+    var tellsOfWrites: Bool { own?.isBorrowed == false }
+
+    /// Runs `body`, and then `next` with the tables that it may have written; `nil` where the connection doesn't tell.
+    func notingWrites(
+        of body: @escaping () -> SQLWork,
+        _ next: @escaping (Set<SQLName>?) -> SQLWork
+    ) -> SQLWork {
+        guard let own, tellsOfWrites else { return body().then { next(nil) } }
+        let writes = WrittenTables()
+        let former = own.exchangeWatch(StatementWatch(nil, writes))
+        return body().undoing("removing the authorizer") {
+            _ = own.exchangeWatch(former)
+            return .nothing
+        }.then { next(writes.names) }
     }
 }

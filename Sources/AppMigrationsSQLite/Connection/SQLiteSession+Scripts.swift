@@ -50,7 +50,7 @@ extension SQLiteSession {
             if !isOn { return .nothing }
             return SQLWork.statement(
                 """
-                SELECT DISTINCT child.name FROM sqlite_master AS child, pragma_foreign_key_list(child.name) AS key
+                SELECT DISTINCT child.name FROM sqlite_master AS child, pragma_foreign_key_list(child.name, 'main') AS key
                 WHERE child.type = 'table' AND child.name <> ?1 COLLATE NOCASE AND key."table" = ?1 COLLATE NOCASE
                 AND key.on_delete IN ('CASCADE', 'SET NULL', 'SET DEFAULT')
                 """,

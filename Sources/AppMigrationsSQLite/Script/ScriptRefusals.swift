@@ -11,6 +11,9 @@ final class ScriptRefusals {
         case dropTable(String)
     }
 
+    /// Whether SQLite compiles a statement of the script at the moment.
+    var isCompiling = false
+
     /// Why a statement was refused.
     private(set) var refusal: String?
     private var droppedTable: String?

@@ -24,10 +24,10 @@ enum SchemaTransaction {
             return
         }
         var isCommitted = false
-        let work = session.withoutForeignKeys { checks in
+        let work = session.withoutForeignKeys { checking in
             withLegacyRenaming(db) {
                 session.transaction(SQLLockWait(.zero)) {
-                    checks ? session.checkingReferences { .call } : .call
+                    checking { .call }
                 }
                 .noting { isCommitted = true }
             }

@@ -102,7 +102,7 @@ struct StagedMigration {
 
     /// Runs the migration on the copy and checks what it left; `false` when it wrote nothing.
     func migrate(_ copy: SQLiteConnection, _ progress: Progress, _ body: Body) throws(SQLError) -> Bool {
-        let references = try References(of: copy, check)
+        let references = check == .off ? nil : try Orphans.found(in: copy)
         let identity = try identityOfCopy()
         try report(SQLiteStore.Progress(.migrating), progress)
         let before = try copy.dataVersion()
@@ -128,7 +128,7 @@ struct StagedMigration {
         let reader = try SQLiteConnection(path: files.copy, .writing, lockTimeout)
         defer { reader.close() }
         try checkComplaints(about: reader)
-        if let rows = try references.excess(in: reader) { throw SQLError(.foreignKeyViolation, rows) }
+        if let references, let error = try Orphans.found(in: reader).excess(over: references) { throw error }
         return true
     }
 
@@ -180,32 +180,5 @@ struct StagedMigration {
             "The migration changed the page size, which SQLite does not change of a store in WAL mode:"
                 + " set its journal mode to DELETE before, or leave the page size"
         )
-    }
-}
-
-/// The rows that refer to none before a migration.
-private struct References {
-    private let orphans: Orphans
-    /// Not where nothing is to be checked, nor where SQLite can't: a reference that fits no key is an error of
-    /// the check itself ("foreign key mismatch"), and was there before the migration.
-    private let isChecked: Bool
-
-    init(of db: SQLiteConnection, _ check: SQLiteStore.Check) throws(SQLError) {
-        var (orphans, isChecked) = (Orphans(), check != .off)
-        if isChecked {
-            do throws(SQLError) {
-                orphans = try Orphans.found(on: db)
-            } catch {
-                guard error.message.hasPrefix("foreign key mismatch") else { throw error }
-                isChecked = false
-            }
-        }
-        (self.orphans, self.isChecked) = (orphans, isChecked)
-    }
-
-    /// The rows that were not there before, in words.
-    func excess(in db: SQLiteConnection) throws(SQLError) -> String? {
-        guard isChecked else { return nil }
-        return try Orphans.found(on: db).excess(over: orphans)
     }
 }

@@ -134,6 +134,25 @@ import Testing
         #expect(try sqlError { try db.isInTransaction }.code == .closed)
     }
 
+    @Test func `in a transaction a script may use what makes savepoints of its own`() throws {
+        let db = try database("CREATE VIRTUAL TABLE f USING fts4(a); INSERT INTO f VALUES ('x')")
+        try db.transaction {
+            try db.execute(script: "SELECT optimize(f) FROM f LIMIT 1; INSERT INTO f(f) VALUES ('rebuild')")
+        }
+    }
+
+    @Test func `a temporary table of a child's name hides no row that a DROP would delete`() throws {
+        let db = try database(
+            """
+            CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(p REFERENCES p(id) ON DELETE CASCADE);
+            INSERT INTO p VALUES (1); INSERT INTO c VALUES (1); CREATE TEMP TABLE c(x)
+            """
+        )
+        try db.query("BEGIN")
+        #expect(try sqlError { try db.execute(script: "DROP TABLE p") }.code == .refusedStatement)
+        #expect(try db.query("SELECT count(*) FROM main.c") == [[1]])
+    }
+
     @Test func `the number in the header is read`() throws {
         let db = try memory()
         try db.query("PRAGMA user_version = 7")

@@ -1,4 +1,6 @@
+import AppMigrations
 import AppMigrationsSQLite
+import Foundation
 import Testing
 
 @Suite struct SQLForeignKeyTests {
@@ -154,6 +156,102 @@ import Testing
         let error = try sqlError { try migrator.migrate(db) }
         #expect(error.version == 2)
         #expect(try tables(in: db).isEmpty)
+        #expect(try db.query("PRAGMA foreign_keys") == [[1]])
+    }
+
+    private static let mismatch = """
+        CREATE TABLE p(id INTEGER PRIMARY KEY, code TEXT); CREATE TABLE c(x REFERENCES p(code)); INSERT INTO c VALUES (7);
+        CREATE TABLE parent(id INTEGER PRIMARY KEY); CREATE TABLE child(id INTEGER PRIMARY KEY, p REFERENCES parent(id))
+        """
+
+    @Test(arguments: [false, true])
+    func `a reference that SQLite can't check hinders no migration, and the others are checked`(isOther: Bool)
+        throws
+    {
+        let db = try database(Self.mismatch)
+        func migrate(_ version: Int64, _ sql: String) throws {
+            if isOther {
+                try SQLMigrator([SQLMigration(version: version, sql: sql)]).migrate(OtherConnection(db))
+            } else {
+                try Migrator([Migration(version: version, sql: sql)]).migrate(db)
+            }
+        }
+        try migrate(1, "CREATE TABLE n(a)")
+        try migrate(2, "UPDATE c SET x = 8")
+        #expect(
+            try sqlError { try migrate(3, "INSERT INTO child VALUES (1, 9)") }.code == .foreignKeyViolation
+        )
+        // What stood there may have been anything.
+        try migrate(4, "CREATE UNIQUE INDEX p_code ON p(code)")
+        #expect(try sqlError { try migrate(5, "INSERT INTO c VALUES (9)") }.code == .foreignKeyViolation)
+        let error = try sqlError { try migrate(6, "DROP INDEX p_code") }
+        #expect(error.message.hasSuffix("foreign key mismatch - \"c\" referencing \"p\""), "\(error)")
+        #expect(try ledger(of: db) == [1, 2, 4])
+    }
+
+    @Test
+    func
+        `a connection that tells of no writes has all references checked after each migration, and once before`()
+        throws
+    {
+        let db = try migrated()
+        var checks: [String] = []
+        let connection = OtherConnection(db) { sql in
+            if sql.contains("foreign_key_check") { checks.append(sql) }
+        }
+        let sql = ["CREATE TABLE a(x)", "CREATE TABLE b(x)", "CREATE TABLE c(x)"]
+        try SQLMigrator(SQLMigration.numbered(sql, startingAt: 2)).migrate(connection)
+        #expect(checks == Array(repeating: "PRAGMA foreign_key_check", count: 4))
+    }
+
+    @Test(
+        arguments: [
+            "INSERT INTO child VALUES (30, 9)", "UPDATE OR IGNORE child SET p = 9",
+            "REPLACE INTO child VALUES (10, 9)",
+            "DELETE FROM parent", "DROP TABLE parent", "INSERT INTO log VALUES (1)",
+            "ALTER TABLE parent RENAME TO p2; DELETE FROM p2",
+            "CREATE TABLE late(p REFERENCES parent DEFAULT 9); INSERT INTO late DEFAULT VALUES",
+            "ALTER TABLE log ADD COLUMN q REFERENCES parent; UPDATE log SET q = 9",
+        ]
+    )
+    func `whichever statement writes it, the migration of a row that refers to none is found`(sql: String)
+        throws
+    {
+        let db = try migrated()
+        try Migrator([schema, Migration(version: 2, sql: Self.trigger)]).migrate(db)
+        let migrations = [schema, Migration(version: 2, sql: Self.trigger), Migration(version: 3, sql: sql)]
+        for isClosure in [false, true] {
+            let last = isClosure ? Migration(version: 3) { try $0.execute(script: sql) } : migrations[2]
+            let error = try sqlError { try Migrator(migrations.prefix(2) + [last]).migrate(db) }
+            #expect(error.code == .foreignKeyViolation && error.version == 3, "\(error)")
+        }
+    }
+
+    private static let trigger = """
+        CREATE TABLE log(x); INSERT INTO log VALUES (0);
+        CREATE TRIGGER hidden AFTER INSERT ON log BEGIN INSERT INTO child VALUES (40, 9); END
+        """
+
+    @Test func `they are on again whenever a statement was interrupted`() throws {
+        let db = try migrated()
+        let isDone = Guarded(false)
+        let hasEnded = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            while !isDone.withLock({ $0 }) {
+                db.interrupt()
+                sched_yield()
+            }
+            hasEnded.signal()
+        }
+        for version in 2..<200 as Range<Int64> {
+            // Whatever is interrupted, and however far it came.
+            _ = Result {
+                try Migrator([schema, Migration(version: version, sql: "CREATE TABLE a\(version)(x)")])
+                    .migrate(db)
+            }
+        }
+        isDone.withLock { $0 = true }
+        hasEnded.wait()
         #expect(try db.query("PRAGMA foreign_keys") == [[1]])
     }
 

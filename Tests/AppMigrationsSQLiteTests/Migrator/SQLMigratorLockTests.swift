@@ -31,6 +31,14 @@ import Testing
         }
     }
 
+    @Test func `a connection behind a type of the app's keeps its wait for locks`() throws {
+        let db = try SQLiteConnection(path: ":memory:", busyTimeout: .seconds(7))
+        try Other([SQLMigration(version: 1, sql: "CREATE TABLE a(b)")]).migrate(OtherConnection(db))
+        #expect(try db.query("PRAGMA busy_timeout") == [[7_000]])
+        #expect(db.exchangeBusyTimeout(.zero) == .seconds(7))
+        #expect(try db.query("PRAGMA busy_timeout = 5") == [[5]])
+    }
+
     @Test func `reading a ledger that is locked is busy, too`() throws {
         let db = OtherConnection(try memory()) { sql in
             if sql.hasPrefix("SELECT") { throw OtherConnection.Failure(description: "database is locked") }

@@ -116,7 +116,7 @@ import Testing
             }
         }
         #expect(orphan.code == .foreignKeyViolation)
-        #expect(orphan.message == "tag (rowid 1) refers to no row of note")
+        #expect(orphan.message == "It leaves rows that refer to none: tag (rowid 1) refers to no row of note")
         let broken = try sqlError {
             try store.migrateStaged {
                 try $0.query("PRAGMA writable_schema = ON")

@@ -16,7 +16,9 @@ let package = Package(
         .library(name: "AppMigrationsGate", targets: ["AppMigrationsGate"]),
         .library(name: "AppMigrationsSQL", targets: ["AppMigrationsSQL"]),
         .library(name: "AppMigrationsSQLite", targets: ["AppMigrationsSQLite"]),
+        .library(name: "AppMigrationsRows", targets: ["AppMigrationsRows"]),
         .library(name: "AppMigrationsSchema", targets: ["AppMigrationsSchema"]),
+        .library(name: "AppMigrationsPostgreSQL", targets: ["AppMigrationsPostgreSQL"]),
         .library(name: "AppMigrationsFleet", targets: ["AppMigrationsFleet"]),
         .library(name: "AppMigrationsTesting", targets: ["AppMigrationsTesting"]),
     ],
@@ -58,24 +60,33 @@ let package = Package(
             ]
         ),
         .target(
-            name: "AppMigrationsSchema",
+            name: "AppMigrationsRows",
             dependencies: ["AppMigrationsSQL", "AppMigrationsSQLite", "CAppMigrationsSQLite"],
             swiftSettings: settings
         ),
         .target(
+            name: "AppMigrationsSchema",
+            dependencies: ["AppMigrationsSQL", "AppMigrationsSQLite", "CAppMigrationsSQLite"],
+            swiftSettings: settings
+        ),
+        .target(name: "AppMigrationsPostgreSQL", dependencies: ["AppMigrationsSQL"], swiftSettings: settings),
+        .target(
             name: "AppMigrationsFleet",
-            dependencies: ["AppMigrations", "AppMigrationsSQL"],
+            dependencies: ["AppMigrations", "AppMigrationsSQL", "AppMigrationsPostgreSQL"],
             swiftSettings: settings
         ),
         .target(
             name: "AppMigrationsTesting",
-            dependencies: ["AppMigrations", "AppMigrationsSQL", "AppMigrationsFleet"],
+            dependencies: [
+                "AppMigrations", "AppMigrationsSQL", "AppMigrationsPostgreSQL", "AppMigrationsFleet",
+            ],
             swiftSettings: settings
         ),
         .executableTarget(
             name: "NotesExample",
             dependencies: [
-                "AppMigrations", "AppMigrationsGate", "AppMigrationsSQLite", "AppMigrationsSchema",
+                "AppMigrations", "AppMigrationsGate", "AppMigrationsSQLite", "AppMigrationsRows",
+                "AppMigrationsSchema",
             ],
             resources: [.process("Resources"), .copy("Migrations")],
             swiftSettings: settings
@@ -89,8 +100,9 @@ let package = Package(
         .testTarget(
             name: "AppMigrationsSQLiteTests",
             dependencies: [
-                "AppMigrations", "AppMigrationsSQL", "AppMigrationsSQLite", "AppMigrationsSchema",
-                "StandInDatabase", "TestSupport",
+                "AppMigrations", "AppMigrationsSQL", "AppMigrationsSQLite", "AppMigrationsRows",
+                "AppMigrationsSchema",
+                "AppMigrationsPostgreSQL", "StandInDatabase", "TestSupport",
             ],
             swiftSettings: settings
         ),
@@ -102,8 +114,8 @@ let package = Package(
         .testTarget(
             name: "AppMigrationsFleetTests",
             dependencies: [
-                "AppMigrations", "AppMigrationsSQL", "AppMigrationsFleet", "AppMigrationsSQLite",
-                "AppMigrationsTesting", "TestSupport",
+                "AppMigrations", "AppMigrationsSQL", "AppMigrationsPostgreSQL", "AppMigrationsFleet",
+                "AppMigrationsSQLite", "AppMigrationsTesting", "TestSupport",
             ],
             swiftSettings: settings
         ),
@@ -111,7 +123,7 @@ let package = Package(
             name: "AppMigrationsTestingTests",
             dependencies: [
                 "AppMigrations", "AppMigrationsSQL", "AppMigrationsSQLite", "AppMigrationsSchema",
-                "AppMigrationsTesting", "TestSupport",
+                "AppMigrationsPostgreSQL", "AppMigrationsTesting", "TestSupport",
             ],
             swiftSettings: settings
         ),

@@ -1,6 +1,7 @@
 /// How a database writes what the migrator says to it, where databases differ.
 ///
-/// ``postgres`` is here. `AppMigrationsSQLite` adds SQLite's, which a connection has there unless it says otherwise.
+/// `AppMigrationsPostgreSQL` adds `postgres`, and `AppMigrationsSQLite` SQLite's, which a connection has there unless it says
+/// otherwise.
 public struct SQLDialect: Sendable, Hashable {
     private let name: String
 
@@ -10,11 +11,6 @@ public struct SQLDialect: Sendable, Hashable {
     package init(_ name: String, session: @escaping @Sendable ((any SQLConnection)?) -> any SQLSession) {
         self.name = name
         self.session = session
-    }
-
-    /// PostgreSQL.
-    public static var postgres: SQLDialect {
-        SQLDialect("postgres") { PostgresSession(isAwaited: $0 == nil) }
     }
 
     public static func == (left: SQLDialect, right: SQLDialect) -> Bool { left.name == right.name }

@@ -4,8 +4,8 @@ internal import CAppMigrationsSQLite
 extension SQLiteConnection {
     /// A compiled statement.
     package final class Statement {
-        let connection: SQLiteConnection
-        let pointer: OpaquePointer
+        package let connection: SQLiteConnection
+        package let pointer: OpaquePointer
         private var isRunning = false
         private var beganInTransaction = false
 
@@ -17,15 +17,15 @@ extension SQLiteConnection {
         deinit { sqlite3_finalize(pointer) }
 
         var parameterCount: Int { Int(sqlite3_bind_parameter_count(pointer)) }
-        var columnCount: Int { Int(sqlite3_column_count(pointer)) }
-        var sql: String { sqlite3_sql(pointer).map { String(cString: $0) } ?? "" }
+        package var columnCount: Int { Int(sqlite3_column_count(pointer)) }
+        package var sql: String { sqlite3_sql(pointer).map { String(cString: $0) } ?? "" }
 
-        func columnName(_ index: Int) -> String {
+        package func columnName(_ index: Int) -> String {
             sqlite3_column_name(pointer, Int32(index)).map { String(cString: $0) } ?? ""
         }
 
         /// Goes to the next row; `false` says that there is none, and that the statement is done.
-        func step() throws(SQLError) -> Bool {
+        package func step() throws(SQLError) -> Bool {
             if !isRunning {
                 try connection.checkUsable()
                 isRunning = true
@@ -48,12 +48,12 @@ extension SQLiteConnection {
         /// Makes the statement ready to run again.
         ///
         /// Its error, if it had one, was thrown by `step`.
-        func reset() {
+        package func reset() {
             sqlite3_reset(pointer)
             isRunning = false
         }
 
-        func bind(_ values: [SQLValue]) throws(SQLError) {
+        package func bind(_ values: [SQLValue]) throws(SQLError) {
             guard values.count == parameterCount else {
                 var error = SQLError(
                     .invalidQuery,
@@ -66,7 +66,7 @@ extension SQLiteConnection {
         }
 
         /// Binds a value to a parameter, counted from 0.
-        func bind(_ value: SQLValue, at index: Int) throws(SQLError) {
+        package func bind(_ value: SQLValue, at index: Int) throws(SQLError) {
             let index = Int32(index + 1)
             let result =
                 switch value {

@@ -13,7 +13,7 @@ extension SQLiteConnection.Statement {
     }
 
     /// The value of a column of the row that `step` went to, counted from 0.
-    func value(at index: Int) throws(SQLError) -> SQLValue {
+    package func value(at index: Int) throws(SQLError) -> SQLValue {
         let column = Int32(index)
         switch sqlite3_column_type(pointer, column) {
         case SQLITE_NULL: return .null
@@ -27,7 +27,7 @@ extension SQLiteConnection.Statement {
         }
     }
 
-    func text(at column: Int32) throws(SQLError) -> String {
+    package func text(at column: Int32) throws(SQLError) -> String {
         let start = sqlite3_column_text(pointer, column)
         let count = try size(column, start == nil)
         // Much faster than what follows, and right unless the text holds a zero byte.

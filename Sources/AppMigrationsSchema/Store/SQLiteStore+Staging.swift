@@ -19,8 +19,8 @@ extension SQLiteStore {
     ///
     /// - Parameters:
     ///   - backupExtension: With `bak`, the old store stays as `<resolvedPath>.bak`, in place of an earlier
-    ///     one of that name. That one stays where the store is not replaced, where it had no table of the app, and
-    ///     where another process made the backup while this call waited for that process. See ``resolvedPath``.
+    ///     one of that name. That one stays where `body` fails or writes nothing, and where the store had no table of the
+    ///     app. See ``resolvedPath``.
     ///   - check: What the copy is checked for when `body` has returned, unless for nothing. Only what the store did
     ///     not have before is an error: damage, rows that break a constraint, rows that refer to none.
     ///   - lockTimeout: How long to wait for other writers and for another process that does the same.
@@ -71,30 +71,21 @@ extension SQLiteStore {
     /// and so does `open`. Where nothing was left, it looks for some names and no more. Where another process works on
     /// the store right now, that process removes it.
     ///
-    /// - Parameter backupExtension: The one that `migrateStaged` gets: an earlier backup that was moved out of the way
-    ///   goes, or comes back where the new one isn't there.
     /// - Throws: `SQLError`: `SQLError.Code.fileFailure`, `SQLError.Code.unreachable`.
-    public func removeLeftovers(backupExtension: String? = nil) throws(SQLError) {
+    public func removeLeftovers() throws(SQLError) {
         let files = try StoreFiles(of: path)
-        let earlier = try backupExtension.map { ending throws(SQLError) in
-            EarlierBackup(path: try Self.backupPath(of: files.store, ending))
-        }
-        let isNeeded = try StoreAside(files).hasLeftovers()
-        if !isNeeded, try earlier?.isAside != true { return }
+        if try !StoreAside(files).hasLeftovers() { return }
         do throws(SQLError) {
-            try StagingLock.holding(files, wait: .zero, done: { _ in nil }) { () throws(SQLError) in
-                try earlier?.settle()
-            }
+            try StagingLock.holding(files, wait: .zero, done: { _ in nil }) {}
         } catch {
             if error.code != .busy { throw error }
         }
     }
 
     private static func backupPath(of store: String, _ ending: String) throws(SQLError) -> String {
-        let taken = StoreFiles.sidecarEndings + [EarlierBackup.ending]
         if ending.isEmpty || ending.utf8.contains(UInt8(ascii: "/")) || ending.utf8.contains(0)
             || ending.lowercased().hasPrefix("migrating")
-            || taken.contains(where: ending.lowercased().hasSuffix)
+            || StoreFiles.sidecarEndings.contains(where: ending.lowercased().hasSuffix)
         {
             throw SQLError(
                 .cannotOpen,

@@ -8,8 +8,8 @@ internal import AppMigrationsSQLite
 /// <doc:ReplacingAStore> and <doc:WhenADatabaseIsDamaged> show how.
 ///
 /// Beside the file, names that begin with ``resolvedPath`` belong to it: SQLite's `-journal`, `-wal` and `-shm`,
-/// `.migrating` with further endings while a copy is migrated, `.recovering` until a recovery has ended, `-earlier` behind
-/// the name of a backup while a new one takes its place, and `-corrupt-` with a time for what was set aside.
+/// `.migrating` with further endings while a copy is migrated, `.recovering` until a recovery has ended, and `-corrupt-` with a
+/// time for what was set aside.
 public struct SQLiteStore: Sendable, Hashable {
     /// The path of the database's file.
     public let path: String

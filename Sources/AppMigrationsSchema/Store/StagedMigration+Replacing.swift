@@ -9,9 +9,7 @@ extension StagedMigration {
 
     /// Migrates a copy and writes it back into the store's file; `false` where there was nothing to do.
     func run(_ progress: Progress, _ body: Body) throws(SQLError) -> Bool {
-        // Before an earlier backup comes back, which would look like another process's.
-        let keepsBackup = try isBackupOfOther()
-        if let backup { try EarlierBackup(path: backup).settle() }
+        try checkBackup()
         // SQLite would delete them with the first page of a new database.
         let orphan = try SQLError.ofFile(files.store, "The store could not be looked at") {
             () throws(SystemCallError) in try files.orphan()
@@ -20,7 +18,6 @@ extension StagedMigration {
         var highest = 0.0
         for _ in 0..<Self.attemptLimit {
             let outcome = try attempt(
-                keepsBackup: keepsBackup,
                 { told in
                     var told = told
                     highest = max(highest, told.fraction)
@@ -42,7 +39,6 @@ extension StagedMigration {
     }
 
     private func attempt(
-        keepsBackup: Bool,
         _ progress: Progress,
         _ body: Body
     ) throws(SQLError) -> Outcome {
@@ -53,7 +49,7 @@ extension StagedMigration {
         try live.query("BEGIN IMMEDIATE")
         // A store that is only being made has nothing to keep, and takes the place of no earlier backup.
         let hasTables = isThere ? try live.hasTables() : false
-        let backup = keepsBackup || !hasTables ? nil : backup.map { EarlierBackup(path: $0) }
+        let backup = hasTables ? backup : nil
         let copy = try copyStore(to: files.copy, .copying, progress)
         defer { copy.close() }
         guard try migrate(copy, progress, body) else { return .unchanged }
@@ -80,38 +76,44 @@ extension StagedMigration {
 
     /// Puts the backup in its place, writes the last pages and commits.
     ///
-    /// The backup has to be there before the commit, and an earlier one stays until it.
+    /// The backup has to be there before the commit. Where that fails, the backup is a second copy of the store.
     private func finish(
         _ replacing: SQLiteConnection.Backup,
-        _ earlier: EarlierBackup?,
+        _ backup: String?,
         _ schemaVersion: [[SQLValue]]
     ) throws(SQLError) {
-        var hasEarlier = false
         do throws(SQLError) {
-            if let earlier { hasEarlier = try publishBackup(earlier) }
+            if let backup { try publishBackup(backup) }
             while try replacing.step(Self.pagesPerStep) {}
         } catch {
             replacing.finish()
             if try isReplaced(since: schemaVersion, error) { throw error.following("The store was replaced") }
-            do throws(SQLError) { try earlier?.comeBack(from: files.newBackup) } catch let failure {
-                throw error.adding(failure, of: "putting the earlier backup back")
-            }
             throw error
-        }
-        guard hasEarlier, let earlier else { return }
-        do throws(SQLError) { try earlier.discard() } catch {
-            throw error.following("The store was replaced")
         }
     }
 
-    private func publishBackup(_ earlier: EarlierBackup) throws(SQLError) -> Bool {
-        let hasEarlier = try earlier.moveAside()
-        try SQLError.ofFile(earlier.path, "The backup could not be put in its place") {
-            () throws(SystemCallError) in
-            try Platform.replace(earlier.path, with: files.newBackup)
-            try Platform.synchronizeFolder(of: earlier.path)
+    /// Refuses a backup's name that something has which is no file.
+    private func checkBackup() throws(SQLError) {
+        guard let backup else { return }
+        let status = try SQLError.ofFile(backup, "The backup can't be made") {
+            () throws(SystemCallError) in try Platform.status(ofFile: backup)
         }
-        return hasEarlier
+        guard let status, status.kind != .file else { return }
+        var error = SQLError(.fileFailure, "The backup can't be made: what has its name is no file")
+        error.path = backup
+        throw error
+    }
+
+    /// Puts the new backup in the place of an earlier one.
+    ///
+    /// SQLite would play the earlier one's log and journal into the new one, so they go first.
+    private func publishBackup(_ backup: String) throws(SQLError) {
+        try SQLError.ofFile(backup, "The backup could not be put in its place") {
+            () throws(SystemCallError) in
+            for ending in StoreFiles.sidecarEndings { try Platform.removeIfThere(backup + ending) }
+            try Platform.replace(backup, with: files.newBackup)
+            try Platform.synchronizeFolder(of: backup)
+        }
     }
 
     /// Whether the store is the new one although its commit came back with an error.

@@ -11,8 +11,6 @@ struct StagedMigration {
     let files: StoreFiles
     /// Where the old store stays, if it does.
     let backup: String?
-    /// The backup that was there before the lock was.
-    private let backupSeen: FileIdentity?
     let check: SQLiteStore.Check
     let lockTimeout: Duration
     /// Called in the moment in which the store has no lock, so that a test can write there.
@@ -20,28 +18,6 @@ struct StagedMigration {
 
     /// Some megabytes: often enough for a progress bar, and too seldom to cost anything.
     static var pagesPerStep: Int32 { 1_024 }
-
-    /// Looks at what is there before the lock is waited for.
-    init(
-        files: StoreFiles,
-        backup: String?,
-        check: SQLiteStore.Check,
-        lockTimeout: Duration
-    ) throws(SQLError) {
-        self.files = files
-        self.backup = backup
-        self.check = check
-        self.lockTimeout = lockTimeout
-        backupSeen = try backup.map { path throws(SQLError) in try EarlierBackup(path: path).identity } ?? nil
-    }
-
-    /// Whether another process made the backup while this one waited for the lock.
-    ///
-    /// Both found the same old store, which that backup holds.
-    func isBackupOfOther() throws(SQLError) -> Bool {
-        guard let backup, let identity = try EarlierBackup(path: backup).identity else { return false }
-        return identity != backupSeen
-    }
 
     /// Opens the store, with commits that survive a power failure.
     func openStore() throws(SQLError) -> SQLiteConnection {

@@ -1,4 +1,4 @@
-import AppMigrationsSQL
+import AppMigrationsPostgreSQL
 import AppMigrationsSQLite
 
 /// PostgreSQL as far as a fleet's store and transaction ask it, over SQLite; a test acts after each statement.

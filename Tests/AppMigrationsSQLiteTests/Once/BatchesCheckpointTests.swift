@@ -1,4 +1,5 @@
 import AppMigrations
+import AppMigrationsRows
 import Foundation
 import Testing
 

@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "a/b", "migrating", "Migrating-wal", "a\0", "bak-wal", "BAK-SHM", "bak-journal", "bak-earlier",
+        "", "a/b", "migrating", "Migrating-wal", "a\0", "bak-wal", "BAK-SHM", "bak-journal",
     ])
     func `a backup has a name of its own`(ending: String) throws {
         let store = try Wreck.store()

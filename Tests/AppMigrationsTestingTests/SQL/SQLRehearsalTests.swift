@@ -1,5 +1,5 @@
 import AppMigrations
-import AppMigrationsSQL
+import AppMigrationsPostgreSQL
 import AppMigrationsSQLite
 import AppMigrationsTesting
 import Foundation

@@ -11,6 +11,7 @@ let settings: [SwiftSetting] = [
 let root = "swift-app-migrations"
 let migrations = Target.Dependency.product(name: "AppMigrations", package: root)
 let sqlite = Target.Dependency.product(name: "AppMigrationsSQLite", package: root)
+let rows = Target.Dependency.product(name: "AppMigrationsRows", package: root)
 let schema = Target.Dependency.product(name: "AppMigrationsSchema", package: root)
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 
@@ -57,7 +58,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "row-ratios",
-            dependencies: ["CMeasure", "Measuring", sqlite, grdb],
+            dependencies: ["CMeasure", "Measuring", sqlite, rows, grdb],
             swiftSettings: settings
         ),
         .target(name: "CSQLiteMeasure", linkerSettings: [.linkedLibrary("sqlite3")]),

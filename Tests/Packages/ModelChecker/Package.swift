@@ -25,8 +25,14 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "AppMigrationsPostgreSQL",
+            dependencies: ["AppMigrationsSQL"],
+            exclude: ["AppMigrationsPostgreSQL.docc"],
+            swiftSettings: settings
+        ),
+        .target(
             name: "AppMigrationsFleet",
-            dependencies: ["AppMigrations", "AppMigrationsSQL"],
+            dependencies: ["AppMigrations", "AppMigrationsSQL", "AppMigrationsPostgreSQL"],
             swiftSettings: settings
         ),
         .executableTarget(

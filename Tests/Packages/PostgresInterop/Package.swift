@@ -8,7 +8,7 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-let sql = Target.Dependency.product(name: "AppMigrationsSQL", package: "swift-app-migrations")
+let sql = Target.Dependency.product(name: "AppMigrationsPostgreSQL", package: "swift-app-migrations")
 let fleet: [Target.Dependency] = [
     "PostgresConnection", .product(name: "AppMigrations", package: "swift-app-migrations"),
     .product(name: "AppMigrationsFleet", package: "swift-app-migrations"), sql,
@@ -26,10 +26,15 @@ let package = Package(
             providers: [.apt(["libpq-dev"]), .brew(["libpq"])]
         ),
         // The splitter is no public type, so that its sources are compiled here once more, unchanged.
-        .target(name: "Splitter", swiftSettings: settings),
+        .target(name: "SplitterSQL", swiftSettings: settings),
+        .target(
+            name: "Splitter",
+            dependencies: ["SplitterSQL"],
+            swiftSettings: settings + [.unsafeFlags(["-module-alias", "AppMigrationsSQL=SplitterSQL"])]
+        ),
         .executableTarget(
             name: "PostgresScripts",
-            dependencies: ["CPostgres", "Splitter"],
+            dependencies: ["CPostgres", "Splitter", "SplitterSQL"],
             swiftSettings: settings
         ),
         .target(

@@ -14,6 +14,8 @@ let package = Package(
                 .product(name: "AppMigrations", package: "swift-app-migrations"),
                 .product(name: "AppMigrationsFleet", package: "swift-app-migrations"),
                 .product(name: "AppMigrationsGate", package: "swift-app-migrations"),
+                .product(name: "AppMigrationsPostgreSQL", package: "swift-app-migrations"),
+                .product(name: "AppMigrationsRows", package: "swift-app-migrations"),
                 .product(name: "AppMigrationsSQL", package: "swift-app-migrations"),
                 .product(name: "AppMigrationsSQLite", package: "swift-app-migrations"),
                 .product(name: "AppMigrationsSchema", package: "swift-app-migrations"),

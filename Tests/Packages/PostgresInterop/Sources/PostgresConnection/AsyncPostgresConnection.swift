@@ -1,3 +1,4 @@
+import AppMigrationsPostgreSQL
 public import AppMigrationsSQL
 import CPostgres
 

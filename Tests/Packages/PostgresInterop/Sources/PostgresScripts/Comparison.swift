@@ -1,3 +1,4 @@
+import AppMigrationsPostgreSQL
 import Splitter
 
 /// Runs a script as a whole and statement by statement, each in a transaction that is rolled back.

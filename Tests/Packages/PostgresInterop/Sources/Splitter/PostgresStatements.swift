@@ -1,1 +1,1 @@
-../../../../../Sources/AppMigrationsSQL/Connection/PostgresStatements.swift
+../../../../../Sources/AppMigrationsPostgreSQL/PostgresStatements.swift

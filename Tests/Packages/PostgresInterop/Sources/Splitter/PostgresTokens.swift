@@ -1,1 +1,1 @@
-../../../../../Sources/AppMigrationsSQL/Connection/PostgresTokens.swift
+../../../../../Sources/AppMigrationsPostgreSQL/PostgresTokens.swift

@@ -1,4 +1,4 @@
-import AppMigrationsSQL
+import AppMigrationsPostgreSQL
 import PostgresConnection
 import Testing
 

@@ -1,3 +1,5 @@
+internal import AppMigrationsSQL
+
 /// The tokens of a PostgreSQL script, as far as they tell where a statement ends.
 ///
 /// It reads as the server's own scanner does ("Lexical Structure"), with `standard_conforming_strings` on, which is the

@@ -1,3 +1,5 @@
+internal import AppMigrationsSQLite
+
 /// The columns of a row, by the keys of a type.
 struct RowColumns<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let row: RowEncoder

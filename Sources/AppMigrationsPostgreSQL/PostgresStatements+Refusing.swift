@@ -1,3 +1,5 @@
+internal import AppMigrationsSQL
+
 extension PostgresStatements {
     /// Refuses what would begin or end a transaction, which is the migrator's to do.
     ///

@@ -1,4 +1,4 @@
-internal import AppMigrationsSQL
+internal import AppMigrationsSQLite
 
 /// The columns of a row, by the keys of a type.
 struct RowKeys<Key: CodingKey>: KeyedDecodingContainerProtocol {

@@ -1,4 +1,4 @@
-public import AppMigrationsSQL
+public import AppMigrationsSQLite
 
 extension SQLValue {
     /// The value as which an insert keeps one of Swift in a column, for the arguments of a statement.

@@ -1,4 +1,4 @@
-internal import AppMigrationsSQL
+internal import AppMigrationsSQLite
 
 /// Reads the rows of one statement into values of Swift.
 final class RowDecoder: Decoder {
@@ -12,6 +12,7 @@ final class RowDecoder: Decoder {
     private var places: [String: Int] = [:]
     private var place = 0
     private var row = 0
+    private var dateText: DateText?
 
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -20,6 +21,14 @@ final class RowDecoder: Decoder {
         self.rowType = rowType
         self.statement = statement
         names = (0..<statement.columnCount).map(statement.columnName)
+    }
+
+    /// What reads dates, made for the first one.
+    func dates() throws(SQLError) -> DateText {
+        if let dateText { return dateText }
+        let new = try DateText(statement.connection)
+        dateText = new
+        return new
     }
 
     /// Reads the row that the statement went to.

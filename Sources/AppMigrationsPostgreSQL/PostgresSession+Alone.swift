@@ -1,3 +1,5 @@
+internal import AppMigrationsSQL
+
 /// Statements that PostgreSQL runs outside of a transaction only.
 extension PostgresSession {
     func statements(ofAlone script: String) throws(SQLError) -> [String] {

@@ -1,3 +1,5 @@
+internal import AppMigrationsSQL
+
 extension PostgresSession {
     func begin(_ lock: SQLLockWait, durably: Bool) -> SQLWork {
         // Read committed: after the lock, the ledger must be seen as the last holder left it.

@@ -1,4 +1,4 @@
-internal import AppMigrationsSQL
+internal import AppMigrationsSQLite
 internal import CAppMigrationsSQLite
 
 extension SQLiteConnection.Statement {

@@ -1,3 +1,5 @@
+internal import AppMigrationsSQL
+
 /// PostgreSQL as the migrator sees it.
 ///
 /// Nothing of it outlives a transaction: behind a pooler of connections the next statement may go to another session.

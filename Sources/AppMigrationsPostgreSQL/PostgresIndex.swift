@@ -1,3 +1,5 @@
+internal import AppMigrationsSQL
+
 /// The index that a script makes by CREATE INDEX CONCURRENTLY.
 ///
 /// Where that fails the server leaves the index behind, invalid: each write keeps it up to date and no query uses it.

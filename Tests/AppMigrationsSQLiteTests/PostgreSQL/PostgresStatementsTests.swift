@@ -1,4 +1,4 @@
-import AppMigrationsSQL
+import AppMigrationsPostgreSQL
 import Testing
 
 @Suite struct PostgresStatementsTests {

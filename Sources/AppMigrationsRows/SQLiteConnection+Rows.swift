@@ -1,4 +1,4 @@
-public import AppMigrationsSQL
+public import AppMigrationsSQLite
 internal import CAppMigrationsSQLite
 
 extension SQLiteConnection {

@@ -1,4 +1,4 @@
-internal import AppMigrationsSQL
+internal import AppMigrationsSQLite
 
 /// What happens to a row whose key is taken, a primary key or a unique column, when rows are inserted.
 ///

@@ -1,4 +1,4 @@
-internal import AppMigrationsSQL
+internal import AppMigrationsSQLite
 
 extension RowDecoder {
     func bool(at column: Int) throws(SQLError) -> Bool {
@@ -73,7 +73,7 @@ extension RowDecoder {
             switch try statement.value(at: column) {
             case .integer(let value): Double(exactly: value)
             case .real(let value): value
-            case .text(let text): DateText.secondsSince1970(text)
+            case .text(let text): try dates().secondsSince1970(text)
             case .null, .blob: nil
             }
         guard let seconds else { throw try misfit(column, "Date") }

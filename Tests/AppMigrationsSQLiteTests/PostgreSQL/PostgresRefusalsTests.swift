@@ -1,6 +1,6 @@
 import Testing
 
-@testable import AppMigrationsSQL
+@testable import AppMigrationsPostgreSQL
 
 /// Statements of a script on PostgreSQL that are refused before anything runs.
 @Suite struct PostgresRefusalsTests {

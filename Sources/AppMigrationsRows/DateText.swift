@@ -7,10 +7,12 @@ internal import AppMigrationsSQLite
 struct DateText {
     static let from1970To2001 = 978_307_200.0
 
-    /// SQLite takes February 30 for March 1 or 2, and 24:00 for the next day: such a text is not what comes back.
+    /// SQLite takes February 30 for March 1 or 2, and 24:00 for the next day: such a text is not what comes back, once a modifier
+    /// has had the date computed.
     private static let sql = """
-        SELECT CAST(strftime('%s', ?1) AS INTEGER) WHERE strftime('%Y-%m-%d', substr(?1, 1, 10)) = substr(?1, 1, 10)
-        AND (length(?1) = 10 OR strftime('%H:%M', substr(?1, 12, 5)) = substr(?1, 12, 5))
+        SELECT CAST(strftime('%s', ?1) AS INTEGER)
+        WHERE strftime('%Y-%m-%d', substr(?1, 1, 10), '+0 days') = substr(?1, 1, 10)
+            AND (length(?1) = 10 OR strftime('%H:%M', substr(?1, 12, 5), '+0 days') = substr(?1, 12, 5))
         """
 
     private let reading: SQLiteConnection.Statement

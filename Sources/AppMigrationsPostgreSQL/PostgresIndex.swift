@@ -42,23 +42,20 @@ extension PostgresSession {
     /// Fails where the index that a statement was to make is there and invalid.
     ///
     /// IF NOT EXISTS passes over one that an attempt before has left.
-    func refuseInvalidIndex(of statement: String) -> SQLWork {
-        .trying { () throws(SQLError) in
-            guard let index = try PostgresIndex(of: statement) else { return .nothing }
-            return SQLWork.statement(
-                """
-                SELECT indexrelid::regclass::text FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
-                WHERE indrelid = to_regclass($1) AND relname = ((parse_ident($2))[1])::name AND NOT indisvalid
-                """,
-                [.text(index.table), .text(index.name)]
-            ).noting { (rows: SQLRows) throws(SQLError) in
-                guard case .text(let name) = rows.first?.first else { return }
-                throw SQLError(
-                    .migrationFailed,
-                    "The index \(name) is invalid: an attempt that failed has left it, and IF NOT EXISTS passes over it. It was not"
-                        + " recorded. Run DROP INDEX CONCURRENTLY \(name), or put that statement, with IF EXISTS, before this one"
-                )
-            }
-        }
+    func refuseInvalidIndex(of statement: String) throws(SQLError) {
+        guard let index = try PostgresIndex(of: statement) else { return }
+        let rows = try db.query(
+            """
+            SELECT indexrelid::regclass::text FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+            WHERE indrelid = to_regclass($1) AND relname = ((parse_ident($2))[1])::name AND NOT indisvalid
+            """,
+            [.text(index.table), .text(index.name)]
+        )
+        guard case .text(let name) = rows.first?.first else { return }
+        throw SQLError(
+            .migrationFailed,
+            "The index \(name) is invalid: an attempt that failed has left it, and IF NOT EXISTS passes over it. It was not"
+                + " recorded. Run DROP INDEX CONCURRENTLY \(name), or put that statement, with IF EXISTS, before this one"
+        )
     }
 }

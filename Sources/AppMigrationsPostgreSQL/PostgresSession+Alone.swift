@@ -26,8 +26,8 @@ extension PostgresSession {
     ///
     /// Between two statements a connection shows the last one. Ten seconds of the server's own clock are longer than any
     /// host takes from one to the next.
-    func isRunning(_ mark: String) -> SQLWork {
-        .statement(
+    func isRunning(_ mark: String) throws(SQLError) -> SQLRows {
+        try db.query(
             """
             SELECT pid::text, coalesce(host(client_addr), '') FROM pg_stat_activity
             WHERE datname = current_database() AND pid <> pg_backend_pid() AND left(query, length($1::text)) = $1::text

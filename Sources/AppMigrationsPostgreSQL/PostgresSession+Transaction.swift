@@ -1,25 +1,25 @@
 internal import AppMigrationsSQL
 
 extension PostgresSession {
-    func begin(_ lock: SQLLockWait, durably: Bool) -> SQLWork {
-        // Read committed: after the lock, the ledger must be seen as the last holder left it.
-        refusingTransaction().then {
-            // A BEGIN that failed may have begun: the task was cancelled before the answer was there.
-            SQLWork.statement("BEGIN ISOLATION LEVEL READ COMMITTED").then { setTimeouts(lock.limit) }
-                .then { durably ? setDurable() : .nothing }
-                .then { takeAdvisoryLock(lock) }.otherwise { rollingBack(after: $0) }
-        }
+    func begin(_ lock: SQLLockWait, durably: Bool) throws(SQLError) {
+        try refuseTransaction()
+        do throws(SQLError) {
+            // A BEGIN that failed may have begun: the task was cancelled before the answer was there. Read committed: after the
+            // lock, the ledger must be seen as the last holder left it.
+            try db.query("BEGIN ISOLATION LEVEL READ COMMITTED")
+            try setTimeouts(lock.limit)
+            if durably { try setDurable() }
+            try takeAdvisoryLock(lock)
+        } catch { throw rollingBack(after: error) }
     }
 
     /// Refuses a connection that is in a transaction.
     ///
     /// PostgreSQL only warns of the BEGIN. The COMMIT would then end the caller's transaction.
-    private func refusingTransaction() -> SQLWork {
+    private func refuseTransaction() throws(SQLError) {
         // It ends with its transaction, which is over at once where none was begun.
-        SQLWork.statement("SELECT set_config('app_migrations.transaction', 'open', true)").then {
-            SQLWork.statement("SELECT current_setting('app_migrations.transaction', true)")
-        }.noting { (rows: SQLRows) throws(SQLError) in
-            guard rows == [["open"]] else { return }
+        try db.query("SELECT set_config('app_migrations.transaction', 'open', true)")
+        if try db.query("SELECT current_setting('app_migrations.transaction', true)") == [["open"]] {
             throw SQLError(.alreadyInTransaction, "The connection is in a transaction already")
         }
     }
@@ -28,8 +28,8 @@ extension PostgresSession {
     ///
     /// Many servers end statements and transactions that take as long as a migration does. Of a host that vanishes without a
     /// word, with the lock, the server has to hear by its own probes, and not after two hours, as is usual.
-    private func setTimeouts(_ limit: Duration) -> SQLWork {
-        .statement(
+    private func setTimeouts(_ limit: Duration) throws(SQLError) {
+        try db.query(
             """
             SELECT set_config(name, CASE name WHEN 'lock_timeout' THEN '\(limit.wholeMilliseconds)'
             WHEN 'tcp_keepalives_idle' THEN '10' WHEN 'tcp_keepalives_interval' THEN '5' WHEN 'tcp_keepalives_count' THEN '3'
@@ -45,8 +45,8 @@ extension PostgresSession {
     ///
     /// With synchronous_commit=off it writes it later ("Asynchronous Commit"): a state file would say what a crash of the
     /// server takes back. "on" would also wait for standby servers.
-    private func setDurable() -> SQLWork {
-        .statement(
+    private func setDurable() throws(SQLError) {
+        try db.query(
             """
             SELECT set_config('synchronous_commit', 'local', true)
             WHERE current_setting('synchronous_commit') = 'off'
@@ -55,28 +55,28 @@ extension PostgresSession {
     }
 
     /// Leaves the caller's own times as they were.
-    func join(_ lock: SQLLockWait) -> SQLWork {
-        SQLWork.statement("SELECT current_setting('lock_timeout')").then { (rows: SQLRows) throws(SQLError) in
-            guard case .text(let former) = rows.first?.first else {
-                throw SQLError(.statementFailed, "current_setting('lock_timeout') gave no text")
-            }
-            return SQLWork.statement("SET LOCAL lock_timeout = \(lock.limit.wholeMilliseconds)")
-                .then { takeAdvisoryLock(lock) }
-                .then { .statement("SET LOCAL lock_timeout = '\(former)'") }
+    func join(_ lock: SQLLockWait) throws(SQLError) {
+        guard case .text(let former) = try db.query("SELECT current_setting('lock_timeout')").first?.first
+        else {
+            throw SQLError(.statementFailed, "current_setting('lock_timeout') gave no text")
         }
+        try db.query("SET LOCAL lock_timeout = \(lock.limit.wholeMilliseconds)")
+        try takeAdvisoryLock(lock)
+        try db.query("SET LOCAL lock_timeout = '\(former)'")
     }
 
     /// Takes a lock that PostgreSQL gives back with the end of the transaction.
-    private func takeAdvisoryLock(_ wait: SQLLockWait) -> SQLWork {
+    private func takeAdvisoryLock(_ wait: SQLLockWait) throws(SQLError) {
         // Any number does, so long as every version of this library takes the same.
         let number = "4155207210473316"
-        // As a text: connections with binary cells can't read what a function gives that returns nothing.
-        let wholeWait = {
-            lock(with: .statement("SELECT pg_advisory_xact_lock(\(number))::text"), limit: wait.limit)
+        if let beforeWaiting = wait.beforeWaiting {
+            let attempt = "SELECT CASE WHEN pg_try_advisory_xact_lock(\(number)) THEN 1 ELSE 0 END"
+            if try db.number(attempt) == 1 { return }
+            try beforeWaiting()
         }
-        guard let beforeWaiting = wait.beforeWaiting else { return wholeWait() }
-        return .number("SELECT CASE WHEN pg_try_advisory_xact_lock(\(number)) THEN 1 ELSE 0 END") {
-            $0 == 1 ? .nothing : beforeWaiting().then(wholeWait)
+        // As a text: connections with binary cells can't read what a function gives that returns nothing.
+        try lock(limit: wait.limit) { () throws(SQLError) in
+            try db.query("SELECT pg_advisory_xact_lock(\(number))::text")
         }
     }
 }

@@ -4,8 +4,7 @@ internal import AppMigrationsSQL
 ///
 /// Nothing of it outlives a transaction: behind a pooler of connections the next statement may go to another session.
 struct PostgresSession: SQLSession {
-    /// Whether the connection takes one statement at a time.
-    let isAwaited: Bool
+    let db: SQLConversation
 
     func placeholder(_ number: Int) -> String { "$\(number)" }
 
@@ -17,8 +16,8 @@ struct PostgresSession: SQLSession {
 
     /// Looks along the search path, where temporary tables come first by themselves: one of the same name would take the record
     /// of a migration with it.
-    func columns(of table: String) -> SQLWork {
-        .statement(
+    func columns(of table: String) throws(SQLError) -> SQLRows {
+        try db.query(
             """
             SELECT attname::text, format_type(atttypid, atttypmod), nspname::text FROM pg_attribute JOIN (
                 SELECT pg_class.oid AS relation, nspname FROM pg_class JOIN pg_namespace ON relnamespace = pg_namespace.oid
@@ -29,45 +28,45 @@ struct PostgresSession: SQLSession {
         )
     }
 
-    func has(_ table: TablesOfTexts.Table) -> SQLWork {
+    func has(_ table: TablesOfTexts.Table) throws(SQLError) -> Bool {
         // PostgreSQL folds the case of names without quotes and looks along its search path.
-        .statement("SELECT 1 FROM pg_class WHERE oid = to_regclass($1)", [.text(table.text)])
+        try !db.query("SELECT 1 FROM pg_class WHERE oid = to_regclass($1)", [.text(table.text)]).isEmpty
     }
 
     var goesOnAfterErrors: Bool { false }
 
-    func values(of sql: String) -> SQLWork { .statement(sql) }
+    func values(of sql: String) throws(SQLError) -> SQLRows { try db.query(sql) }
 
     func check(_ script: String) throws(SQLError) {
         try PostgresStatements(script).refuseTransactions()
     }
 
-    func run(script: String) -> SQLWork {
-        behindSavepoint {
-            .trying { () throws(SQLError) in
-                guard isAwaited else {
-                    return SQLWork.asking(.script(script)).failing { $0.hintingOutside(of: script) }
+    func run(script: String) throws(SQLError) {
+        try behindSavepoint { () throws(SQLError) in
+            if db.connection != nil {
+                do throws(SQLError) { return try db.execute(script: script) } catch {
+                    throw error.hintingOutside(of: script)
                 }
-                let statements = try PostgresStatements(script).statements
-                return .each(0..<statements.count) { index in
-                    let next = statements[index]
-                    return SQLWork.statement(next.text).failing { $0.hintingOutside(of: next.text) }
-                        .located(next.text, next.line, next.column)
+            }
+            // The connection takes one statement at a time.
+            for next in try PostgresStatements(script).statements {
+                do throws(SQLError) { try db.query(next.text) } catch {
+                    throw error.hintingOutside(of: next.text).located(next.text, next.line, next.column)
                 }
             }
         }
     }
 
-    func rollBack() -> SQLWork { .statement("ROLLBACK") }
+    func rollBack() throws(SQLError) { try db.query("ROLLBACK") }
 
-    func waiting(_ time: Duration, _ body: @escaping () -> SQLWork) -> SQLWork { body() }
+    func waiting(_ time: Duration, _ body: SQLRules) throws(SQLError) { try body() }
 
-    func withoutForeignKeys(_ body: @escaping (_ checking: @escaping SQLWork.Around) -> SQLWork) -> SQLWork {
-        body { $0() }
-    }
+    func withoutForeignKeys(
+        _ body: (_ checking: @escaping SQLChecking) throws(SQLError) -> Void
+    ) throws(SQLError) { try body { rules throws(SQLError) in try rules() } }
 
     /// The log is one for all, and a durable commit writes it up to itself: the transaction alone says what it needs.
-    func lasting(durably: Bool, _ body: @escaping () -> SQLWork) -> SQLWork { body() }
+    func lasting(durably: Bool, _ body: SQLRules) throws(SQLError) { try body() }
 }
 
 extension SQLError {

@@ -3,6 +3,6 @@
 extension SQLDialect {
     /// PostgreSQL.
     public static var postgres: SQLDialect {
-        SQLDialect("postgres") { PostgresSession(isAwaited: $0 == nil) }
+        SQLDialect("postgres") { PostgresSession(db: $0) }
     }
 }

@@ -1,4 +1,4 @@
-public import AppMigrationsSQLite
+@_exported public import AppMigrationsSQLite
 internal import CAppMigrationsSQLite
 
 extension SQLiteConnection {

@@ -1,6 +1,5 @@
 internal import AppMigrations
 internal import AppMigrationsPostgreSQL
-internal import AppMigrationsSQL
 
 /// What a store says to a database.
 ///

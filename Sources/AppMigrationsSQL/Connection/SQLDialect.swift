@@ -5,10 +5,10 @@
 public struct SQLDialect: Sendable, Hashable {
     private let name: String
 
-    /// The migrator's view of such a database: through a connection, or through one that is awaited for `nil`.
-    package let session: @Sendable ((any SQLConnection)?) -> any SQLSession
+    /// The migrator's view of such a database.
+    package let session: @Sendable (SQLConversation) -> any SQLSession
 
-    package init(_ name: String, session: @escaping @Sendable ((any SQLConnection)?) -> any SQLSession) {
+    package init(_ name: String, session: @escaping @Sendable (SQLConversation) -> any SQLSession) {
         self.name = name
         self.session = session
     }

@@ -1,6 +1,9 @@
 /// A database as the migrator sees it: the statements that each dialect writes in its own way, and what surrounds a
 /// migration there.
 package protocol SQLSession {
+    /// What the statements go to.
+    var db: SQLConversation { get }
+
     /// A parameter, counted from 1.
     func placeholder(_ number: Int) -> String
 
@@ -17,66 +20,70 @@ package protocol SQLSession {
 
     /// The names and the types of a table's columns, one a row, with the schema where the database has a search path for it; no
     /// row where there is no such table.
-    func columns(of table: String) -> SQLWork
+    func columns(of table: String) throws(SQLError) -> SQLRows
 
     /// Whether the database has a table that a script names.
-    func has(_ table: TablesOfTexts.Table) -> SQLWork
+    func has(_ table: TablesOfTexts.Table) throws(SQLError) -> Bool
 
     /// Whether a transaction stays open after a statement that failed.
     var goesOnAfterErrors: Bool { get }
 
     /// The values of a statement with one column, in one row or in many.
-    func values(of sql: String) -> SQLWork
+    func values(of sql: String) throws(SQLError) -> SQLRows
 
     /// Refuses a script that the database would accept and read in another way than its author meant.
     func check(_ script: String) throws(SQLError)
 
     /// Runs a script in the migration's transaction, which is still there afterwards.
-    func run(script: String) -> SQLWork
+    func run(script: String) throws(SQLError)
 
     /// The statements of a script that is to run outside of a transaction, each of which can run twice; refuses any other
     /// script.
     func statements(ofAlone script: String) throws(SQLError) -> [String]
 
     /// Fails where a statement outside of a transaction has left an index that no query uses.
-    func refuseInvalidIndex(of statement: String) -> SQLWork
+    func refuseInvalidIndex(of statement: String) throws(SQLError)
 
     /// The connections that run a statement which begins with a mark, or did so a moment ago, each with the number of the
     /// server's process and the address of its client; no row where none does.
-    func isRunning(_ mark: String) -> SQLWork
+    func isRunning(_ mark: String) throws(SQLError) -> SQLRows
 
     /// Begins the transaction of a migration, and waits until no other process is in one.
-    func begin(_ lock: SQLLockWait, durably: Bool) -> SQLWork
+    func begin(_ lock: SQLLockWait, durably: Bool) throws(SQLError)
 
     /// Takes the migrator's lock in the transaction of a caller.
-    func join(_ lock: SQLLockWait) -> SQLWork
+    func join(_ lock: SQLLockWait) throws(SQLError)
 
     /// Runs `body`, and fails where the transaction is another one afterwards.
-    func inOneTransaction(_ body: @escaping () -> SQLWork) -> SQLWork
+    func inOneTransaction(_ body: SQLRules) throws(SQLError)
 
     /// Rolls back, also where the database has ended the transaction by itself.
-    func rollBack() -> SQLWork
+    func rollBack() throws(SQLError)
 
     /// Runs `body` with the migrator's wait for locks instead of the connection's.
-    func waiting(_ time: Duration, _ body: @escaping () -> SQLWork) -> SQLWork
+    func waiting(_ time: Duration, _ body: SQLRules) throws(SQLError)
 
     /// Runs `body`, which begins a transaction, with foreign keys off.
     ///
-    /// Where they were on, each work that is run by `checking` leaves no row that refers to none and did not before it.
-    func withoutForeignKeys(_ body: @escaping (_ checking: @escaping SQLWork.Around) -> SQLWork) -> SQLWork
+    /// Where they were on, all that `checking` runs leaves no row that refers to none and did not before it.
+    func withoutForeignKeys(_ body: (_ checking: @escaping SQLChecking) throws(SQLError) -> Void)
+        throws(SQLError)
 
     /// Runs `body`, which begins a transaction, with commits that last when the power fails: at once where they are to be
     /// durable, else as soon as a durable one follows.
-    func lasting(durably: Bool, _ body: @escaping () -> SQLWork) -> SQLWork
+    func lasting(durably: Bool, _ body: SQLRules) throws(SQLError)
 }
+
+/// Runs rules, and looks afterwards at what they left.
+package typealias SQLChecking = (SQLRules) throws(SQLError) -> Void
 
 /// How long to wait for the lock of the migrator, and what comes before a wait.
 package struct SQLLockWait {
     package let limit: Duration
     /// Called when the lock isn't free; `nil` where nobody is told.
-    package let beforeWaiting: (() -> SQLWork)?
+    package let beforeWaiting: SQLRules?
 
-    package init(_ limit: Duration, beforeWaiting: (() -> SQLWork)? = nil) {
+    package init(_ limit: Duration, beforeWaiting: SQLRules? = nil) {
         self.limit = limit
         self.beforeWaiting = beforeWaiting
     }
@@ -93,59 +100,54 @@ extension SQLSession {
     }
 
     /// How many rows a table has.
-    func count(
-        of table: String,
-        _ next: @escaping (Int64) throws(SQLError) -> SQLWork
-    ) -> SQLWork {
-        .number("SELECT count(*) FROM \(table)", next)
-    }
+    func count(of table: String) throws(SQLError) -> Int64 { try db.number("SELECT count(*) FROM \(table)") }
 
     /// Runs `body` in a transaction of a migration, and rolls it back after an error.
     package func transaction(
         _ lock: SQLLockWait,
         durably: Bool = false,
-        commit: @escaping () -> String = { "COMMIT" },
-        _ body: @escaping () -> SQLWork
-    ) -> SQLWork {
-        begin(lock, durably: durably).then {
-            body().then { .statement(commit()) }.otherwise { rollingBack(after: $0) }
-        }
+        commit: () -> String = { "COMMIT" },
+        _ body: SQLRules
+    ) throws(SQLError) {
+        try begin(lock, durably: durably)
+        do throws(SQLError) {
+            try body()
+            try db.query(commit())
+        } catch { throw rollingBack(after: error) }
     }
 
-    /// Rolls back, and fails with the error that made it necessary.
-    package func rollingBack(after error: SQLError) -> SQLWork {
-        SQLWork.failed(error).undoing("the rollback", rollBack)
+    /// Rolls back, and returns the error that made it necessary.
+    package func rollingBack(after error: SQLError) -> SQLError {
+        db.undoing("the rollback", after: error) { () throws(SQLError) in try rollBack() }
     }
 
     /// Runs a statement that waits for the lock of the migrator.
     ///
     /// The errors of another library have codes of their own and words in any language. The statement does nothing
     /// but wait, so that one which failed after the whole wait could not have the lock.
-    package func lock(with statement: SQLWork, limit: Duration) -> SQLWork {
+    package func lock(limit: Duration, with statement: SQLRules) throws(SQLError) {
         let began = ContinuousClock.now
-        return statement.failing { error in
+        do throws(SQLError) { try statement() } catch {
             var error = error
             if error.code == .statementFailed, began.duration(to: .now) >= max(limit, .milliseconds(1)) {
                 error.code = .busy
             }
-            return error
+            throw error
         }
     }
 
-    package func inOneTransaction(_ body: @escaping () -> SQLWork) -> SQLWork {
-        behindSavepoint(body)
-    }
+    package func inOneTransaction(_ body: SQLRules) throws(SQLError) { try behindSavepoint(body) }
 
     /// Runs `body` behind a savepoint, and finds out whether its transaction is still the one it began in: the
     /// savepoint is gone with a transaction that ended.
-    package func behindSavepoint(_ body: @escaping () -> SQLWork) -> SQLWork {
-        SQLWork.statement("SAVEPOINT app_migrations_guard").then(body).then {
-            SQLWork.statement("RELEASE SAVEPOINT app_migrations_guard").failing { error in
-                if error.code == .transactionEnded { return error }
-                var ended = SQLError.endedTransaction
-                ended.underlyingError = error
-                return ended
-            }
+    package func behindSavepoint(_ body: SQLRules) throws(SQLError) {
+        try db.query("SAVEPOINT app_migrations_guard")
+        try body()
+        do throws(SQLError) { try db.query("RELEASE SAVEPOINT app_migrations_guard") } catch {
+            if error.code == .transactionEnded { throw error }
+            var ended = SQLError.endedTransaction
+            ended.underlyingError = error
+            throw ended
         }
     }
 }
@@ -156,6 +158,13 @@ extension SQLError {
             .transactionEnded,
             "The migration ended its transaction; what it did before may have been committed, and it is not recorded"
         )
+    }
+
+    /// The same error of a statement of a script, with its place.
+    package func located(_ statement: String, _ line: Int, _ column: Int) -> SQLError {
+        var error = self
+        (error.line, error.column, error.statement) = (line, column, statement)
+        return error
     }
 }
 

@@ -39,9 +39,11 @@ final class LedgerComparison {
     }
 
     /// Reads the ledger, and the files of every migration that is applied.
-    func read() -> SQLWork {
-        ledger.read().then { self.ledger.readVersions() }.then { self.ledger.readChecksums() }
-            .noting { () throws(SQLError) in try self.compare() }
+    func read() throws(SQLError) {
+        try ledger.read()
+        try ledger.readVersions()
+        try ledger.readChecksums()
+        try compare()
     }
 
     private func compare() throws(SQLError) {
@@ -59,29 +61,20 @@ final class LedgerComparison {
     /// tables that the texts make.
     ///
     /// A text that was edited after its release is another case: its table is there, or another row is as it should be.
-    func refuseOtherOwner() throws(SQLError) -> SQLWork {
-        guard let version = changed.first, !hasOwnRow else { return .nothing }
+    func refuseOtherOwner() throws(SQLError) {
+        guard let version = changed.first, !hasOwnRow else { return }
         var texts = TablesOfTexts()
         for step in applied {
             if let text = try step.text() { texts.follow(text) }
         }
         let tables = texts.tables
-        if tables.isEmpty { return .nothing }
-        return hasAny(of: tables, from: 0).whether { (isThere: Bool) throws(SQLError) in
-            if isThere { return .nothing }
-            let list = tables.map(\.text).joined(separator: ", ")
-            throw SQLError(
-                .foreignLedger,
-                "The table \(self.ledger.name) is another migrator's: it has version \(version) with another text, and the"
-                    + " database has no \(list)"
-            )
-        }
-    }
-
-    private func hasAny(of tables: [TablesOfTexts.Table], from index: Int) -> SQLWork {
-        if index == tables.count { return .answer(false) }
-        return ledger.session.has(tables[index]).whether {
-            $0 ? .answer(true) : self.hasAny(of: tables, from: index + 1)
-        }
+        if tables.isEmpty { return }
+        for table in tables where try ledger.session.has(table) { return }
+        let list = tables.map(\.text).joined(separator: ", ")
+        throw SQLError(
+            .foreignLedger,
+            "The table \(ledger.name) is another migrator's: it has version \(version) with another text, and the"
+                + " database has no \(list)"
+        )
     }
 }

@@ -1,21 +1,21 @@
 extension SQLLedger {
     /// Makes the ledger where it is still missing; the lock is held.
-    func make() -> SQLWork {
-        if exists { return .nothing }
-        return read().then { () throws(SQLError) in
-            if self.exists { return .nothing }
-            // FMDBMigrationManager's table with three columns more, which it can leave out when it inserts.
-            return SQLWork.statement(
-                """
-                CREATE TABLE \(self.table) (
-                    version \(self.session.integerType) UNIQUE NOT NULL,
-                    name TEXT,
-                    checksum TEXT,
-                    applied_at TEXT
-                )
-                """
-            ).then { self.read() }
-        }
+    func make() throws(SQLError) {
+        if exists { return }
+        try read()
+        if exists { return }
+        // FMDBMigrationManager's table with three columns more, which it can leave out when it inserts.
+        try session.db.query(
+            """
+            CREATE TABLE \(table) (
+                version \(session.integerType) UNIQUE NOT NULL,
+                name TEXT,
+                checksum TEXT,
+                applied_at TEXT
+            )
+            """
+        )
+        try read()
     }
 
     /// The columns of a ledger that this library made.
@@ -25,7 +25,7 @@ extension SQLLedger {
     ///
     /// The insert of a table that is not this library's may leave the row out without an error, by ON CONFLICT IGNORE
     /// or RAISE(IGNORE), or take another one away. The migration would run at every start.
-    func record(_ version: Int64, name: String?, checksum: String?) -> SQLWork {
+    func record(_ version: Int64, name: String?, checksum: String?) throws(SQLError) {
         var names = ["version"]
         var values = [session.placeholder(1)]
         var arguments: [SQLValue] = [.integer(version)]
@@ -38,24 +38,17 @@ extension SQLLedger {
             names.append("applied_at")
             values.append(session.now)
         }
-        let insert = SQLWork.statement(
-            "INSERT INTO \(table) (\(names.joined(separator: ", ")))"
-                + " VALUES (\(values.joined(separator: ", ")))",
+        // One that this library made has neither; a look at the row is cheaper than two at the number of rows.
+        let before = columns == Self.ownColumns ? nil : try session.count(of: table)
+        try session.db.query(
+            "INSERT INTO \(table) (\(names.joined(separator: ", "))) VALUES (\(values.joined(separator: ", ")))",
             arguments
         )
-        // One that this library made has neither; a look at the row is cheaper than two at the number of rows.
-        let isForeign = columns != Self.ownColumns
-        let check = { (hasGrown: Bool) in
-            self.hasApplied(version).whether { (isThere: Bool) throws(SQLError) in
-                if isThere, hasGrown { return .nothing }
-                throw Self.unreadable(
-                    "The table \(self.name) did not keep the row of version \(version), or lost another"
-                )
-            }
-        }
-        guard isForeign else { return insert.then { check(true) } }
-        return session.count(of: table) { before in
-            insert.then { self.session.count(of: self.table) { check($0 == before + 1) } }
-        }
+        let hasGrown =
+            try before.map { before throws(SQLError) in try session.count(of: table) == before + 1 } ?? true
+        if try hasApplied(version), hasGrown { return }
+        throw Self.unreadable(
+            "The table \(self.name) did not keep the row of version \(version), or lost another"
+        )
     }
 }

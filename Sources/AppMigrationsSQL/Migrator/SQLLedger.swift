@@ -30,9 +30,7 @@ final class SQLLedger {
     var exists: Bool { !columns.isEmpty }
 
     /// Reads which columns there are.
-    func read() -> SQLWork {
-        session.columns(of: name).noting { (rows: SQLRows) throws(SQLError) in try self.note(columns: rows) }
-    }
+    func read() throws(SQLError) { try note(columns: session.columns(of: name)) }
 
     private func note(columns rows: SQLRows) throws(SQLError) {
         (columns, versionType) = ([], "")
@@ -52,75 +50,75 @@ final class SQLLedger {
     /// Reads the versions of a database whose columns were not asked for, none where there is no ledger.
     ///
     /// A start that has nothing to do comes here and no further.
-    func readFirst() -> SQLWork {
-        let thorough = { self.read().then { self.readVersions() } }
-        guard session.goesOnAfterErrors else { return thorough() }
-        // The ledger has the error again, unless it was missing or was made meanwhile. A lock would be waited for twice.
-        return selectVersions().otherwise { $0.code == .busy ? .failed($0) : thorough() }
+    func readFirst() throws(SQLError) {
+        if session.goesOnAfterErrors {
+            // The ledger has the error again, unless it was missing or was made meanwhile. A lock would be waited for twice.
+            do throws(SQLError) { return try selectVersions() } catch {
+                if error.code == .busy { throw error }
+            }
+        }
+        try read()
+        try readVersions()
     }
 
     /// Reads the versions, once the columns are known.
-    func readVersions() -> SQLWork {
+    func readVersions() throws(SQLError) {
         versions = []
-        return exists ? selectVersions() : .nothing
+        if exists { try selectVersions() }
     }
 
-    private func selectVersions() -> SQLWork {
+    private func selectVersions() throws(SQLError) {
         // In order, SQLite reads the index of the versions alone.
-        session.values(of: "SELECT version FROM \(table) ORDER BY version").noting {
-            (rows: SQLRows) throws(SQLError) in
-            var found = [Int64]()
-            found.reserveCapacity(rows.count == 1 ? rows[0].count : rows.count)
-            for row in rows {
-                for value in row { found.append(try self.version(value)) }
-            }
-            found.sort()
-            self.versions = found
+        let rows = try session.values(of: "SELECT version FROM \(table) ORDER BY version")
+        var found = [Int64]()
+        found.reserveCapacity(rows.count == 1 ? rows[0].count : rows.count)
+        for row in rows {
+            for value in row { found.append(try version(value)) }
         }
+        found.sort()
+        versions = found
     }
 
     /// Reads the checksums, once the columns are known.
-    func readChecksums() -> SQLWork {
+    func readChecksums() throws(SQLError) {
         checksums = [:]
-        guard columns.contains("checksum") else { return .nothing }
-        return SQLWork.statement(
-            "SELECT version, checksum FROM \(table) WHERE checksum IS NOT NULL ORDER BY version"
-        ).noting { (rows: SQLRows) throws(SQLError) in
-            for row in rows {
-                guard row.count == 2, case .text(let checksum) = row[1] else {
-                    throw Self.unreadable("The checksum of a row is not a text: \(row)")
-                }
-                self.checksums[try self.version(row[0])] = checksum
+        guard columns.contains("checksum") else { return }
+        let sql = "SELECT version, checksum FROM \(table) WHERE checksum IS NOT NULL ORDER BY version"
+        for row in try session.db.query(sql) {
+            guard row.count == 2, case .text(let checksum) = row[1] else {
+                throw Self.unreadable("The checksum of a row is not a text: \(row)")
             }
+            checksums[try version(row[0])] = checksum
         }
     }
 
-    /// Reads the checksum of a version whose columns were not asked for, where the ledger has one.
+    /// The checksum of a version whose columns were not asked for, where the ledger has one.
     ///
     /// A start that has nothing to do asks for one version, and not for the columns first.
-    func readFirstChecksum(of version: Int64) -> SQLWork {
-        let thorough = { self.read().then { self.readChecksum(of: version) } }
-        guard session.goesOnAfterErrors else { return thorough() }
-        // The ledger has the error again, unless it has no checksums.
-        return selectChecksum(of: version).otherwise { _ in thorough() }
-    }
-
-    func readChecksum(of version: Int64) -> SQLWork {
-        checksums[version] = nil
-        return columns.contains("checksum") ? selectChecksum(of: version) : .nothing
-    }
-
-    private func selectChecksum(of version: Int64) -> SQLWork {
-        select("checksum", of: version).noting { (rows: SQLRows) throws(SQLError) in
-            if case .text(let checksum) = rows.first?.first { self.checksums[version] = checksum }
+    func firstChecksum(of version: Int64) throws(SQLError) -> String? {
+        if session.goesOnAfterErrors {
+            // The ledger has the error again, unless it has no checksums.
+            do throws(SQLError) { return try selectChecksum(of: version) } catch {}
         }
+        try read()
+        return try checksum(of: version)
     }
 
-    /// Asks whether a version was applied.
-    func hasApplied(_ version: Int64) -> SQLWork { select("1", of: version) }
+    /// The checksum of a version, once the columns are known.
+    func checksum(of version: Int64) throws(SQLError) -> String? {
+        columns.contains("checksum") ? try selectChecksum(of: version) : nil
+    }
 
-    private func select(_ column: String, of version: Int64) -> SQLWork {
-        .statement(
+    private func selectChecksum(of version: Int64) throws(SQLError) -> String? {
+        guard case .text(let checksum) = try select("checksum", of: version).first?.first else { return nil }
+        return checksum
+    }
+
+    /// Whether a version was applied.
+    func hasApplied(_ version: Int64) throws(SQLError) -> Bool { try !select("1", of: version).isEmpty }
+
+    private func select(_ column: String, of version: Int64) throws(SQLError) -> SQLRows {
+        try session.db.query(
             "SELECT \(column) FROM \(table) WHERE version = \(session.placeholder(1))",
             [.integer(version)]
         )

@@ -38,48 +38,50 @@ extension SQLMigrationRun {
         throw error
     }
 
-    func runAlone(_ next: Pending, _ statements: [String]) -> SQLWork {
+    func runAlone(_ next: Pending, _ statements: [String]) throws(SQLError) {
         let ledgerName = String(steps.ledger.unicodeScalars.filter { $0 != "*" && $0 != "/" })
         let mark = "/* app_migrations \(ledgerName) \(next.step.version) */ "
-        return claim(next, mark, since: .now) {
-            SQLWork.each(0..<statements.count) { index in
-                SQLWork.statement(mark + statements[index]).then {
-                    self.session.refuseInvalidIndex(of: statements[index]).marked(mark)
-                }
-            }.failing { error in
-                var error = error
-                if error.code == .statementFailed { error.code = .migrationFailed }
-                return error
-            }.then { self.recordAlone(next).marked(mark) }
-        }.failing { self.failed($0, at: next) }
+        do throws(SQLError) {
+            guard try claim(next, mark) else { return }
+            try session.db.marking(mark) { () throws(SQLError) in
+                try run(statements)
+                try recordAlone(next)
+            }
+        } catch { throw failed(error, at: next) }
     }
 
-    /// Waits until no other host runs the statement, and goes on where it is still to be run.
-    private func claim(
-        _ next: Pending,
-        _ mark: String,
-        since began: ContinuousClock.Instant,
-        _ work: @escaping () -> SQLWork
-    ) -> SQLWork {
-        var (isApplied, running) = (true, SQLRows())
-        let looking = checkingCancellation {
-            session.transaction(
-                lockOfLongWait,
-                commit: { isApplied || !running.isEmpty ? "COMMIT" : mark + "COMMIT" }
-            ) {
-                self.unlessApplied(next) {
-                    isApplied = false
-                    return self.session.isRunning(mark).noting { running = $0 }
-                }
+    private func run(_ statements: [String]) throws(SQLError) {
+        do throws(SQLError) {
+            for statement in statements {
+                try session.db.query(statement)
+                try session.refuseInvalidIndex(of: statement)
             }
+        } catch {
+            var error = error
+            if error.code == .statementFailed { error.code = .migrationFailed }
+            throw error
         }
-        return looking.then { () throws(SQLError) in
-            guard let holder = running.first else { return isApplied ? .nothing : work() }
-            if began.duration(to: .now) >= self.steps.lockTimeout {
+    }
+
+    /// Waits until no other host runs the statement; tells whether it is still to be run.
+    private func claim(_ next: Pending, _ mark: String) throws(SQLError) -> Bool {
+        let began = ContinuousClock.now
+        while true {
+            var (isThere, running) = (true, SQLRows())
+            try checkCancellation()
+            try session.transaction(
+                lockOfLongWait,
+                commit: { isThere || !running.isEmpty ? "COMMIT" : mark + "COMMIT" }
+            ) { () throws(SQLError) in
+                isThere = try isApplied(next)
+                if !isThere { running = try session.isRunning(mark) }
+            }
+            guard let holder = running.first else { return !isThere }
+            if began.duration(to: .now) >= steps.lockTimeout {
                 throw SQLError(.busy, "Another host still runs the statement\(Self.place(of: holder))")
             }
-            return self.tellOfLongWait().then { .asking(.pause(.milliseconds(100))) }
-                .then { self.claim(next, mark, since: began, work) }
+            try tellOfLongWait()
+            try session.db.pause(.milliseconds(100))
         }
     }
 
@@ -91,15 +93,17 @@ extension SQLMigrationRun {
         return ", in the server's process \(process)" + (address.isEmpty ? "" : " for \(address)")
     }
 
-    private func recordAlone(_ next: Pending) -> SQLWork {
+    private func recordAlone(_ next: Pending) throws(SQLError) {
         let before = counts
-        return session.transaction(lock, durably: true) {
-            self.answer = .continue
-            return self.unlessApplied(next) { self.record(next) }
-                .noting { () throws(SQLError) in try self.checkAnswer(.rollBack) }
-        }.failing { error in
-            self.restore(before)
-            return error
+        do throws(SQLError) {
+            try session.transaction(lock, durably: true) { () throws(SQLError) in
+                answer = .continue
+                if try !isApplied(next) { try record(next) }
+                try checkAnswer(.rollBack)
+            }
+        } catch {
+            restore(before)
+            throw error
         }
     }
 }

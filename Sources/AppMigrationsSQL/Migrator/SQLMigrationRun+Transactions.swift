@@ -1,45 +1,47 @@
 /// What one transaction holds.
 extension SQLMigrationRun {
     /// Runs every migration in a transaction of its own.
-    func runEach() -> SQLWork {
-        .each(0..<pending.count) { index in
-            let next = self.pending[index]
-            let isLast = index == self.pending.count - 1
-            let work =
-                next.alone.map { self.runAlone(next, $0) }
-                ?? self.transaction(at: next, isLast: isLast) {
-                    self.perform(next).noting { () throws(SQLError) in try self.checkAnswer(.rollBack) }
+    func runEach() throws(SQLError) {
+        for (index, next) in pending.enumerated() {
+            if let statements = next.alone {
+                try runAlone(next, statements)
+            } else {
+                try transaction(at: next, isLast: index == pending.count - 1) { () throws(SQLError) in
+                    try perform(next)
+                    try checkAnswer(.rollBack)
                 }
-            return work.noting { () throws(SQLError) in try self.checkAnswer(.stop) }
+            }
+            try checkAnswer(.stop)
         }
     }
 
     /// Runs every migration in one transaction.
-    func runAll() -> SQLWork {
-        transaction(at: nil, isLast: true) {
-            SQLWork.each(0..<self.pending.count) { index in
-                self.answer == .continue ? self.perform(self.pending[index]) : .nothing
-            }.noting { () throws(SQLError) in try self.checkAnswer(.rollBack) }
-        }.noting { () throws(SQLError) in try self.checkAnswer(.stop) }
+    func runAll() throws(SQLError) {
+        try transaction(at: nil, isLast: true) { () throws(SQLError) in
+            for next in pending where answer == .continue { try perform(next) }
+            try checkAnswer(.rollBack)
+        }
+        try checkAnswer(.stop)
     }
 
     /// Runs every migration in a savepoint of its own, inside the transaction of the caller.
-    func runInside() -> SQLWork {
-        .each(0..<pending.count) { index in
-            let next = self.pending[index]
-            let before = self.counts
-            return SQLWork.statement("SAVEPOINT app_migrations_step").then {
-                self.perform(next)
-            }.then { () throws(SQLError) in
-                try self.checkAnswer(.rollBack)
-                return .statement("RELEASE SAVEPOINT app_migrations_step")
-            }.otherwise { error in
-                self.restore(before)
-                return SQLWork.failed(error).undoing("the rollback") {
-                    SQLWork.statement("ROLLBACK TO SAVEPOINT app_migrations_step")
-                        .then { .statement("RELEASE SAVEPOINT app_migrations_step") }
-                }.failing { self.failed($0, at: next) }
-            }.noting { () throws(SQLError) in try self.checkAnswer(.stop) }
+    func runInside() throws(SQLError) {
+        for next in pending {
+            let before = counts
+            try session.db.query("SAVEPOINT app_migrations_step")
+            do throws(SQLError) {
+                try perform(next)
+                try checkAnswer(.rollBack)
+                try session.db.query("RELEASE SAVEPOINT app_migrations_step")
+            } catch {
+                restore(before)
+                let undone = session.db.undoing("the rollback", after: error) { () throws(SQLError) in
+                    try session.db.query("ROLLBACK TO SAVEPOINT app_migrations_step")
+                    try session.db.query("RELEASE SAVEPOINT app_migrations_step")
+                }
+                throw failed(undone, at: next)
+            }
+            try checkAnswer(.stop)
         }
     }
 
@@ -47,24 +49,23 @@ extension SQLMigrationRun {
     ///
     /// The last one is made durable, and those before it with it: what records that `migrate` returned, as a
     /// runner does, must not survive a power failure that the migrations don't.
-    private func transaction(
-        at next: Pending?,
-        isLast: Bool,
-        _ body: @escaping () -> SQLWork
-    ) -> SQLWork {
+    private func transaction(at next: Pending?, isLast: Bool, _ body: SQLRules) throws(SQLError) {
         let before = counts
-        return session.lasting(durably: isLast) {
-            var hasBegun = false
-            return self.checkingCancellation {
-                self.session.transaction(self.lock, durably: isLast) {
-                    hasBegun = true
-                    return body()
+        var hasBegun = false
+        do throws(SQLError) {
+            try session.lasting(durably: isLast) { () throws(SQLError) in
+                do throws(SQLError) {
+                    try checkCancellation()
+                    try session.transaction(lock, durably: isLast) { () throws(SQLError) in
+                        hasBegun = true
+                        try body()
+                    }
+                } catch {
+                    restore(before)
+                    throw failed(error, at: next, blamesFile: hasBegun)
                 }
-            }.failing { error in
-                self.restore(before)
-                return self.failed(error, at: next, blamesFile: hasBegun)
             }
-        }.failing { self.failed($0, at: next) }
+        } catch { throw failed(error, at: next) }
     }
 
     /// Fails where the closure for progress gave an answer that ends the run.

@@ -1,6 +1,6 @@
 /// One call of `migrate`: the migrations that were pending when it began, one after the other.
 ///
-/// It is work, and the notes beside it: what the caller is called for, and what it answered.
+/// Beside it are notes: what the caller is called for, and what it answered.
 final class SQLMigrationRun {
     /// A pending migration with the text of its SQL, read and checked before the first one runs.
     final class Pending {
@@ -44,7 +44,7 @@ final class SQLMigrationRun {
     private(set) var pending = [Pending]()
     let ledger: SQLLedger
     /// Checks foreign keys after each migration, where they were on.
-    private var checking: SQLWork.Around = { $0() }
+    private var checking: SQLChecking = { body throws(SQLError) in try body() }
     /// How many of the pending ones another process ran.
     private var appliedByOthers = 0
 
@@ -64,7 +64,10 @@ final class SQLMigrationRun {
     }
 
     var lock: SQLLockWait {
-        SQLLockWait(steps.lockTimeout, beforeWaiting: tellsOfWaiting ? { self.calling(.waiting) } : nil)
+        SQLLockWait(
+            steps.lockTimeout,
+            beforeWaiting: tellsOfWaiting ? { () throws(SQLError) in try self.call(.waiting) } : nil
+        )
     }
 
     /// The same where the lock is asked for again and again.
@@ -72,47 +75,51 @@ final class SQLMigrationRun {
         SQLLockWait(steps.lockTimeout, beforeWaiting: tellsOfWaiting ? tellOfLongWait : nil)
     }
 
-    func tellOfLongWait() -> SQLWork {
-        tellsOfWaiting && longWait.isToBeTold(at: .now) ? calling(.waiting) : .nothing
+    func tellOfLongWait() throws(SQLError) {
+        if tellsOfWaiting, longWait.isToBeTold(at: .now) { try call(.waiting) }
     }
 
     /// Compares the ledger with the migrations, and runs what is pending.
-    func work() throws(SQLError) -> SQLWork {
+    func run() throws(SQLError) {
         if let target { try steps.checkTarget(target) }
-        return session.waiting(steps.lockTimeout) {
-            self.readFirst().then { () throws(SQLError) in try self.compare() }
+        try session.waiting(steps.lockTimeout) { () throws(SQLError) in
+            try readFirst()
+            try compare()
         }
     }
 
     /// Reads the ledger, and tells of a wait for that: with a rollback journal a lock can keep readers out, too.
-    private func readFirst() -> SQLWork {
-        guard tellsOfWaiting, session.goesOnAfterErrors else { return ledger.readFirst() }
-        return session.waiting(.zero) { self.ledger.readFirst() }.otherwise { error in
-            if error.code != .busy { return .failed(error) }
-            return self.calling(.waiting).then { self.ledger.readFirst() }
+    private func readFirst() throws(SQLError) {
+        guard tellsOfWaiting, session.goesOnAfterErrors else { return try ledger.readFirst() }
+        do throws(SQLError) {
+            try session.waiting(.zero) { () throws(SQLError) in try ledger.readFirst() }
+        } catch {
+            if error.code != .busy { throw error }
+            try call(.waiting)
+            try ledger.readFirst()
         }
     }
 
-    private func compare() throws(SQLError) -> SQLWork {
+    private func compare() throws(SQLError) {
         let difference = LedgerDifference(of: ledger.versions, with: steps.all)
         report.unknown = difference.unknown
         let places = difference.pending.filter { steps.all[$0].version <= target ?? .max }
         if places.isEmpty {
-            return steps.hasOtherText(newestOf: difference, in: ledger).whether {
-                $0 ? self.noteChanges() : .nothing
-            }
+            if try steps.hasOtherText(newestOf: difference, in: ledger) { try noteChanges() }
+            return
         }
-        return noteChanges().then { () throws(SQLError) in
-            try self.prepare(places)
-            return self.start()
-        }.noting { self.report.outOfOrder = self.report.applied.filter(difference.outOfOrder.contains) }
+        try noteChanges()
+        try prepare(places)
+        try start()
+        report.outOfOrder = report.applied.filter(difference.outOfOrder.contains)
     }
 
     /// Notes the versions whose SQL is another one than when it was applied, in a ledger that is this migrator's.
-    private func noteChanges() -> SQLWork {
+    private func noteChanges() throws(SQLError) {
         let comparison = steps.comparison(in: session)
-        return comparison.read().then { () throws(SQLError) in try comparison.refuseOtherOwner() }
-            .noting { self.report.changed = comparison.changed }
+        try comparison.read()
+        try comparison.refuseOtherOwner()
+        report.changed = comparison.changed
     }
 
     private func prepare(_ places: [Int]) throws(SQLError) {
@@ -132,68 +139,63 @@ final class SQLMigrationRun {
         }
     }
 
-    private func start() -> SQLWork {
+    private func start() throws(SQLError) {
         if insideTransaction {
-            return session.join(lock).then { self.ledger.read() }.then { self.runInside() }
+            try session.join(lock)
+            try ledger.read()
+            return try runInside()
         }
-        return session.withoutForeignKeys { checking in
+        try session.withoutForeignKeys { checking throws(SQLError) in
             self.checking = checking
-            return self.ledger.read().then { self.steps.isOneTransaction ? self.runAll() : self.runEach() }
+            try ledger.read()
+            try steps.isOneTransaction ? runAll() : runEach()
         }
     }
 
     /// Calls the caller.
-    func calling(_ call: Call) -> SQLWork {
-        self.call = call
-        return .call
+    private func call(_ reason: Call) throws(SQLError) {
+        call = reason
+        try session.db.call()
     }
 
     /// Runs one migration and writes it to the ledger, unless another process has done so meanwhile.
-    func perform(_ next: Pending) -> SQLWork {
+    func perform(_ next: Pending) throws(SQLError) {
         answer = .continue
-        return checkingCancellation {
-            self.unlessApplied(next) { self.run(next).then { self.record(next) } }
-        }
-        .failing { self.failed($0, at: next) }
+        do throws(SQLError) {
+            try checkCancellation()
+            if try isApplied(next) { return }
+            try checking { () throws(SQLError) in
+                if let script = next.script { return try session.run(script: script) }
+                try session.behindSavepoint { () throws(SQLError) in try call(.closure(next.place)) }
+            }
+            try record(next)
+        } catch { throw failed(error, at: next) }
     }
 
-    /// Runs `work`, unless another process has run the migration meanwhile; the lock is held.
-    func unlessApplied(_ next: Pending, _ work: @escaping () -> SQLWork) -> SQLWork {
-        ledger.make().then { self.ledger.hasApplied(next.step.version) }
-            .whether { $0 ? self.skip(next) : work() }
-    }
-
-    /// Another process has run it, unless that was a migrator of other migrations.
-    private func skip(_ next: Pending) -> SQLWork {
+    /// Whether another process has run the migration meanwhile, unless that was a migrator of other migrations; the lock is held.
+    func isApplied(_ next: Pending) throws(SQLError) -> Bool {
+        try ledger.make()
+        guard try ledger.hasApplied(next.step.version) else { return false }
         appliedByOthers += 1
-        return ledger.readChecksum(of: next.step.version).then { () throws(SQLError) in
-            if self.ledger.checksums[next.step.version] == next.checksum { return .nothing }
-            let comparison = self.steps.comparison(in: self.session)
-            return comparison.read().then { () throws(SQLError) in try comparison.refuseOtherOwner() }
+        if try ledger.checksum(of: next.step.version) != next.checksum {
+            let comparison = steps.comparison(in: session)
+            try comparison.read()
+            try comparison.refuseOtherOwner()
         }
+        return true
     }
 
     /// Writes a migration to the ledger, and tells of it.
-    func record(_ next: Pending) -> SQLWork {
+    func record(_ next: Pending) throws(SQLError) {
         let step = next.step
-        return ledger.record(step.version, name: step.name, checksum: next.checksum)
-            .then { self.tellOf(step) }
-    }
-
-    private func run(_ next: Pending) -> SQLWork {
-        checking {
-            if let script = next.script { return self.session.run(script: script) }
-            return self.session.behindSavepoint { self.calling(.closure(next.place)) }
-        }
-    }
-
-    private func tellOf(_ step: SQLStep) -> SQLWork {
+        try ledger.record(step.version, name: step.name, checksum: next.checksum)
         report.applied.append(step.version)
-        return calling(
+        let total = pending.count - appliedByOthers
+        try call(
             .progress(
                 SQLMigrationProgress(
                     completed: report.applied.count,
-                    total: pending.count - appliedByOthers,
+                    total: total,
                     version: step.version,
                     name: step.name
                 )
@@ -212,9 +214,9 @@ final class SQLMigrationRun {
         (report.applied, appliedByOthers) = counts
     }
 
-    /// Work that doesn't begin in a cancelled task.
-    func checkingCancellation(_ work: () -> SQLWork) -> SQLWork {
-        Task<Never, Never>.isCancelled ? .failed(SQLError.taskCancelled) : work()
+    /// Begins nothing in a cancelled task.
+    func checkCancellation() throws(SQLError) {
+        if session.db.isCancelled { throw SQLError.taskCancelled }
     }
 
     /// Adds to an error which migration failed and what stays applied.

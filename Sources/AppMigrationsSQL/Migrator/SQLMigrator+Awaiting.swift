@@ -29,20 +29,23 @@ extension SQLMigrator where Connection: AsyncSQLConnection {
         progress: (SQLMigrationProgress) -> SQLMigrationProgress.Answer = { _ in .continue },
         waiting: (() -> Void)? = nil
     ) async throws(SQLError) -> SQLMigrationReport {
+        let conversation = SQLConversation(nil)
         let run = SQLMigrationRun(
             of: steps,
-            in: Connection.dialect.session(nil),
+            in: Connection.dialect.session(conversation),
             to: target,
             insideTransaction: insideTransaction,
             tellsOfWaiting: waiting != nil
         )
-        try await run.work().run(awaiting: db) {
+        try await conversation.run(awaiting: db) {
             switch run.call {
             case .closure(let place):
                 if case .awaited(let code) = migrations[place].code { try await code(db) }
             case .progress(let done): run.answer = progress(done)
             case .waiting: waiting?()
             }
+        } _: { () throws(SQLError) in
+            try run.run()
         }
         return run.report
     }
@@ -54,8 +57,9 @@ extension SQLMigrator where Connection: AsyncSQLConnection {
     /// - Throws: ``SQLError``: of the database, or of a file that can't be read. A status is never made up.
     public nonisolated(nonsending) func status(_ db: Connection) async throws(SQLError) -> SQLMigrationStatus
     {
-        let comparison = steps.comparison(in: Connection.dialect.session(nil))
-        try await steps.reading(comparison).run(awaiting: db)
+        let conversation = SQLConversation(nil)
+        let comparison = steps.comparison(in: Connection.dialect.session(conversation))
+        try await conversation.run(awaiting: db) { () throws(SQLError) in try steps.read(comparison) }
         return steps.status(by: comparison)
     }
 
@@ -73,8 +77,11 @@ extension SQLMigrator where Connection: AsyncSQLConnection {
         _ db: Connection,
         at version: Int64
     ) async throws(SQLError) -> [Int64] {
-        let ledger = SQLLedger(Connection.dialect.session(nil), named: steps.ledger)
-        try await steps.baseline(ledger, at: version).run(awaiting: db)
+        let conversation = SQLConversation(nil)
+        let ledger = SQLLedger(Connection.dialect.session(conversation), named: steps.ledger)
+        try await conversation.run(awaiting: db) { () throws(SQLError) in
+            try steps.baseline(ledger, at: version)
+        }
         return ledger.versions
     }
 }

@@ -29,20 +29,23 @@ extension SQLMigrator where Connection: SQLConnection {
         progress: (SQLMigrationProgress) -> SQLMigrationProgress.Answer = { _ in .continue },
         waiting: (() -> Void)? = nil
     ) throws(SQLError) -> SQLMigrationReport {
+        let conversation = SQLConversation(db)
         let run = SQLMigrationRun(
             of: steps,
-            in: Connection.dialect.session(db),
+            in: Connection.dialect.session(conversation),
             to: target,
             insideTransaction: insideTransaction,
             tellsOfWaiting: waiting != nil
         )
-        try run.work().run(on: db) {
+        try conversation.run {
             switch run.call {
             case .closure(let place):
                 if case .direct(let code) = migrations[place].code { try code(db) }
             case .progress(let done): run.answer = progress(done)
             case .waiting: waiting?()
             }
+        } _: { () throws(SQLError) in
+            try run.run()
         }
         return run.report
     }

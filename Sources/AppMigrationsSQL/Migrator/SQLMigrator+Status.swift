@@ -5,8 +5,8 @@ extension SQLMigrator where Connection: SQLConnection {
     /// - Returns: What is applied, pending, unknown, out of order and changed.
     /// - Throws: ``SQLError``: of the database, or of a file that can't be read. A status is never made up.
     public func status(_ db: Connection) throws(SQLError) -> SQLMigrationStatus {
-        let comparison = steps.comparison(in: Connection.dialect.session(db))
-        try steps.reading(comparison).run(on: db)
+        let comparison = steps.comparison(in: Connection.dialect.session(SQLConversation(db)))
+        try steps.read(comparison)
         return steps.status(by: comparison)
     }
 
@@ -24,8 +24,8 @@ extension SQLMigrator where Connection: SQLConnection {
     ///   is that of a newer release, whose database the migrations of this one must not go on with.
     @discardableResult
     public func baseline(_ db: Connection, at version: Int64) throws(SQLError) -> [Int64] {
-        let ledger = SQLLedger(Connection.dialect.session(db), named: steps.ledger)
-        try steps.baseline(ledger, at: version).run(on: db)
+        let ledger = SQLLedger(Connection.dialect.session(SQLConversation(db)), named: steps.ledger)
+        try steps.baseline(ledger, at: version)
         return ledger.versions
     }
 }

@@ -57,45 +57,39 @@ struct SQLSteps: Sendable {
     }
 
     /// Reads a comparison.
-    func reading(_ comparison: LedgerComparison) -> SQLWork {
-        comparison.ledger.session.waiting(lockTimeout) { comparison.read() }
+    func read(_ comparison: LedgerComparison) throws(SQLError) {
+        try comparison.ledger.session.waiting(lockTimeout) { () throws(SQLError) in try comparison.read() }
     }
 
     /// Records the steps up to a version in a ledger that is not there yet.
-    func baseline(_ ledger: SQLLedger, at version: Int64) -> SQLWork {
-        ledger.session.waiting(lockTimeout) {
-            ledger.read().then { () throws(SQLError) in
-                if ledger.exists || version == 0 { return .nothing }
-                try checkTarget(version)
-                return ledger.session.transaction(SQLLockWait(lockTimeout)) {
-                    ledger.read().then {
-                        // Another process may have been faster.
-                        if ledger.exists { return .nothing }
-                        let steps = all.prefix { $0.version <= version }
-                        return ledger.make().then {
-                            .each(0..<steps.count) { (index: Int) throws(SQLError) in
-                                let step = steps[index]
-                                let checksum = try step.checksum()
-                                return ledger.record(step.version, name: step.name, checksum: checksum)
-                            }
-                        }.then { ledger.readVersions() }
-                    }
+    func baseline(_ ledger: SQLLedger, at version: Int64) throws(SQLError) {
+        try ledger.session.waiting(lockTimeout) { () throws(SQLError) in
+            try ledger.read()
+            if ledger.exists || version == 0 { return }
+            try checkTarget(version)
+            try ledger.session.transaction(SQLLockWait(lockTimeout)) { () throws(SQLError) in
+                try ledger.read()
+                // Another process may have been faster.
+                if ledger.exists { return }
+                try ledger.make()
+                for step in all.prefix(while: { $0.version <= version }) {
+                    try ledger.record(step.version, name: step.name, checksum: try step.checksum())
                 }
+                try ledger.readVersions()
             }
         }
     }
 
-    /// Reads whether the newest migration applied is recorded with another text.
+    /// Whether the newest migration applied is recorded with another text.
     ///
     /// A start that has nothing to do compares this one: it reads one file at most, and a ledger that another migrator
     /// wrote differs here as everywhere.
-    func hasOtherText(newestOf difference: LedgerDifference, in ledger: SQLLedger) -> SQLWork {
-        guard let place = difference.newest else { return .answer(false) }
-        let newest = all[place]
-        return ledger.readFirstChecksum(of: newest.version).then { () throws(SQLError) in
-            guard let then = ledger.checksums[newest.version] else { return .answer(false) }
-            return .answer(try newest.checksum() != then)
+    func hasOtherText(newestOf difference: LedgerDifference, in ledger: SQLLedger) throws(SQLError) -> Bool {
+        guard let place = difference.newest, let then = try ledger.firstChecksum(of: all[place].version)
+        else {
+            return false
         }
+        return try all[place].checksum() != then
     }
 
     func checkTarget(_ target: Int64) throws(SQLError) {

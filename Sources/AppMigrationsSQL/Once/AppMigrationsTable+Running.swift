@@ -1,38 +1,61 @@
 internal import AppMigrations
 
 extension AppMigrationsTable {
-    /// Calls the caller's closure in a transaction that also writes its row, unless the row is there already.
-    func runOnce(_ version: AppVersion, lockTimeout: Duration) -> SQLWork {
-        alone(lockTimeout: lockTimeout) { checking in
-            self.createIfNeeded().then { self.look(for: version) }.then { () throws(SQLError) in
-                switch self.place {
-                case .done: return .nothing
-                case .begun(let cursor): throw SQLError.begunInBatches(version, cursor)
-                case .new: break
-                }
-                return checking { self.session.inOneTransaction { .call } }
-                    .then { self.add(version) }
-                    .noting { self.hasRun = true }
+    /// Calls the caller's closure in a transaction that also writes its row, unless the row is there already; tells whether it
+    /// did.
+    func runOnce(_ version: AppVersion, lockTimeout: Duration) throws(SQLError) -> Bool {
+        var hasRun = false
+        try alone(lockTimeout: lockTimeout) { checking throws(SQLError) in
+            try createIfNeeded()
+            switch try look(for: version) {
+            case .done: return
+            case .begun(let cursor): throw SQLError.begunInBatches(version, cursor)
+            case .new: break
             }
+            try checking { () throws(SQLError) in
+                try session.inOneTransaction { () throws(SQLError) in try session.db.call() }
+            }
+            try add(version)
+            hasRun = true
+        }
+        return hasRun
+    }
+
+    /// Runs `body` in a durable transaction with the write lock, and foreign keys off.
+    ///
+    /// One of the caller's is refused: when it is rolled back, a record outside of the database would stay.
+    private func alone(
+        lockTimeout: Duration,
+        _ body: (_ checking: @escaping SQLChecking) throws(SQLError) -> Void
+    ) throws(SQLError) {
+        try session.waiting(lockTimeout) { () throws(SQLError) in
+            try session.withoutForeignKeys { checking throws(SQLError) in
+                try transaction(lockTimeout, durably: true) { () throws(SQLError) in try body(checking) }
+            }
+        }
+    }
+
+    private func transaction(_ lockTimeout: Duration, durably: Bool, _ body: SQLRules) throws(SQLError) {
+        try session.lasting(durably: durably) { () throws(SQLError) in
+            try session.transaction(SQLLockWait(lockTimeout), durably: durably, body)
         }
     }
 
     /// Calls the closure of one batch in a transaction that also writes its cursor, unless the last batch has run.
     ///
     /// Foreign keys stay as they are: to look for rows that refer to none takes a look at the whole database.
-    func runBatch(_ batch: BatchCall, isFirst: Bool, lockTimeout: Duration) -> SQLWork {
+    func runBatch(_ batch: BatchCall, isFirst: Bool, lockTimeout: Duration) throws(SQLError) {
         let version = batch.version
-        return transaction(lockTimeout: lockTimeout, durably: false) {
-            (isFirst ? self.createIfNeeded() : .nothing).then { self.look(for: version) }.then {
-                let place = self.place
-                if case .done = place { return .nothing }
+        try session.waiting(lockTimeout) { () throws(SQLError) in
+            try transaction(lockTimeout, durably: false) { () throws(SQLError) in
+                if isFirst { try createIfNeeded() }
+                let place = try look(for: version)
+                if case .done = place { return }
                 batch.cursor = place.cursor
-                return self.session.inOneTransaction { .call }.then { () throws(SQLError) in
-                    guard let outcome = batch.outcome else { return .nothing }
-                    try outcome.check(after: place, of: version)
-                    if case .new = place { return self.add(version, at: outcome.cursor) }
-                    return self.move(version, to: outcome.cursor)
-                }
+                try session.inOneTransaction { () throws(SQLError) in try session.db.call() }
+                guard let outcome = batch.outcome else { return }
+                try outcome.check(after: place, of: version)
+                try place == .new ? add(version, at: outcome.cursor) : move(version, to: outcome.cursor)
             }
         }
     }
@@ -41,40 +64,33 @@ extension AppMigrationsTable {
     ///
     /// The commit of a batch lasts as the connection's setting has it. This one lasts when the power fails, and with it
     /// all that were before.
-    func synchronize(_ version: AppVersion, lockTimeout: Duration) -> SQLWork {
-        transaction(lockTimeout: lockTimeout, durably: true) {
-            // Another process may have reset the database meanwhile.
-            self.require(version, at: nil)
+    func synchronize(_ version: AppVersion, lockTimeout: Duration) throws(SQLError) {
+        try session.waiting(lockTimeout) { () throws(SQLError) in
+            try transaction(lockTimeout, durably: true) { () throws(SQLError) in
+                // Another process may have reset the database meanwhile.
+                try require(version, at: nil)
                 // SQLite writes no page for an UPDATE that changes nothing.
-                .then { self.move(version, to: "") }
-                .then { self.move(version, to: nil) }
-        }
-    }
-
-    private func transaction(
-        lockTimeout: Duration,
-        durably: Bool,
-        _ body: @escaping () -> SQLWork
-    ) -> SQLWork {
-        session.waiting(lockTimeout) {
-            self.session.lasting(durably: durably) {
-                self.session.transaction(SQLLockWait(lockTimeout), durably: durably, body)
+                try move(version, to: "")
+                try move(version, to: nil)
             }
         }
     }
 
-    /// Looks where a version stands, where there is a table.
-    func find(_ version: AppVersion, lockTimeout: Duration) -> SQLWork {
-        session.waiting(lockTimeout) {
-            self.columns().then { self.has("cursor", $0) ? self.look(for: version) : .nothing }
+    /// The cursor at which the batches of a version stand, where there is one.
+    func cursor(of version: AppVersion, lockTimeout: Duration) throws(SQLError) -> String? {
+        var cursor: String?
+        try session.waiting(lockTimeout) { () throws(SQLError) in
+            if try has("cursor", columns()) { cursor = try look(for: version).cursor }
         }
+        return cursor
     }
 
     /// Removes the rows of this manager above a version, where there are any.
-    func removeAlone(after version: AppVersion, lockTimeout: Duration) -> SQLWork {
-        session.waiting(lockTimeout) { self.columns() }.whether { isThere in
-            isThere
-                ? self.alone(lockTimeout: lockTimeout) { _ in self.remove(after: version) } : .nothing
+    func removeAlone(after version: AppVersion, lockTimeout: Duration) throws(SQLError) {
+        var isThere = false
+        try session.waiting(lockTimeout) { () throws(SQLError) in isThere = try !columns().isEmpty }
+        if isThere {
+            try alone(lockTimeout: lockTimeout) { _ throws(SQLError) in try remove(after: version) }
         }
     }
 }

@@ -10,12 +10,6 @@ final class AppMigrationsTable {
     let name: String
     let manager: String
 
-    /// Where a version was found that was looked for last.
-    private(set) var place = Place.new
-
-    /// Whether the caller's closure has run, and its row was written.
-    var hasRun = false
-
     init(session: any SQLSession, name: String, manager: String) {
         self.session = session
         self.name = name
@@ -36,120 +30,107 @@ final class AppMigrationsTable {
         var cursor: String? { if case .begun(let cursor) = self { cursor } else { nil } }
     }
 
-    /// Asks for its columns, one a row, none where there is no such table.
-    func columns() -> SQLWork {
-        session.columns(of: name).noting { (rows: SQLRows) throws(SQLError) in
-            self.table = self.session.table(self.name, in: rows)
-            if rows.isEmpty || self.has("manager", rows) && self.has("version", rows) { return }
-            let names = rows.compactMap {
-                if case .text(let name) = $0.first { name.lowercased() } else { nil }
-            }
-            if let tool = OtherTool(columns: names) { throw tool.error(of: self.name) }
-            throw SQLError(
-                .ledgerUnreadable,
-                "The table \(self.name) has not the columns manager and version"
-            )
-        }
+    /// Its columns, one a row, none where there is no such table.
+    @discardableResult
+    func columns() throws(SQLError) -> SQLRows {
+        let rows = try session.columns(of: name)
+        table = session.table(name, in: rows)
+        if rows.isEmpty || has("manager", rows) && has("version", rows) { return rows }
+        let names = rows.compactMap { if case .text(let name) = $0.first { name.lowercased() } else { nil } }
+        if let tool = OtherTool(columns: names) { throw tool.error(of: name) }
+        throw SQLError(.ledgerUnreadable, "The table \(name) has not the columns manager and version")
     }
 
     func has(_ column: String, _ rows: SQLRows) -> Bool {
         rows.contains { $0.first == .text(column) }
     }
 
-    func createIfNeeded() -> SQLWork {
-        columns().then { (rows: SQLRows) throws(SQLError) in
-            if self.has("cursor", rows) { return .nothing }
-            if !rows.isEmpty { return .statement("ALTER TABLE \(self.table) ADD COLUMN cursor TEXT") }
-            return SQLWork.statement(
-                """
-                CREATE TABLE \(self.table) (
-                    manager TEXT NOT NULL,
-                    version TEXT NOT NULL,
-                    cursor TEXT,
-                    PRIMARY KEY (manager, version)
-                )
-                """
-            ).then { self.columns() }
+    func createIfNeeded() throws(SQLError) {
+        let rows = try columns()
+        if has("cursor", rows) { return }
+        if !rows.isEmpty {
+            try session.db.query("ALTER TABLE \(table) ADD COLUMN cursor TEXT")
+            return
         }
+        try session.db.query(
+            """
+            CREATE TABLE \(table) (
+                manager TEXT NOT NULL,
+                version TEXT NOT NULL,
+                cursor TEXT,
+                PRIMARY KEY (manager, version)
+            )
+            """
+        )
+        try columns()
     }
 
-    /// Looks for the place of a version.
-    func look(for version: AppVersion) -> SQLWork {
+    /// The place of a version.
+    func look(for version: AppVersion) throws(SQLError) -> Place {
         let expected = row(of: version)
-        return SQLWork.statement("SELECT cursor, manager, version FROM \(table) WHERE \(isThisRow)", expected)
-            .noting { (rows: SQLRows) throws(SQLError) in
-                // A column of numbers takes 1.10 for 1.1, and a collation one manager's name for another's.
-                guard rows.count < 2, rows.allSatisfy({ Array($0.dropFirst()) == expected }) else {
-                    throw SQLError(
-                        .ledgerUnreadable,
-                        "The table \(self.name) has rows that seem to be of version \(version), and are not: \(rows)"
-                    )
-                }
-                switch rows.first?.first {
-                case nil: self.place = .new
-                case .null: self.place = .done
-                case .text(let cursor): self.place = .begun(cursor)
-                case let value?:
-                    throw SQLError(
-                        .ledgerUnreadable,
-                        "The table \(self.name) has a cursor of version \(version) that can't be read: \(value)"
-                    )
-                }
-            }
+        let sql = "SELECT cursor, manager, version FROM \(table) WHERE \(isThisRow)"
+        let rows = try session.db.query(sql, expected)
+        // A column of numbers takes 1.10 for 1.1, and a collation one manager's name for another's.
+        guard rows.count < 2, rows.allSatisfy({ Array($0.dropFirst()) == expected }) else {
+            throw SQLError(
+                .ledgerUnreadable,
+                "The table \(name) has rows that seem to be of version \(version), and are not: \(rows)"
+            )
+        }
+        switch rows.first?.first {
+        case nil: return .new
+        case .null: return .done
+        case .text(let cursor): return .begun(cursor)
+        case let value?:
+            throw SQLError(
+                .ledgerUnreadable,
+                "The table \(name) has a cursor of version \(version) that can't be read: \(value)"
+            )
+        }
     }
 
     /// Adds the row of a version that is done, or whose batches have come to a cursor.
-    func add(_ version: AppVersion, at cursor: String? = nil) -> SQLWork {
+    func add(_ version: AppVersion, at cursor: String? = nil) throws(SQLError) {
         let values = (1...3).map(session.placeholder).joined(separator: ", ")
-        let insert = SQLWork.statement(
+        let before = try session.count(of: table)
+        try session.db.query(
             "INSERT INTO \(table) (manager, version, cursor) VALUES (\(values))",
             row(of: version) + [SQLValue(cursor)]
         )
-        return session.count(of: table) { before in
-            insert.then {
-                self.session.count(of: self.table) { (after: Int64) throws(SQLError) in
-                    // A constraint with ON CONFLICT or a trigger can leave the row out without an error, or remove another.
-                    guard after == before + 1 else { throw SQLError.rowNotKept(version, self.name) }
-                    return self.require(version, at: cursor)
-                }
-            }
-        }
+        // A constraint with ON CONFLICT or a trigger can leave the row out without an error, or remove another.
+        guard try session.count(of: table) == before + 1 else { throw SQLError.rowNotKept(version, name) }
+        try require(version, at: cursor)
     }
 
     /// Moves the row of a version to another cursor, or to its end.
-    func move(_ version: AppVersion, to cursor: String?) -> SQLWork {
-        SQLWork.statement(
+    func move(_ version: AppVersion, to cursor: String?) throws(SQLError) {
+        try session.db.query(
             "UPDATE \(table) SET cursor = \(session.placeholder(3)) WHERE \(isThisRow)",
             row(of: version) + [SQLValue(cursor)]
-        ).then { self.require(version, at: cursor) }
+        )
+        try require(version, at: cursor)
     }
 
-    func require(_ version: AppVersion, at cursor: String?) -> SQLWork {
+    func require(_ version: AppVersion, at cursor: String?) throws(SQLError) {
         let expected = cursor.map(Place.begun) ?? .done
-        return look(for: version).noting { () throws(SQLError) in
-            if self.place != expected { throw SQLError.rowNotKept(version, self.name) }
-        }
+        if try look(for: version) != expected { throw SQLError.rowNotKept(version, name) }
     }
 
     /// Removes the rows of this manager above a version.
-    func remove(after version: AppVersion) -> SQLWork {
-        SQLWork.statement(
-            "SELECT version FROM \(table) WHERE manager = \(session.placeholder(1))",
-            [.text(manager)]
-        ).then { (rows: SQLRows) throws(SQLError) in
-            var marked = [AppVersion]()
-            for row in rows {
-                guard case .text(let text) = row.first, let found = AppVersion(text) else {
-                    throw SQLError(
-                        .ledgerUnreadable,
-                        "The table \(self.name) has a version that can't be read: \(row)"
-                    )
-                }
-                if found > version { marked.append(found) }
+    func remove(after version: AppVersion) throws(SQLError) {
+        let sql = "SELECT version FROM \(table) WHERE manager = \(session.placeholder(1))"
+        var marked = [AppVersion]()
+        for row in try session.db.query(sql, [.text(manager)]) {
+            guard case .text(let text) = row.first, let found = AppVersion(text) else {
+                throw SQLError(
+                    .ledgerUnreadable,
+                    "The table \(name) has a version that can't be read: \(row)"
+                )
             }
-            return .each(0..<marked.count) { index in
-                .statement("DELETE FROM \(self.table) WHERE \(self.isThisRow)", self.row(of: marked[index]))
-            }
+            if found > version { marked.append(found) }
+        }
+        for version in marked {
+            try session.db.query("DELETE FROM \(table) WHERE \(isThisRow)", row(of: version))
         }
     }
 

@@ -8,7 +8,6 @@ final class BatchRun {
     private let table: AppMigrationsTable
     private let context: MigrationContext
     private let lockTimeout: Duration
-    private let failure = ClosureFailure()
 
     /// Whether a batch was run by this attempt.
     private(set) var hasRun = false
@@ -26,53 +25,35 @@ final class BatchRun {
         call = BatchCall(of: context.version)
     }
 
-    @inline(never)
-    func run(
-        on db: any SQLConnection,
-        _ batch: (MigrationBatch) throws -> MigrationBatch.Outcome
-    ) throws {
-        do throws(SQLError) {
-            try work().run(on: db, keeping: failure) { call.outcome = try batch(call.batch) }
-        } catch {
-            throw failure.cause(of: error)
-        }
+    /// What the caller's task does for each batch.
+    func call(_ batch: (MigrationBatch) throws -> MigrationBatch.Outcome) throws {
+        call.outcome = try batch(call.batch)
     }
 
-    /// The same, where the connection is awaited.
-    @inline(never)
-    nonisolated(nonsending) func run(
-        awaiting db: any AsyncSQLConnection,
+    nonisolated(nonsending) func call(
         _ batch: nonisolated(nonsending) (MigrationBatch) async throws -> MigrationBatch.Outcome
     ) async throws {
-        do throws(SQLError) {
-            try await work().run(awaiting: db, keeping: failure) {
-                call.outcome = try await batch(call.batch)
-            }
-        } catch {
-            throw failure.cause(of: error)
-        }
+        call.outcome = try await batch(call.batch)
     }
 
-    private func work() -> SQLWork {
-        table.find(context.version, lockTimeout: lockTimeout).noting { () throws(SQLError) in
-            // A process that died right behind a commit came further than its checkpoint says.
-            guard let cursor = self.table.place.cursor, cursor != self.context.checkpoint else { return }
-            try self.failure.noting { try self.context.saveCheckpoint(cursor) }
+    /// Runs batches until one was the last.
+    func run() throws(SQLError) {
+        let db = table.session.db
+        let begun = try table.cursor(of: context.version, lockTimeout: lockTimeout)
+        // A process that died right behind a commit came further than its checkpoint says.
+        if let begun, begun != context.checkpoint {
+            try db.inTask { try self.context.saveCheckpoint(begun) }
         }
-        .then { self.next() }
-        .then { self.table.synchronize(self.context.version, lockTimeout: self.lockTimeout) }
-    }
-
-    private func next() -> SQLWork {
-        if Task<Never, Never>.isCancelled { return .failed(SQLError.taskCancelled) }
-        call = BatchCall(of: context.version)
-        return table.runBatch(call, isFirst: !hasRun, lockTimeout: lockTimeout).then { () throws(SQLError) in
-            guard let outcome = self.call.outcome else { return .nothing }
-            self.hasRun = true
-            guard let cursor = outcome.cursor else { return .nothing }
-            try self.failure.noting { try self.tell(cursor, outcome.progress) }
-            return self.next()
+        while true {
+            if db.isCancelled { throw SQLError.taskCancelled }
+            call = BatchCall(of: context.version)
+            try table.runBatch(call, isFirst: !hasRun, lockTimeout: lockTimeout)
+            guard let outcome = call.outcome else { break }
+            hasRun = true
+            guard let cursor = outcome.cursor else { break }
+            try db.inTask { try self.tell(cursor, outcome.progress) }
         }
+        try table.synchronize(context.version, lockTimeout: lockTimeout)
     }
 
     /// Saves the first cursor of an attempt, then one for each tenth of the work: a save takes as long as a commit.

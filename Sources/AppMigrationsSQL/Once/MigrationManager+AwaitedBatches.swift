@@ -37,10 +37,17 @@ extension MigrationManager {
         var ran = false
         try await whenMigrating(toVersion: toVersion, minimumAppVersion: minimumAppVersion) { context in
             let db = try await db()
-            let table = table(ledger, Connection.dialect.session(nil))
+            let conversation = SQLConversation(nil)
+            let table = table(ledger, Connection.dialect.session(conversation))
             let run = BatchRun(table, context, lockTimeout: lockTimeout)
             defer { ran = run.hasRun }
-            try await run.run(awaiting: db) { try await batches(db, $0, context) }
+            do throws(SQLError) {
+                try await conversation.run(awaiting: db) {
+                    try await run.call { try await batches(db, $0, context) }
+                } _: { () throws(SQLError) in
+                    try run.run()
+                }
+            } catch { throw conversation.cause(of: error) }
         }
         return ran
     }

@@ -57,10 +57,15 @@ extension MigrationManager {
         var ran = false
         try await whenMigrating(toVersion: toVersion, minimumAppVersion: minimumAppVersion) { context in
             let db = try await db()
-            let table = table(ledger, Connection.dialect.session(nil))
-            ran = try await table.runOnce(context.version, lockTimeout: lockTimeout, awaiting: db) {
-                try await run(db, context)
-            }
+            let conversation = SQLConversation(nil)
+            let table = table(ledger, Connection.dialect.session(conversation))
+            do throws(SQLError) {
+                try await conversation.run(awaiting: db) {
+                    try await run(db, context)
+                } _: { () throws(SQLError) in
+                    ran = try table.runOnce(context.version, lockTimeout: lockTimeout)
+                }
+            } catch { throw conversation.cause(of: error) }
         }
         return ran
     }
@@ -83,9 +88,13 @@ extension MigrationManager {
         ledger: String = "app_migrations",
         lockTimeout: Duration = .seconds(60)
     ) async throws {
-        try await removal(above: version, Connection.dialect.session(nil), ledger, lockTimeout).run(
-            awaiting: db
-        )
+        let conversation = SQLConversation(nil)
+        let table = table(ledger, Connection.dialect.session(conversation))
+        if let limit = try limit(ofReset: version) {
+            try await conversation.run(awaiting: db) { () throws(SQLError) in
+                try table.removeAlone(after: limit, lockTimeout: lockTimeout)
+            }
+        }
         try reset(to: version)
     }
 }

@@ -65,10 +65,17 @@ extension MigrationManager {
         var ran = false
         try whenMigrating(toVersion: toVersion, minimumAppVersion: minimumAppVersion) { context in
             let db = try db()
-            let table = table(ledger, Connection.dialect.session(db))
+            let conversation = SQLConversation(db)
+            let table = table(ledger, Connection.dialect.session(conversation))
             let run = BatchRun(table, context, lockTimeout: lockTimeout)
             defer { ran = run.hasRun }
-            try run.run(on: db) { try batches(db, $0, context) }
+            do throws(SQLError) {
+                try conversation.run {
+                    try run.call { try batches(db, $0, context) }
+                } _: { () throws(SQLError) in
+                    try run.run()
+                }
+            } catch { throw conversation.cause(of: error) }
         }
         return ran
     }

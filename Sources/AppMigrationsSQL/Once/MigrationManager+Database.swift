@@ -75,10 +75,15 @@ extension MigrationManager {
         var ran = false
         try whenMigrating(toVersion: toVersion, minimumAppVersion: minimumAppVersion) { context in
             let db = try db()
-            let table = table(ledger, Connection.dialect.session(db))
-            ran = try table.runOnce(context.version, lockTimeout: lockTimeout, on: db) {
-                try run(db, context)
-            }
+            let conversation = SQLConversation(db)
+            let table = table(ledger, Connection.dialect.session(conversation))
+            do throws(SQLError) {
+                try conversation.run {
+                    try run(db, context)
+                } _: { () throws(SQLError) in
+                    ran = try table.runOnce(context.version, lockTimeout: lockTimeout)
+                }
+            } catch { throw conversation.cause(of: error) }
         }
         return ran
     }
@@ -101,7 +106,10 @@ extension MigrationManager {
         ledger: String = "app_migrations",
         lockTimeout: Duration = .seconds(60)
     ) throws {
-        try removal(above: version, Connection.dialect.session(db), ledger, lockTimeout).run(on: db)
+        let table = table(ledger, Connection.dialect.session(SQLConversation(db)))
+        if let limit = try limit(ofReset: version) {
+            try table.removeAlone(after: limit, lockTimeout: lockTimeout)
+        }
         try reset(to: version)
     }
 
@@ -110,17 +118,10 @@ extension MigrationManager {
         AppMigrationsTable(session: session, name: ledger, manager: name)
     }
 
-    /// What takes the rows above a version out of a database.
-    func removal(
-        above version: String,
-        _ session: any SQLSession,
-        _ ledger: String,
-        _ lockTimeout: Duration
-    ) throws -> SQLWork {
+    /// The version above which a reset removes rows; `nil` where `reset(to:)` refuses it, and nothing must have been removed.
+    func limit(ofReset version: String) throws -> AppVersion? {
         try requireWritable()
         let limit = try AppVersion(parsing: version)
-        // What reset(to:) would refuse must not have removed anything.
-        if limit.exceeds(currentVersion) { return .nothing }
-        return table(ledger, session).removeAlone(after: limit, lockTimeout: lockTimeout)
+        return limit.exceeds(currentVersion) ? nil : limit
     }
 }

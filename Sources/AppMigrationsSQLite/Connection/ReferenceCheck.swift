@@ -13,72 +13,57 @@ final class ReferenceCheck {
     init(_ session: SQLiteSession) { self.session = session }
 
     /// Runs `body`, and refuses what leads nowhere afterwards and did not before.
-    func checking(_ body: @escaping () -> SQLWork) -> SQLWork {
-        session.number(of: "data_version") { now in
-            if self.orphans != nil, now == self.dataVersion { return .nothing }
-            self.dataVersion = now
-            return self.readAll()
-        }.then { self.session.notingWrites(of: body) { self.refuseNew(after: $0) } }
-    }
-
-    private func refuseNew(after written: Set<SQLName>?) -> SQLWork {
+    func checking(_ body: SQLRules) throws(SQLError) {
+        let now = try session.number(of: "data_version")
+        if now != dataVersion || orphans == nil { try readAll() }
+        dataVersion = now
         let before = orphans ?? Orphans()
-        return (written.map(readAgain) ?? readAll()).noting { () throws(SQLError) in
-            if let error = self.orphans?.excess(over: before) { throw error }
-        }
+        if let written = try session.writes(of: body) { try readAgain(after: written) } else { try readAll() }
+        if let error = orphans?.excess(over: before) { throw error }
     }
 
     /// The text is compared and not read, and may hold bytes that are no UTF-8.
     private static let tables =
         "SELECT name, rootpage, CAST(sql AS BLOB) FROM sqlite_master WHERE type = 'table'"
 
-    func readAll() -> SQLWork {
-        SQLWork.statement(Self.tables).noting { (rows: SQLRows) throws(SQLError) in
-            self.orphans = Orphans()
-            _ = try self.orphans?.replaceTables(rows)
-        }.then { self.session.tellsOfWrites ? self.readParents() : .nothing }.then {
-            SQLWork.statement("PRAGMA foreign_key_check").noting { (rows: SQLRows) throws(SQLError) in
-                try self.orphans?.note(rows)
-            }.otherwise { error in
-                if !error.isOfReference { return .failed(error) }
-                return self.readParents().then { self.check(self.orphans?.children(of: nil) ?? []) }
-            }
+    func readAll() throws(SQLError) {
+        orphans = Orphans()
+        _ = try orphans?.replaceTables(session.db.query(Self.tables))
+        if session.tellsOfWrites { try readParents() }
+        do throws(SQLError) {
+            try orphans?.note(session.db.query("PRAGMA foreign_key_check"))
+        } catch {
+            if !error.isOfReference { throw error }
+            try readParents()
+            try check(orphans?.children(of: nil) ?? [])
         }
     }
 
-    private func readParents() -> SQLWork {
-        SQLWork.statement(
-            """
+    private func readParents() throws(SQLError) {
+        let sql = """
             SELECT child.name, key."table" FROM sqlite_master AS child, pragma_foreign_key_list(child.name, 'main') AS key
             WHERE child.type = 'table'
             """
-        ).noting { (rows: SQLRows) throws(SQLError) in try self.orphans?.note(parents: rows) }
+        try orphans?.note(parents: session.db.query(sql))
     }
 
     /// Reads what the writes to some tables can have changed.
-    private func readAgain(after written: Set<SQLName>) -> SQLWork {
-        SQLWork.statement(Self.tables).then { (rows: SQLRows) throws(SQLError) in
-            let changed = try self.orphans?.replaceTables(rows).union(written) ?? []
-            let names = self.orphans?.present(changed) ?? []
-            return SQLWork.each(0..<names.count) { index in
-                let name = names[index]
-                return SQLWork.statement("PRAGMA main.foreign_key_list(\(name.quoted))").noting {
-                    (rows: SQLRows) throws(SQLError) in
-                    try self.orphans?.note(parents: rows.map { [.text(name.text), $0[2]] }, of: name)
-                }
-            }.then { self.check(self.orphans?.children(of: changed) ?? []) }
+    private func readAgain(after written: Set<SQLName>) throws(SQLError) {
+        let changed = try orphans?.replaceTables(session.db.query(Self.tables)).union(written) ?? []
+        for name in orphans?.present(changed) ?? [] {
+            let keys = try session.db.query("PRAGMA main.foreign_key_list(\(name.quoted))")
+            try orphans?.note(parents: keys.map { [.text(name.text), $0[2]] }, of: name)
         }
+        try check(orphans?.children(of: changed) ?? [])
     }
 
-    private func check(_ names: [SQLName]) -> SQLWork {
-        .each(0..<names.count) { index in
-            let name = names[index]
-            return SQLWork.statement("PRAGMA main.foreign_key_check(\(name.quoted))").noting {
-                (rows: SQLRows) throws(SQLError) in try self.orphans?.note(rows, of: name)
-            }.otherwise { error in
-                if !error.isOfReference { return .failed(error) }
-                self.orphans?.note(error, of: name)
-                return .nothing
+    private func check(_ names: [SQLName]) throws(SQLError) {
+        for name in names {
+            do throws(SQLError) {
+                try orphans?.note(session.db.query("PRAGMA main.foreign_key_check(\(name.quoted))"), of: name)
+            } catch {
+                if !error.isOfReference { throw error }
+                orphans?.note(error, of: name)
             }
         }
     }
@@ -95,8 +80,8 @@ extension SQLError {
 extension Orphans {
     /// Those of a whole database.
     package static func found(in db: SQLiteConnection) throws(SQLError) -> Orphans {
-        let check = ReferenceCheck(SQLiteSession(db))
-        try check.readAll().run(on: db)
+        let check = ReferenceCheck(SQLiteSession(SQLConversation(db)))
+        try check.readAll()
         return check.orphans ?? Orphans()
     }
 }

@@ -91,7 +91,7 @@ extension SQLiteConnection {
                 )
             }
             if let table = refusals?.takeDroppedTable() {
-                try SQLiteSession(self).checkDropping(table).run(on: self)
+                try SQLiteSession(SQLConversation(self)).checkDropping(table)
             }
         } catch {
             if error.code != .refusedStatement { throw error }

@@ -14,34 +14,32 @@ extension SQLiteSession {
     ///
     /// With OFF a commit may copy the log into the database without a sync, and the next begin the log anew. The durable one
     /// syncs the log only.
-    package func lasting(durably: Bool, _ body: @escaping () -> SQLWork) -> SQLWork {
-        if durably { return raising(Self.durability[...], body) }
-        return number(of: "synchronous") { level in
-            if level != 0 { return body() }
-            return SQLWork.statement("PRAGMA main.journal_mode").then {
-                $0 == [["wal"]] ? raising([("synchronous", 1)], body) : body()
-            }
-        }
+    package func lasting(durably: Bool, _ body: SQLRules) throws(SQLError) {
+        if durably { return try raising(Self.durability[...], body) }
+        if try number(of: "synchronous") != 0 { return try body() }
+        let isLogged = try db.query("PRAGMA main.journal_mode") == [["wal"]]
+        try raising(isLogged ? [("synchronous", 1)] : [], body)
     }
 
     private func raising(
         _ pragmas: ArraySlice<(pragma: String, least: Int64)>,
-        _ body: @escaping () -> SQLWork
-    ) -> SQLWork {
-        guard let (pragma, least) = pragmas.first else { return body() }
-        let rest = { raising(pragmas.dropFirst(), body) }
-        return number(of: pragma) { before in
-            if before >= least { return rest() }
-            return setOutside(pragma, to: least).then {
-                rest().undoing("setting the pragmas back") { setOutside(pragma, to: before) }
-            }
+        _ body: SQLRules
+    ) throws(SQLError) {
+        guard let (pragma, least) = pragmas.first else { return try body() }
+        let before = try number(of: pragma)
+        if before >= least { return try raising(pragmas.dropFirst(), body) }
+        try setOutside(pragma, to: least)
+        try db.undoing("setting the pragmas back") { () throws(SQLError) in
+            try setOutside(pragma, to: before)
+        } _: { () throws(SQLError) in
+            try raising(pragmas.dropFirst(), body)
         }
     }
 
     /// SQLite refuses to change it inside a transaction.
-    private func setOutside(_ pragma: String, to number: Int64) -> SQLWork {
-        set(pragma, to: number).otherwise { error in
-            isInTransaction.whether { .failed($0 ? SQLError.inTransaction : error) }
+    private func setOutside(_ pragma: String, to number: Int64) throws(SQLError) {
+        do throws(SQLError) { try set(pragma, to: number) } catch {
+            throw try isInTransaction() ? SQLError.inTransaction : error
         }
     }
 }

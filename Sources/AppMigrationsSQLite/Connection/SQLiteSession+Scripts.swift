@@ -14,29 +14,28 @@ extension SQLiteSession {
         )
     }
 
-    package func refuseInvalidIndex(of statement: String) -> SQLWork { .nothing }
+    package func refuseInvalidIndex(of statement: String) {}
 
-    package func isRunning(_ mark: String) -> SQLWork { .answer(false) }
+    package func isRunning(_ mark: String) -> SQLRows { [] }
 
-    package func run(script: String) -> SQLWork {
+    package func run(script: String) throws(SQLError) {
         guard let own, !own.isBorrowed else {
-            return behindSavepoint { isAwaited ? runEach(of: script) : .asking(.script(script)) }
+            return try behindSavepoint { () throws(SQLError) in
+                try isAwaited ? runEach(of: script) : db.execute(script: script)
+            }
         }
         // It refuses what would end the transaction. A savepoint would have SQLite copy every page that the script
         // changes.
-        return SQLWork.asking(.script(script)).noting { () throws(SQLError) in
-            if !own.hasTransaction { throw SQLError.endedTransaction }
-        }
+        try db.execute(script: script)
+        if !own.hasTransaction { throw SQLError.endedTransaction }
     }
 
-    private func runEach(of script: String) -> SQLWork {
-        .trying { () throws(SQLError) in
-            let statements = try SQLScript(script).awaitedStatements()
-            return .each(0..<statements.count) { index in
-                let next = statements[index]
-                return (next.droppedTable.map(checkDropping) ?? .nothing).then { .statement(next.text) }
-                    .located(next.text, next.line, next.column)
-            }
+    private func runEach(of script: String) throws(SQLError) {
+        for next in try SQLScript(script).awaitedStatements() {
+            do throws(SQLError) {
+                if let table = next.droppedTable { try checkDropping(table) }
+                try db.query(next.text)
+            } catch { throw error.located(next.text, next.line, next.column) }
         }
     }
 
@@ -45,24 +44,21 @@ extension SQLiteSession {
     /// "If foreign key constraints are enabled when it is prepared, then the DROP TABLE command performs an
     /// implicit DELETE to remove all rows from the table prior to dropping it" (SQLite Foreign Key Support,
     /// section 5).
-    func checkDropping(_ table: String) -> SQLWork {
-        hasForeignKeys.whether { isOn in
-            if !isOn { return .nothing }
-            return SQLWork.statement(
-                """
-                SELECT DISTINCT child.name FROM sqlite_master AS child, pragma_foreign_key_list(child.name, 'main') AS key
-                WHERE child.type = 'table' AND child.name <> ?1 COLLATE NOCASE AND key."table" = ?1 COLLATE NOCASE
-                AND key.on_delete IN ('CASCADE', 'SET NULL', 'SET DEFAULT')
-                """,
-                [.text(table)]
-            ).noting { (children: SQLRows) throws(SQLError) in
-                guard case .text(let child) = children.first?.first else { return }
-                throw SQLError(
-                    .refusedStatement,
-                    "DROP TABLE \(table) would delete or change the rows of \(child) that refer to it, since foreign"
-                        + " keys are on. Turn them off before the transaction, as a migrator does outside of one"
-                )
-            }
-        }
+    func checkDropping(_ table: String) throws(SQLError) {
+        guard try hasForeignKeys() else { return }
+        let children = try db.query(
+            """
+            SELECT DISTINCT child.name FROM sqlite_master AS child, pragma_foreign_key_list(child.name, 'main') AS key
+            WHERE child.type = 'table' AND child.name <> ?1 COLLATE NOCASE AND key."table" = ?1 COLLATE NOCASE
+            AND key.on_delete IN ('CASCADE', 'SET NULL', 'SET DEFAULT')
+            """,
+            [.text(table)]
+        )
+        guard case .text(let child) = children.first?.first else { return }
+        throw SQLError(
+            .refusedStatement,
+            "DROP TABLE \(table) would delete or change the rows of \(child) that refer to it, since foreign"
+                + " keys are on. Turn them off before the transaction, as a migrator does outside of one"
+        )
     }
 }

@@ -2,16 +2,17 @@ public import AppMigrationsSQL
 
 /// An SQLite database as the migrator sees it, through the connection of any library.
 package struct SQLiteSession: SQLSession {
+    package let db: SQLConversation
+
     /// The connection where it is this library's, which tells more than SQL does.
     let own: SQLiteConnection?
 
     /// Whether the connection takes one statement at a time.
-    let isAwaited: Bool
+    var isAwaited: Bool { db.connection == nil }
 
-    /// The database of a connection, or of one that is awaited for `nil`.
-    package init(_ db: (any SQLConnection)?) {
-        own = db as? SQLiteConnection
-        isAwaited = db == nil
+    package init(_ db: SQLConversation) {
+        self.db = db
+        own = db.connection as? SQLiteConnection
     }
 
     package func placeholder(_ number: Int) -> String { "?\(number)" }
@@ -22,37 +23,29 @@ package struct SQLiteSession: SQLSession {
 
     package var now: String { "strftime('%Y-%m-%dT%H:%M:%SZ', 'now')" }
 
-    package func columns(of table: String) -> SQLWork {
-        .statement("SELECT name, type FROM pragma_table_info(\(SQLValue.text(table)), 'main')")
+    package func columns(of table: String) throws(SQLError) -> SQLRows {
+        try db.query("SELECT name, type FROM pragma_table_info(\(SQLValue.text(table)), 'main')")
     }
 
-    package func has(_ table: TablesOfTexts.Table) -> SQLWork {
-        .statement(
-            "SELECT 1 FROM main.sqlite_master WHERE type IN ('table', 'view') AND name = ?1 COLLATE NOCASE",
-            [.text(table.name.text)]
-        )
+    package func has(_ table: TablesOfTexts.Table) throws(SQLError) -> Bool {
+        let sql =
+            "SELECT 1 FROM main.sqlite_master WHERE type IN ('table', 'view') AND name = ?1 COLLATE NOCASE"
+        return try !db.query(sql, [.text(table.name.text)]).isEmpty
     }
 
     package var goesOnAfterErrors: Bool { true }
 
-    package func values(of sql: String) -> SQLWork {
-        guard let own else { return .statement(sql) }
-        return .trying { () throws(SQLError) in
-            var values = [SQLValue]()
-            try own.forEachFirst(of: sql) { values.append($0) }
-            return .done([values])
-        }
+    package func values(of sql: String) throws(SQLError) -> SQLRows {
+        guard let own else { return try db.query(sql) }
+        var values = [SQLValue]()
+        try own.forEachFirst(of: sql) { values.append($0) }
+        return [values]
     }
 
-    func number(
-        of pragma: String,
-        _ next: @escaping (Int64) throws(SQLError) -> SQLWork
-    ) -> SQLWork {
-        .number("PRAGMA \(pragma)", next)
-    }
+    func number(of pragma: String) throws(SQLError) -> Int64 { try db.number("PRAGMA \(pragma)") }
 
-    func set(_ pragma: String, to number: Int64) -> SQLWork {
-        .statement("PRAGMA \(pragma) = \(number)")
+    func set(_ pragma: String, to number: Int64) throws(SQLError) {
+        try db.query("PRAGMA \(pragma) = \(number)")
     }
 }
 

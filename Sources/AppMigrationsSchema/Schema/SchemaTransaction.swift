@@ -18,22 +18,16 @@ enum SchemaTransaction {
                 "Tables are rebuilt in SQLite only; PostgreSQL's ALTER TABLE needs none of it. Nothing was changed"
             )
         }
-        let session = SQLiteSession(db)
-        if try !session.isInTransaction.run(on: db).isEmpty {
-            try inside(session, db).run(on: db, calling: body)
-            return
-        }
+        let session = SQLiteSession(SQLConversation(db))
+        if try session.isInTransaction() { return try inside(session, db, body) }
         var isCommitted = false
-        let work = session.withoutForeignKeys { checking in
-            withLegacyRenaming(db) {
-                session.transaction(SQLLockWait(.zero)) {
-                    checking { .call }
-                }
-                .noting { isCommitted = true }
-            }
-        }
         do throws(SQLError) {
-            try work.run(on: db, calling: body)
+            try session.withoutForeignKeys { checking throws(SQLError) in
+                try withLegacyRenaming(session, db) { () throws(SQLError) in
+                    try session.transaction(SQLLockWait(.zero)) { () throws(SQLError) in try checking(body) }
+                    isCommitted = true
+                }
+            }
         } catch {
             var error = error
             if isCommitted { error.outcome = "The change itself is committed" }
@@ -41,27 +35,29 @@ enum SchemaTransaction {
         }
     }
 
-    private static func inside(_ session: SQLiteSession, _ db: some SQLConnection) -> SQLWork {
-        session.hasForeignKeys.whether { (isOn: Bool) throws(SQLError) in
-            if isOn {
-                throw SQLError(
-                    .refusedSchemaChange,
-                    "Foreign keys are on, and SQLite cannot turn them off inside a transaction: the rows that refer to"
-                        + " a table would be deleted with it. Nothing was changed. Run it outside of the"
-                        + " transaction, or in a migration, which turns them off before"
-                )
-            }
-            return .statement("SAVEPOINT app_migrations_schema")
-        }.then {
-            withLegacyRenaming(db) { .call }.then { .statement("RELEASE app_migrations_schema") }.otherwise {
-                SQLWork.failed($0).undoing("the rollback") {
-                    // Where SQLite ended the transaction, the savepoint is gone with it.
-                    session.isInTransaction.whether { isThere in
-                        if !isThere { return .nothing }
-                        return SQLWork.statement("ROLLBACK TO app_migrations_schema")
-                            .then { .statement("RELEASE app_migrations_schema") }
-                    }
-                }
+    private static func inside(
+        _ session: SQLiteSession,
+        _ db: some SQLConnection,
+        _ body: SQLRules
+    ) throws(SQLError) {
+        if try session.hasForeignKeys() {
+            throw SQLError(
+                .refusedSchemaChange,
+                "Foreign keys are on, and SQLite cannot turn them off inside a transaction: the rows that refer to"
+                    + " a table would be deleted with it. Nothing was changed. Run it outside of the"
+                    + " transaction, or in a migration, which turns them off before"
+            )
+        }
+        try session.db.query("SAVEPOINT app_migrations_schema")
+        do throws(SQLError) {
+            try withLegacyRenaming(session, db, body)
+            try session.db.query("RELEASE app_migrations_schema")
+        } catch {
+            throw session.db.undoing("the rollback", after: error) { () throws(SQLError) in
+                // Where SQLite ended the transaction, the savepoint is gone with it.
+                guard try session.isInTransaction() else { return }
+                try session.db.query("ROLLBACK TO app_migrations_schema")
+                try session.db.query("RELEASE app_migrations_schema")
             }
         }
     }
@@ -71,18 +67,16 @@ enum SchemaTransaction {
     /// "PRAGMA legacy_alter_table=ON: the ALTER TABLE RENAME command works as it did in SQLite 3.24.0 and
     /// earlier"; with foreign keys off, references of other tables stay as they are, too.
     private static func withLegacyRenaming(
+        _ session: SQLiteSession,
         _ db: some SQLConnection,
-        _ body: @escaping () -> SQLWork
-    ) -> SQLWork {
-        .trying { () throws(SQLError) in
-            let wasOn = try db.number("PRAGMA legacy_alter_table") == 1
-            try setLegacyRenaming(true, on: db)
-            return body().undoing("setting PRAGMA legacy_alter_table again") {
-                .trying { () throws(SQLError) in
-                    try setLegacyRenaming(wasOn, on: db)
-                    return .nothing
-                }
-            }
+        _ body: SQLRules
+    ) throws(SQLError) {
+        let wasOn = try db.number("PRAGMA legacy_alter_table") == 1
+        try setLegacyRenaming(true, on: db)
+        try session.db.undoing("setting PRAGMA legacy_alter_table again") { () throws(SQLError) in
+            try setLegacyRenaming(wasOn, on: db)
+        } _: { () throws(SQLError) in
+            try body()
         }
     }
 

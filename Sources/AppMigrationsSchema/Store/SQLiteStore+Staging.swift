@@ -49,7 +49,7 @@ extension SQLiteStore {
         let backup = try backupExtension.map { ending throws(SQLError) in
             try Self.backupPath(of: files.store, ending)
         }
-        let migration = try StagedMigration(
+        let migration = StagedMigration(
             files: files,
             backup: backup,
             check: check,

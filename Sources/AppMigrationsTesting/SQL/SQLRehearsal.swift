@@ -1,6 +1,5 @@
 import AppMigrations
-internal import AppMigrationsPostgreSQL
-public import AppMigrationsSQL
+public import AppMigrationsPostgreSQL
 
 /// Runs an app's SQL migrations from the schema of each release to the newest, before its users do.
 ///

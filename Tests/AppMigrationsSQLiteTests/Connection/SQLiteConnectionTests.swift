@@ -1,6 +1,5 @@
 import AppMigrations
 import AppMigrationsRows
-import AppMigrationsSQLite
 import Foundation
 import Testing
 

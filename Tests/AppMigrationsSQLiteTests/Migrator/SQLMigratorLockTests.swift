@@ -122,17 +122,20 @@ import Testing
             if sql == "BEGIN IMMEDIATE" { try other.migrate(db) }
         }
         let migrator = try Other(SQLMigration.numbered(texts), transactions: .all)
+        let conversation = SQLConversation(connection)
         let run = SQLMigrationRun(
             of: migrator.steps,
-            in: OtherConnection.dialect.session(connection),
+            in: OtherConnection.dialect.session(conversation),
             to: nil,
             insideTransaction: false,
             tellsOfWaiting: false
         )
         var told = [String]()
         let error = try sqlError {
-            try run.work().run(on: connection) {
+            try conversation.run {
                 if case .progress(let done) = run.call { told.append("\(done.completed)/\(done.total)") }
+            } _: { () throws(SQLError) in
+                try run.run()
             }
         }
         #expect(told == ["1/2"])

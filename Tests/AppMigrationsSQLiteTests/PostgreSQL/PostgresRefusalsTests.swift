@@ -49,11 +49,10 @@ import Testing
             "PREPARE a AS SELECT 1",
             "DO $$BEGIN; COMMIT; END$$", "SELECT 'COMMIT'; -- COMMIT;", "SET TRANSACTION READ ONLY",
             "CREATE FUNCTION f() RETURNS int BEGIN ATOMIC SELECT 1; END", "\"commit\"",
-        ],
-        [true, false]
+        ]
     )
-    func `what stays inside of the transaction is not`(_ script: String, isAwaited: Bool) throws {
-        try PostgresSession(isAwaited: isAwaited).check(script)
+    func `what stays inside of the transaction is not`(_ script: String) throws {
+        try PostgresSession(db: SQLConversation(nil)).check(script)
     }
 
     @Test(
@@ -89,7 +88,7 @@ import Testing
     }
 
     @Test func `an index is dropped before it is made, and nothing else stands before a statement`() throws {
-        let session = PostgresSession(isAwaited: true)
+        let session = PostgresSession(db: SQLConversation(nil))
         let make = "CREATE INDEX CONCURRENTLY a ON b(c)"
         let drop = "DROP INDEX CONCURRENTLY IF EXISTS a"
         #expect(try session.statements(ofAlone: "\(drop); \(make);") == [drop, make])

@@ -1,5 +1,4 @@
 import AppMigrationsRows
-import AppMigrationsSQLite
 import Foundation
 import Testing
 
@@ -107,21 +106,6 @@ import Testing
     {
         let dates = try memory().fetch(Date.self, "SELECT \(sql)")
         #expect(dates == [Date(timeIntervalSince1970: seconds)])
-    }
-
-    @Test(arguments: 0..<200) func `texts of dates mean what SQLite means by them`(index: Int) throws {
-        // From the year 0 to 9999, with steps that meet every month and the ends of February.
-        let seconds = -62_167_219_200 + Int64(index) * 1_577_847_299
-        let row = try memory().query(
-            "SELECT datetime(?1, 'unixepoch'), date(?1, 'unixepoch')",
-            [.integer(seconds)]
-        )
-        guard case .text(let time) = row[0][0], case .text(let day) = row[0][1] else {
-            return #expect(Bool(false), "\(row)")
-        }
-        let dates = try memory().fetch(Date.self, "SELECT ? UNION ALL SELECT ?", [.text(time), .text(day)])
-        let begin = seconds - ((seconds % 86_400) + 86_400) % 86_400
-        #expect(dates.map(\.timeIntervalSince1970) == [Double(seconds), Double(begin)])
     }
 
     @Test(

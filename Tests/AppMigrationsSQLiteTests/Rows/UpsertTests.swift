@@ -1,5 +1,4 @@
 import AppMigrationsRows
-import AppMigrationsSQLite
 import Testing
 
 /// Updates of rows that are there: their primary keys never change.

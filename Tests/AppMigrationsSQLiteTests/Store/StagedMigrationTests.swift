@@ -19,7 +19,7 @@ import Testing
         check: SQLiteStore.Check = .full
     ) throws -> StagedMigration {
         let files = try StoreFiles(of: store.path)
-        return try StagedMigration(files: files, backup: backup, check: check, lockTimeout: .seconds(60))
+        return StagedMigration(files: files, backup: backup, check: check, lockTimeout: .seconds(60))
     }
 
     static func rows(of path: String) throws -> [[SQLValue]] {

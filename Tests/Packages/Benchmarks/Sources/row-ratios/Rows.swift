@@ -1,5 +1,4 @@
 import AppMigrationsRows
-import AppMigrationsSQLite
 import CMeasure
 import Foundation
 import GRDB

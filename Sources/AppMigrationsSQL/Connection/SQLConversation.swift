@@ -1,0 +1,144 @@
+internal import AppMigrations
+
+package typealias SQLRows = [[SQLValue]]
+
+/// What rules do with a database: straight-line code, whatever the connection.
+package typealias SQLRules = () throws(SQLError) -> Void
+
+/// The statements of rules on one connection, and the closure of the caller where the rules ask for it.
+///
+/// On a connection that blocks, rules run where they are called. On one that is awaited they run on a thread of their own
+/// (``run(awaiting:calling:_:)``), and the caller's task answers what they ask.
+package final class SQLConversation {
+    /// `nil` for one that is awaited.
+    package let connection: (any SQLConnection)?
+    /// The way to the caller's task, while rules run on a thread of their own.
+    private var thread: SQLThread?
+    private var closure: () throws -> Void = {}
+
+    /// How many parts are under way whose statements run in a cancelled task too.
+    private var uncancelled = 0
+    private var mark = ""
+    /// What the closure of the app threw.
+    private var failure: (cause: any Error, message: String)?
+
+    /// Rules for a connection, or for one that is awaited for `nil`.
+    package init(_ connection: (any SQLConnection)?) { self.connection = connection }
+
+    /// Whether the task of the caller was cancelled.
+    package var isCancelled: Bool { thread?.isCancelled ?? Task<Never, Never>.isCancelled }
+
+    /// Runs one statement.
+    @discardableResult
+    package func query(_ sql: String, _ arguments: [SQLValue] = []) throws(SQLError) -> SQLRows {
+        try ask(uncancelled > 0 ? .undo(sql, arguments) : .query(mark + sql, arguments))
+    }
+
+    /// Runs one statement that must not be left out in a cancelled task.
+    package func undo(_ sql: String) throws(SQLError) { _ = try ask(.undo(sql, [])) }
+
+    /// Runs a script where the connection takes one.
+    package func execute(script: String) throws(SQLError) { _ = try ask(.script(script)) }
+
+    /// Runs the closure of the caller.
+    package func call() throws(SQLError) { _ = try ask(.call) }
+
+    /// Runs code of this library in the caller's task.
+    package func inTask(_ body: @escaping () throws -> Void) throws(SQLError) { _ = try ask(.inTask(body)) }
+
+    package func pause(_ time: Duration) throws(SQLError) { _ = try ask(.pause(time)) }
+
+    /// The whole number that a statement gives.
+    ///
+    /// A connection that gives every value as text has texts of digits.
+    package func number(_ sql: String) throws(SQLError) -> Int64 {
+        switch try query(sql).first?.first {
+        case .integer(let number): return number
+        case .text(let text):
+            if let number = Int64(text) { return number }
+            fallthrough
+        default: throw SQLError(.statementFailed, "\(sql) gave no number")
+        }
+    }
+
+    /// Runs `body` with a mark before each of its statements.
+    func marking(_ mark: String, _ body: SQLRules) throws(SQLError) {
+        let former = self.mark
+        self.mark = mark
+        defer { self.mark = former }
+        try body()
+    }
+
+    /// Runs `body`, and `undo` in every case.
+    ///
+    /// The error of `body` is the one that comes out, with a failure of `undo` added to it.
+    package func undoing(_ action: String, by undo: SQLRules, _ body: SQLRules) throws(SQLError) {
+        do throws(SQLError) { try body() } catch { throw undoing(action, after: error, by: undo) }
+        uncancelled += 1
+        defer { uncancelled -= 1 }
+        try undo()
+    }
+
+    /// Takes back what an error came of, and returns that error.
+    package func undoing(_ action: String, after error: SQLError, by undo: SQLRules) -> SQLError {
+        uncancelled += 1
+        defer { uncancelled -= 1 }
+        do throws(SQLError) { try undo() } catch let failure { return error.adding(failure, of: action) }
+        return error
+    }
+
+    /// The error to throw where rules failed: what the closure of the app threw comes out as it was.
+    package func cause(of error: SQLError) -> any Error {
+        // A statement of the closure, too, ends by the cancellation of its task.
+        if error.code == .cancelled, Task<Never, Never>.isCancelled { return CancellationError() }
+        if let failure, failure.message == error.message { return failure.cause }
+        return error
+    }
+
+    private func ask(_ request: SQLRequest) throws(SQLError) -> SQLRows {
+        do {
+            if let connection { return try request.answer(on: connection, closure) }
+            guard let thread else {
+                throw SQLError(.closed, "The call that awaits the connection has returned")
+            }
+            return try thread.ask(request)
+        } catch {
+            let wrapped = SQLError.wrapped(error, as: request.code, findingLocks: request.isOfDatabase)
+            if !request.isOfDatabase { failure = (error, wrapped.message) }
+            throw wrapped
+        }
+    }
+
+    /// Runs rules that ask for a closure, on a connection that blocks.
+    package func run(calling call: () throws -> Void, _ rules: SQLRules) throws(SQLError) {
+        try withoutActuallyEscaping(call) { (call) throws(SQLError) in
+            closure = call
+            defer { closure = {} }
+            try rules()
+        }
+    }
+
+    /// Runs rules on a thread of their own, and answers what they ask on the caller's actor.
+    ///
+    /// The thread sleeps while the task awaits, and ends with the rules. So rules find none of the task's local values, and
+    /// the closure, which runs in the task, finds all.
+    package nonisolated(nonsending) func run(
+        awaiting db: any AsyncSQLConnection,
+        calling call: nonisolated(nonsending) () async throws -> Void = {},
+        _ rules: @escaping SQLRules
+    ) async throws(SQLError) {
+        let thread = SQLThread(isCancelled: Task<Never, Never>.isCancelled)
+        self.thread = thread
+        defer { self.thread = nil }
+        var failure: SQLError?
+        try thread.begin { do throws(SQLError) { try rules() } catch { failure = error } }
+        while let request = await thread.next() {
+            let answer: Result<SQLRows, any Error>
+            do { answer = .success(try await request.answer(awaiting: db, call)) } catch {
+                answer = .failure(error)
+            }
+            thread.give(answer, isCancelled: Task<Never, Never>.isCancelled)
+        }
+        if let failure { throw failure }
+    }
+}

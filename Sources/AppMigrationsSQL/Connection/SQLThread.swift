@@ -1,0 +1,120 @@
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Android)
+internal import Android
+#endif
+
+/// The thread of rules whose connection is awaited, and the way from it to a task and back.
+///
+/// One of the two waits at any time, so what they hand to each other needs no further lock. The rules are the C library's
+/// thread's: one of a pool would be one less for the tasks that the rules wait for.
+final class SQLThread: @unchecked Sendable {
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let answered = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private var rules = {}
+
+    /// What the rules ask, `nil` inside once they are done.
+    private var request: SQLRequest??
+    private var task: UnsafeContinuation<Void, Never>?
+    private var answer: Result<SQLRows, any Error>?
+
+    /// Whether the task was cancelled when it gave its last answer.
+    private(set) var isCancelled: Bool
+
+    init(isCancelled: Bool) {
+        self.isCancelled = isCancelled
+        pthread_mutex_init(mutex, nil)
+        pthread_cond_init(answered, nil)
+    }
+
+    deinit {
+        pthread_cond_destroy(answered)
+        pthread_mutex_destroy(mutex)
+        answered.deallocate()
+        mutex.deallocate()
+    }
+
+    /// Runs rules on a new thread.
+    func begin(_ rules: @escaping () -> Void) throws(SQLError) {
+        self.rules = rules
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        defer { pthread_attr_destroy(&attributes) }
+        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+        #if canImport(Darwin)
+        var thread: pthread_t?
+        #else
+        var thread = pthread_t()
+        #endif
+        let own = Unmanaged.passRetained(self)
+        let result = pthread_create(
+            &thread,
+            &attributes,
+            { argument in
+                let argument: UnsafeMutableRawPointer? = argument
+                guard let argument else { return nil }
+                let own = Unmanaged<SQLThread>.fromOpaque(argument).takeRetainedValue()
+                own.rules()
+                own.rules = {}
+                own.put(nil)
+                return nil
+            },
+            own.toOpaque()
+        )
+        if result == 0 { return }
+        own.release()
+        throw SQLError(
+            .statementFailed,
+            "No thread could be made (pthread_create, errno \(result)). Nothing was run"
+        )
+    }
+
+    /// Asks the task, and waits for its answer.
+    func ask(_ request: SQLRequest) throws -> SQLRows {
+        put(request)
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        while true {
+            if let given = answer {
+                answer = nil
+                return try given.get()
+            }
+            pthread_cond_wait(answered, mutex)
+        }
+    }
+
+    private func put(_ request: SQLRequest?) {
+        pthread_mutex_lock(mutex)
+        self.request = .some(request)
+        let waiting = task
+        task = nil
+        pthread_mutex_unlock(mutex)
+        waiting?.resume()
+    }
+
+    /// What the rules ask next; `nil` when they are done.
+    nonisolated(nonsending) func next() async -> SQLRequest? {
+        await withUnsafeContinuation { continuation in
+            pthread_mutex_lock(mutex)
+            let isThere = request != nil
+            if !isThere { task = continuation }
+            pthread_mutex_unlock(mutex)
+            if isThere { continuation.resume() }
+        }
+        defer { request = nil }
+        return request ?? nil
+    }
+
+    /// Answers what `next` gave.
+    func give(_ answer: Result<SQLRows, any Error>, isCancelled: Bool) {
+        pthread_mutex_lock(mutex)
+        self.isCancelled = isCancelled
+        self.answer = answer
+        pthread_cond_signal(answered)
+        pthread_mutex_unlock(mutex)
+    }
+}

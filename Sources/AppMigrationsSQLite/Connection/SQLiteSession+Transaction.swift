@@ -16,9 +16,9 @@ extension SQLiteSession {
         } catch { throw try isInTransaction() ? SQLError.inTransaction : error }
     }
 
-    /// A plain BEGIN reads first and locks later: of two that do, one fails at once and is never told to wait ("Transaction",
-    /// "Read transactions versus write transactions"). One that is cancelled may have begun, and nothing tells a transaction
-    /// of the caller from that one.
+    // A plain BEGIN reads first and locks later: of two that do, one fails at once and is never told to wait ("Transaction",
+    // "Read transactions versus write transactions"). One that is cancelled may have begun, and nothing tells a transaction
+    // of the caller from that one.
     private func beginWriting() throws(SQLError) { try db.undo("BEGIN IMMEDIATE") }
 
     /// SQLite's lock comes with the first statement that writes.

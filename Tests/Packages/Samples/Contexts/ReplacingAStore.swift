@@ -87,7 +87,7 @@ import Testing
             for start in [
                 { try replacing(path, migrator) }, { try planning(SQLiteStore(path: path), Self.schema) },
             ] {
-                for ending in [".migrating", ".migrating-wal", ".migrating-lock", ".bak-earlier"] {
+                for ending in [".migrating", ".migrating-wal", ".migrating-lock"] {
                     try write("left", to: path + ending)
                 }
                 #expect(try !start())

@@ -26,6 +26,8 @@ extension SQLError.Code {
         case .unknownTarget:
             "Nothing was run. Pass the version of a migration; a database above all of them is a newer release's, and needs"
                 + " an update of the app."
+        case .changedMigration:
+            "Nothing was run. Put the former text back, and the change into a migration behind the last one."
         case .foreignKeyViolation:
             "It was rolled back. Delete or mend these rows in it."
         case .ledgerUnreadable: "Nothing of this was kept. Rename that table, or mend it by hand."

@@ -28,6 +28,7 @@ extension SQLError {
     /// - ``constraintViolation``
     /// - ``refusedSchemaChange``
     /// - ``brokenObject``
+    /// - ``changedMigration``
     /// - ``openQuestions``
     /// - ``invalidCursor``
     /// - ``unwritableRow``
@@ -63,7 +64,7 @@ extension SQLError {
             case refusedSchemaChange, brokenObject, openQuestions
             case invalidScript, refusedStatement, invalidQuery, invalidText, unreadableRow, unwritableRow
             case transactionEnded, alreadyInTransaction, notInTransaction
-            case invalidVersion, duplicateVersion, invalidFileName, unknownTarget
+            case changedMigration, invalidVersion, duplicateVersion, invalidFileName, unknownTarget
             case migrationFailed, foreignKeyViolation, ledgerUnreadable, foreignLedger, stopped, invalidCursor
             case damaged, notDamaged, newerSchema, unreachable, fileFailure, constraintViolation,
                 cleanupFailed
@@ -152,6 +153,9 @@ extension SQLError {
 
         /// The target is not the version of any migration; nothing was run.
         public static var unknownTarget: Code { Code(.unknownTarget) }
+
+        /// The SQL of a migration is another one than when it was applied, and the migrator refuses that; nothing was run.
+        public static var changedMigration: Code { Code(.changedMigration) }
 
         /// A closure threw, or a connection that is not SQLite's, with `underlyingError` as its error; or a staged
         /// migration left a copy that can't be put in the store's place.

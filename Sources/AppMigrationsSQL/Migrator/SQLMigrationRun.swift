@@ -120,6 +120,10 @@ final class SQLMigrationRun {
         try comparison.read()
         try comparison.refuseOtherOwner()
         report.changed = comparison.changed
+        guard steps.refusesChanged, let version = report.changed.first,
+            let step = steps.all.first(where: { $0.version == version })
+        else { return }
+        throw step.located(SQLError(.changedMigration, "Its SQL is another one than when it was applied"))
     }
 
     private func prepare(_ places: [Int]) throws(SQLError) {

@@ -14,8 +14,9 @@
 ///
 /// ### Making one
 ///
-/// - ``init(_:ledger:transactions:lockTimeout:)``
+/// - ``init(_:ledger:transactions:lockTimeout:changed:)``
 /// - ``Transactions``
+/// - ``Changed``
 /// - ``migrations``
 ///
 /// ### Migrating
@@ -50,6 +51,16 @@ public struct SQLMigrator<Connection>: Sendable {
         case all
     }
 
+    /// What happens where the SQL of a migration is another one than when it was applied.
+    public enum Changed: Sendable, Hashable {
+        /// ``SQLMigrationReport/changed`` tells it, and what is pending runs.
+        case reported
+
+        /// Nothing is run. A text that was inserted in the middle of an array is found so, which gives all behind it
+        /// another number.
+        case refused
+    }
+
     /// Takes the migrations of an app, and runs none.
     ///
     /// - Parameters:
@@ -62,13 +73,15 @@ public struct SQLMigrator<Connection>: Sendable {
     ///     busy handler that is a function would be lost. PostgreSQL has it as `lock_timeout`, also for the
     ///     statements of a migration. It bounds the wait for a statement that another host runs outside of a transaction,
     ///     too.
+    ///   - changed: What happens where a migration was edited after it was applied.
     /// - Throws: ``SQLError`` with the code ``SQLError/Code/duplicateVersion`` or
     ///   ``SQLError/Code/invalidVersion``; ``SQLError/Code/ledgerUnreadable`` for a name that no table can have.
     public init(
         _ migrations: [SQLMigration<Connection>],
         ledger: String = "schema_migrations",
         transactions: Transactions = .eachMigration,
-        lockTimeout: Duration = .seconds(60)
+        lockTimeout: Duration = .seconds(60),
+        changed: Changed = .reported
     ) throws(SQLError) {
         var steps = [SQLStep]()
         steps.reserveCapacity(migrations.count)
@@ -85,6 +98,7 @@ public struct SQLMigrator<Connection>: Sendable {
             all: steps,
             ledger: ledger,
             isOneTransaction: transactions == .all,
+            refusesChanged: changed == .refused,
             lockTimeout: lockTimeout
         )
     }

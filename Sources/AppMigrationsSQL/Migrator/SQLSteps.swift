@@ -6,6 +6,8 @@ struct SQLSteps: Sendable {
     let ledger: String
     /// Whether all that are pending share a transaction.
     let isOneTransaction: Bool
+    /// Whether nothing is run where one was edited after it was applied.
+    let refusesChanged: Bool
     let lockTimeout: Duration
 
     /// Refuses versions and names that can't be; tells whether the versions are in order.

@@ -1,4 +1,4 @@
-public import AppMigrations
+@_exported public import AppMigrations
 
 extension MigrationManager {
     /// Runs `run` in a transaction of a database, exactly once in the life of that database.

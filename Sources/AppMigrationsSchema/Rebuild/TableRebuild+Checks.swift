@@ -66,13 +66,12 @@ extension TableRebuild {
                         + " statement before"
                 )
             }
-            let isObject = objects.contains { object in
-                guard object.name == name, object.sql != nil else { return false }
-                return object.kind == .view || object.kind != .table && object.table == table
-            }
-            if !isObject {
+            // What is gone already needs no dropping: copying by hand loses the indexes of a table.
+            guard let object = objects.first(where: { $0.name == name }) else { continue }
+            let isOwn = object.kind == .view || object.kind != .table && object.table == table
+            if !isOwn || object.sql == nil {
                 throw refusal(
-                    "There is no column, index, trigger or view \(name) to drop",
+                    "\(name) is no column, index, trigger or view to drop with \(table)",
                     "Correct the name, or take it out of dropping:"
                 )
             }

@@ -15,7 +15,7 @@ import Testing
     }
 
     #if os(Linux)
-    @Test(.timeLimit(.minutes(1))) func `a thousand calls at once end, and leave no thread`() async {
+    @Test func `a thousand calls at once end, and leave no thread`() async {
         await #expect(processExitsWith: .success) {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<1_000 {

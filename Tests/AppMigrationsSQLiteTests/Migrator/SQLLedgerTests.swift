@@ -26,6 +26,21 @@ import Testing
         #expect(try tables(in: db).sorted() == ["note", "tag", "song", "list", ledger].sorted())
     }
 
+    @Test func `a text in the middle of an array is refused before anything runs, where the migrator says so`() throws {
+        let db = try memory()
+        try Migrator(SQLMigration.numbered(notes)).migrate(db)
+        let inserted = SQLMigration<SQLiteConnection>.numbered([notes[0], "CREATE TABLE new(x)", notes[1]])
+        let error = try sqlError { try Migrator(inserted, changed: .refused).migrate(db) }
+        #expect(error.code == .changedMigration)
+        #expect(
+            error.description
+                == "Migration 2: Its SQL is another one than when it was applied. Nothing was run."
+                + " Put the former text back, and the change into a migration behind the last one."
+        )
+        #expect(try tables(in: db) == ["note", "tag"])
+        #expect(try Migrator(inserted, changed: .refused).status(db).changed == [2])
+    }
+
     @Test func `a closure doesn't hide that a ledger is another migrator's`() throws {
         let db = try memory()
         let closure = Migration(version: 1) { _ in }

@@ -19,8 +19,8 @@ extension Refusal {
                 "Take it out of one of the two. An index, a trigger or a view of this name is dropped by a statement before."
         ),
         Refusal(
-            dropping: ["c"],
-            reason: "There is no column, index, trigger or view c to drop",
+            dropping: ["gone", "T"],
+            reason: "T is no column, index, trigger or view to drop with t",
             advice: "Correct the name, or take it out of dropping:."
         ),
         Refusal(

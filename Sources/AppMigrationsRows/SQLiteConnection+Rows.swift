@@ -16,7 +16,7 @@ extension SQLiteConnection {
     ///   - arguments: A value for each of its parameters, in order.
     /// - Returns: The values in the order of the rows, all at once.
     /// - Throws: `SQLError` with the code `SQLError.Code.unreadableRow`, the row, counted from 1, the column,
-    ///   the value and the type that it does not fit; everything that ``query(_:_:)`` throws.
+    ///   the value and the type that it does not fit; everything that `query(_:_:)` throws.
     public func fetch<Row: Decodable>(
         _ type: Row.Type,
         _ sql: String,

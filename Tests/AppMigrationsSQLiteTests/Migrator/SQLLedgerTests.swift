@@ -26,7 +26,7 @@ import Testing
         #expect(try tables(in: db).sorted() == ["note", "tag", "song", "list", ledger].sorted())
     }
 
-    @Test func `a text in the middle of an array is refused before anything runs, where the migrator says so`() throws {
+    @Test func `a text in the middle of an array is refused before anything runs, by choice`() throws {
         let db = try memory()
         try Migrator(SQLMigration.numbered(notes)).migrate(db)
         let inserted = SQLMigration<SQLiteConnection>.numbered([notes[0], "CREATE TABLE new(x)", notes[1]])

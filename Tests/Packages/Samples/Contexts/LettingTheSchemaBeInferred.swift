@@ -1,3 +1,4 @@
+import AppMigrationsRows
 import AppMigrationsSQLite
 import AppMigrationsSchema
 import Testing

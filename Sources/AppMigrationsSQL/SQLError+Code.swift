@@ -74,6 +74,20 @@ extension SQLError {
 
         private init(_ kind: Kind) { self.kind = kind }
 
+        /// The code that a server's SQLSTATE tells ("PostgreSQL Error Codes"); `nil` where another one says more.
+        init?(sqlState: String) {
+            switch sqlState {
+            // A deadlock and a failed serialization pass with the next try, as the wait for a lock does.
+            case "55P03", "40P01", "40001": kind = .busy
+            // No further try gives a role its rights.
+            case "25006", "42501": kind = .readOnly
+            case "53100": kind = .diskFull
+            // A closure passed over the error of a statement, or let its connection wait for too long.
+            case "25P02", "25P03": kind = .transactionEnded
+            default: return nil
+            }
+        }
+
         /// Whether an error of this kind is the database's and not the migration's, so that no script is blamed for it.
         package var isOfDatabase: Bool {
             switch kind {
@@ -85,13 +99,14 @@ extension SQLError {
         /// The name of the code, as it is written in Swift.
         public var description: String { kind.rawValue }
 
-        /// SQLite could not compile or run a statement; `extendedResultCode` tells why.
+        /// The database could not compile or run a statement; `extendedResultCode` tells why, or `sqlState`.
         public static var statementFailed: Code { Code(.statementFailed) }
 
-        /// Another connection held the lock for longer than the wait.
+        /// Another connection held the lock for longer than the wait; or a server ended one of two transactions that were in each
+        /// other's way.
         public static var busy: Code { Code(.busy) }
 
-        /// The database, its folder or the connection cannot be written to.
+        /// The database, its folder or the connection cannot be written to, or the server's role may not.
         public static var readOnly: Code { Code(.readOnly) }
 
         /// The disk is full, or the database has reached its largest size.
@@ -133,7 +148,7 @@ extension SQLError {
         /// A value does not fit the columns of a row; no row was inserted.
         public static var unwritableRow: Code { Code(.unwritableRow) }
 
-        /// The transaction was no longer there when the next statement or the commit came.
+        /// The transaction was no longer there when the next statement or the commit came, or could do nothing more after an error.
         public static var transactionEnded: Code { Code(.transactionEnded) }
 
         /// The connection is in a transaction, and `insideTransaction: true` was not given.

@@ -14,20 +14,37 @@ extension SQLError {
 
     /// Makes an error of any library one of this library.
     ///
-    /// With `findingLocks`, the text of the error may tell that a lock could not be had. It may for statements of this
-    /// library and scripts, and not for a closure, which can throw any text.
-    package static func wrapped(_ error: any Error, as code: Code, findingLocks: Bool = false) -> SQLError {
+    /// Its code is told by the SQLSTATE of the server. Without one, and with `findingLocks`, the text of the error may tell that
+    /// a lock could not be had. It may for statements of this library and scripts, and not for a closure, which can throw any
+    /// text.
+    package static func wrapped(
+        _ error: any Error,
+        as code: Code,
+        server: SQLServerError? = nil,
+        findingLocks: Bool = false
+    ) -> SQLError {
         if let error = error as? SQLError { return error }
         if error is CancellationError { return taskCancelled }
-        var wrapped = SQLError(code, "\(error)")
-        if findingLocks, lockMessages.contains(where: wrapped.message.contains) { wrapped.code = .busy }
+        var wrapped = SQLError(code, server?.text ?? "\(error)")
+        if let state = server?.sqlState {
+            wrapped.sqlState = state
+            wrapped.code = Code(sqlState: state) ?? code
+        } else if findingLocks, lockMessages.contains(where: wrapped.message.contains) {
+            wrapped.code = .busy
+        }
         wrapped.underlyingError = error
         return wrapped
     }
 
+    /// The SQLSTATE of what a connection threw, also where this library made an ``SQLError`` of it.
+    package static func sqlState(of error: any Error, on type: (some AsyncSQLConnection).Type) -> String? {
+        (error as? SQLError)?.sqlState ?? type.serverError(error)?.sqlState
+    }
+
     static var taskCancelled: SQLError { SQLError(.cancelled, "The task was cancelled") }
 
-    /// What SQLite says of SQLITE_BUSY and SQLITE_LOCKED ("sqlite3_errstr"), and PostgreSQL of `lock_not_available`.
+    /// What SQLite says of SQLITE_BUSY and SQLITE_LOCKED ("sqlite3_errstr"), and PostgreSQL of `lock_not_available` where the
+    /// connection gives no SQLSTATE.
     private static var lockMessages: [String] {
         ["database is locked", "database table is locked", "due to lock timeout"]
     }

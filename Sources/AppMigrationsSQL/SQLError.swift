@@ -13,6 +13,7 @@
 /// - ``code-property``
 /// - ``Code-struct``
 /// - ``extendedResultCode``
+/// - ``sqlState``
 ///
 /// ### Showing
 ///
@@ -46,6 +47,7 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
         var code: Code
         var message: String
         var extendedResultCode: Int32?
+        var sqlState: String?
         var statement: String?
         var path: String?
         var line: Int?
@@ -78,7 +80,7 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
         set { change { $0.code = newValue } }
     }
 
-    /// What happened, in SQLite's words where it was SQLite that said so.
+    /// What happened, in the words of SQLite or of the server where one said so.
     public package(set) var message: String {
         get { facts.values.message }
         set { change { $0.message = newValue } }
@@ -88,6 +90,12 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
     public package(set) var extendedResultCode: Int32? {
         get { facts.values.extendedResultCode }
         set { change { $0.extendedResultCode = newValue } }
+    }
+
+    /// The server's SQLSTATE, where a connection gives one.
+    public package(set) var sqlState: String? {
+        get { facts.values.sqlState }
+        set { change { $0.sqlState = newValue } }
     }
 
     /// The statement that failed or was refused.
@@ -167,6 +175,7 @@ extension SQLError {
         if let place { text += "\(place): " }
         text += message
         if let extendedResultCode { text += " (SQLite error \(extendedResultCode))" }
+        if let sqlState { text += " (SQLSTATE \(sqlState))" }
         if let last = text.last, !".!?".contains(last) { text += "." }
         if let statement { text += " Statement: \(Self.shortened(statement))" }
         if !applied.isEmpty {

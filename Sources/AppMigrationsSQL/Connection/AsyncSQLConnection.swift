@@ -18,6 +18,18 @@ public protocol AsyncSQLConnection {
 
     /// The dialect of the database.
     static var dialect: SQLDialect { get }
+
+    /// What the server said of an error that ``query(_:_:)`` threw; `nil` where the error is not the server's.
+    ///
+    /// ``SQLError/code-property`` is told by the SQLSTATE. Without this method, which is `nil` by default, an error has the words
+    /// of its description and no more.
+    static func serverError(_ error: any Error) -> SQLServerError?
+
+    /// Closes the connection.
+    ///
+    /// Whoever connects, closes: the library calls it for a connection that it has had made, also after an error. By default
+    /// nothing is done.
+    nonisolated(nonsending) func close() async
 }
 
 extension AsyncSQLConnection {
@@ -26,4 +38,8 @@ extension AsyncSQLConnection {
     public nonisolated(nonsending) func query(_ sql: String) async throws -> [[SQLValue]] {
         try await query(sql, [])
     }
+
+    public static func serverError(_ error: any Error) -> SQLServerError? { nil }
+
+    public nonisolated(nonsending) func close() async {}
 }

@@ -20,12 +20,17 @@ public protocol SQLConnection {
     ///
     /// Where `AppMigrationsSQLite` is imported, it is SQLite's unless said otherwise.
     static var dialect: SQLDialect { get }
+
+    /// What the server said of an error that a method threw; `nil`, as by default, where the error is not a server's.
+    static func serverError(_ error: any Error) -> SQLServerError?
 }
 
 extension SQLConnection {
     /// Runs one statement that has no parameters.
     @discardableResult
     public func query(_ sql: String) throws -> [[SQLValue]] { try query(sql, []) }
+
+    public static func serverError(_ error: any Error) -> SQLServerError? { nil }
 
     /// The rows of a query, with the errors of this library.
     @discardableResult

@@ -14,6 +14,7 @@ package final class SQLConversation {
     package let connection: (any SQLConnection)?
     /// The way to the caller's task, while rules run on a thread of their own.
     private var thread: SQLThread?
+    private var awaited: (any AsyncSQLConnection.Type)?
     private var closure: () throws -> Void = {}
 
     /// How many parts are under way whose statements run in a cancelled task too.
@@ -103,8 +104,15 @@ package final class SQLConversation {
             }
             return try thread.ask(request)
         } catch {
-            let wrapped = SQLError.wrapped(error, as: request.code, findingLocks: request.isOfDatabase)
-            if !request.isOfDatabase { failure = (error, wrapped.message) }
+            let server = connection.map { type(of: $0).serverError(error) } ?? awaited?.serverError(error)
+            let wrapped = SQLError.wrapped(
+                error,
+                as: request.code,
+                server: server,
+                findingLocks: request.isOfDatabase
+            )
+            // What the server said can't be read in the error itself.
+            if !request.isOfDatabase, server == nil { failure = (error, wrapped.message) }
             throw wrapped
         }
     }
@@ -128,7 +136,7 @@ package final class SQLConversation {
         _ rules: @escaping SQLRules
     ) async throws(SQLError) {
         let thread = SQLThread(isCancelled: Task<Never, Never>.isCancelled)
-        self.thread = thread
+        (self.thread, awaited) = (thread, type(of: db))
         defer { self.thread = nil }
         var failure: SQLError?
         try thread.begin { do throws(SQLError) { try rules() } catch { failure = error } }

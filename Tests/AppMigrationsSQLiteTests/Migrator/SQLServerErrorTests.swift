@@ -1,0 +1,51 @@
+import Testing
+
+@testable import AppMigrationsSQL
+@testable import AppMigrationsSQLite
+
+/// Errors of a server, whose descriptions tell nothing.
+@Suite struct SQLServerErrorTests {
+    private typealias Other = SQLMigrator<OtherConnection>
+
+    private static func failure(_ state: String?) -> OtherConnection.Failure {
+        let server = SQLServerError(
+            message: "so nicht",
+            sqlState: state,
+            detail: "Das Detail.",
+            hint: "Der Rat"
+        )
+        return OtherConnection.Failure(description: "database is locked", server: server)
+    }
+
+    @Test(
+        arguments: [
+            ("55P03", .busy), ("40001", .busy), ("40P01", .busy), ("25006", .readOnly),
+            ("42501", .readOnly), ("53100", .diskFull), ("25P02", .transactionEnded),
+            ("25P03", .transactionEnded), ("53300", .statementFailed), (nil, .statementFailed),
+        ] as [(String?, SQLError.Code)]
+    )
+    func `the code is told by the SQLSTATE, and the message by the server`(
+        state: String?,
+        code: SQLError.Code
+    ) throws {
+        let db = OtherConnection(try memory()) { sql in
+            if sql.hasPrefix("CREATE") { throw Self.failure(state) }
+        }
+        let error = try sqlError { try Other([SQLMigration(version: 1, sql: "SELECT 1")]).migrate(db) }
+        #expect((error.code, error.sqlState) == (code, state))
+        #expect(error.message == "so nicht. Das Detail. Der Rat")
+        let advice = error.code.advice.map { " \($0)" } ?? ""
+        let place = state.map { " (SQLSTATE \($0))" } ?? ""
+        #expect(error.description == "Migration 1: so nicht. Das Detail. Der Rat\(place).\(advice)")
+        // No further try gives a role its rights.
+        if state == "42501" { #expect(!advice.contains("ry again")) }
+    }
+
+    @Test func `a closure's error has the server's words as well`() throws {
+        let migration = SQLMigration<OtherConnection>(version: 1) { _ in throw Self.failure("23505") }
+        let error = try sqlError { try Other([migration]).migrate(OtherConnection(try memory())) }
+        #expect(error.code == .migrationFailed)
+        #expect(error.description == "Migration 1: so nicht. Das Detail. Der Rat (SQLSTATE 23505).")
+        #expect(error.underlyingError is OtherConnection.Failure)
+    }
+}

@@ -72,13 +72,11 @@ struct PostgresSession: SQLSession {
 extension SQLError {
     /// This error with the way out, where a statement has failed that runs outside of a transaction only.
     ///
-    /// A server may speak another language, and a library keep its words back.
+    /// The statement tells where the connection gives no SQLSTATE.
     fileprivate func hintingOutside(of sql: String) -> SQLError {
         let words = sql.uppercased()
-        guard
-            message.contains("transaction block") || words.contains("INDEX CONCURRENTLY")
-                || words.hasPrefix("VACUUM")
-        else { return self }
+        let isOutside = words.contains("INDEX CONCURRENTLY") || words.hasPrefix("VACUUM")
+        guard sqlState == "25001" || sqlState == nil && isOutside else { return self }
         var error = self
         error.message +=
             ". PostgreSQL runs it outside of a transaction only: alone, below the first line \"-- app-migrations: no transaction\""

@@ -149,4 +149,18 @@ package final class SQLConversation {
         }
         if let failure { throw failure }
     }
+
+    /// The same on a connection that was made for these rules, which is closed in every case.
+    nonisolated(nonsending) func run(
+        closing db: any AsyncSQLConnection,
+        calling call: nonisolated(nonsending) () async throws -> Void,
+        _ rules: @escaping SQLRules
+    ) async throws {
+        var failure: (any Error)?
+        do throws(SQLError) { try await run(awaiting: db, calling: call, rules) } catch {
+            failure = cause(of: error)
+        }
+        await db.close()
+        if let failure { throw failure }
+    }
 }

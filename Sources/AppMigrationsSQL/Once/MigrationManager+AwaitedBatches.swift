@@ -14,7 +14,8 @@ extension MigrationManager {
     /// - Parameters:
     ///   - toVersion: The version, as in `whenMigrating(toVersion:run:)`; `1.4` and `1.4.0` are one row.
     ///   - minimumAppVersion: The oldest app that can still use the data once this migration has begun.
-    ///   - db: A connection that is not in a transaction. The expression is evaluated only when there may be batches to run.
+    ///   - db: A connection that is not in a transaction. The expression is evaluated only when there may be batches to run, and
+    ///     what it gives is closed by this call (``AsyncSQLConnection/close()``).
     ///   - ledger: The table that records what ran, for a database in which another program has one of that name.
     ///   - lockTimeout: How long each batch waits for another writer.
     ///   - batches: Does one batch, with the connection, the cursor of the batch before it, and the migration's context. It
@@ -41,13 +42,11 @@ extension MigrationManager {
             let table = table(ledger, Connection.dialect.session(conversation))
             let run = BatchRun(table, context, lockTimeout: lockTimeout)
             defer { ran = run.hasRun }
-            do throws(SQLError) {
-                try await conversation.run(awaiting: db) {
-                    try await run.call { try await batches(db, $0, context) }
-                } _: { () throws(SQLError) in
-                    try run.run()
-                }
-            } catch { throw conversation.cause(of: error) }
+            try await conversation.run(closing: db) {
+                try await run.call { try await batches(db, $0, context) }
+            } _: { () throws(SQLError) in
+                try run.run()
+            }
         }
         return ran
     }

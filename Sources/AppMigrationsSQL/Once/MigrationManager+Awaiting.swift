@@ -16,7 +16,8 @@ extension MigrationManager {
     ///   - toVersion: The version, as in `whenMigrating(toVersion:run:)`; `1.4` and `1.4.0` are one row.
     ///   - minimumAppVersion: The oldest app that can still use the data, as in `whenMigrating(toVersion:minimumAppVersion:run:)`.
     ///   - db: A connection that is not in a transaction. The expression is evaluated only when the closure may have to
-    ///     run: a start that has nothing to do, and a plan, open no connection.
+    ///     run: a start that has nothing to do, and a plan, open no connection. What it gives is closed by this call, also after
+    ///     an error (``AsyncSQLConnection/close()``).
     ///   - ledger: The table that records what ran, for a database in which another program has one of that name.
     ///   - lockTimeout: How long to wait for another writer: longer than the longest migration.
     ///   - run: What is to be done, with the connection. It must not end the transaction.
@@ -59,13 +60,11 @@ extension MigrationManager {
             let db = try await db()
             let conversation = SQLConversation(nil)
             let table = table(ledger, Connection.dialect.session(conversation))
-            do throws(SQLError) {
-                try await conversation.run(awaiting: db) {
-                    try await run(db, context)
-                } _: { () throws(SQLError) in
-                    ran = try table.runOnce(context.version, lockTimeout: lockTimeout)
-                }
-            } catch { throw conversation.cause(of: error) }
+            try await conversation.run(closing: db) {
+                try await run(db, context)
+            } _: { () throws(SQLError) in
+                ran = try table.runOnce(context.version, lockTimeout: lockTimeout)
+            }
         }
         return ran
     }

@@ -46,6 +46,28 @@ import Testing
         #expect(try await add("1.1"))
     }
 
+    @Test(arguments: [false, true])
+    func `what the call had connected is closed, also after an error`(fails: Bool) async throws {
+        for (version, isOfBatches) in [("1.1", false), ("1.2", true)] {
+            let db = AwaitedConnection(library.db)
+            let manager = try library.manager().manager
+            do {
+                if isOfBatches {
+                    try await manager.whenMigrating(toVersion: version, in: db) { _, _, _ in
+                        if fails { throw Failure() }
+                        return .done
+                    }
+                } else {
+                    try await manager.whenMigrating(toVersion: version, in: db) { _ in
+                        if fails { throw Failure() }
+                    }
+                }
+                #expect(!fails)
+            } catch { #expect(fails) }
+            #expect(db.isClosed)
+        }
+    }
+
     @Test func `a commit that fails leaves nothing recorded`() async throws {
         await #expect(throws: MigrationError.self) {
             try await add("1.1") { if $0 == "COMMIT" { throw Failure() } }

@@ -4,11 +4,14 @@ import AppMigrationsSQLite
 final class AwaitedConnection: AsyncSQLConnection {
     let db: SQLiteConnection
     let before: (String) throws -> Void
+    private(set) var isClosed = false
 
     init(_ db: SQLiteConnection, before: @escaping (String) throws -> Void = { _ in }) {
         self.db = db
         self.before = before
     }
+
+    func close() async { isClosed = true }
 
     @discardableResult
     nonisolated(nonsending) func query(_ sql: String, _ arguments: [SQLValue]) async throws -> [[SQLValue]] {

@@ -18,11 +18,17 @@ import SQLiteNIO
         // Sample 1 of AsynchronousConnections.md
     }
 
-    func once(_ migrations: MigrationManager, _ connection: AwaitedConnection) async throws {
+    func once(
+        _ migrations: MigrationManager,
+        _ connect: nonisolated(nonsending) () async throws -> AwaitedConnection
+    ) async throws {
         // Sample 2 of AsynchronousConnections.md
     }
 
-    func inBatches(_ migrations: MigrationManager, _ connection: AwaitedConnection) async throws {
+    func inBatches(
+        _ migrations: MigrationManager,
+        _ connect: nonisolated(nonsending) () async throws -> AwaitedConnection
+    ) async throws {
         // Sample 3 of AsynchronousConnections.md
     }
 
@@ -45,8 +51,8 @@ import SQLiteNIO
                     firstRun: .existingData(at: "1.0"),
                     stateDirectory: folder + host
                 )
-                try await once(migrations, AwaitedConnection(db))
-                try await inBatches(migrations, AwaitedConnection(db))
+                try await once(migrations) { AwaitedConnection(db) }
+                try await inBatches(migrations) { AwaitedConnection(db) }
             }
             await #expect(throws: MigrationError.self) { try await start("/host1") }
             // SQLite's lower() leaves what is no ASCII, so that the rows of these batches are told apart.
@@ -66,7 +72,7 @@ import SQLiteNIO
 #if canImport(PostgresNIO)
 // Sample 4 of AsynchronousConnections.md
 
-func migrate(_ client: PostgresClient, _ folder: String) async throws {
+func migrate(_ configuration: PostgresConnection.Configuration, _ folder: String) async throws {
     // Sample 5 of AsynchronousConnections.md
 }
 #endif

@@ -1,6 +1,7 @@
 import AppMigrationsPostgreSQL
 public import AppMigrationsSQL
 import CPostgres
+import Synchronization
 
 /// A connection of libpq that never blocks a thread: what an asynchronous library for PostgreSQL is.
 ///
@@ -24,11 +25,21 @@ public final class AsyncPostgresConnection: AsyncSQLConnection, Sendable {
         self.cells = cells
     }
 
+    public static func serverError(_ error: any Error) -> SQLServerError? {
+        (error as? PostgresError)?.server
+    }
+
+    /// No statement is answered afterwards.
+    public nonisolated(nonsending) func close() async { handle.close() }
+
     @discardableResult
     public nonisolated(nonsending) func query(
         _ sql: String,
         _ arguments: [SQLValue]
     ) async throws -> [[SQLValue]] {
+        guard !handle.isClosed.load(ordering: .relaxed) else {
+            throw PostgresError(message: "the connection was closed")
+        }
         await turns.take()
         defer { turns.pass() }
         let parameters = Parameters(arguments, cells: cells)
@@ -46,7 +57,9 @@ public final class AsyncPostgresConnection: AsyncSQLConnection, Sendable {
         } catch {
             // It must not meet the next statement.
             await cancellation.finish()
-            if (error as? PostgresError)?.state == "57014", Task.isCancelled { throw CancellationError() }
+            if (error as? PostgresError)?.server.sqlState == "57014", Task.isCancelled {
+                throw CancellationError()
+            }
             throw error
         }
     }

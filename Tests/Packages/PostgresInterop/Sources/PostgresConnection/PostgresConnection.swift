@@ -17,6 +17,10 @@ public final class PostgresConnection: SQLConnection {
 
     deinit { PQfinish(connection) }
 
+    public static func serverError(_ error: any Error) -> SQLServerError? {
+        (error as? PostgresError)?.server
+    }
+
     @discardableResult
     public func query(_ sql: String, _ arguments: [SQLValue]) throws -> [[SQLValue]] {
         let texts = arguments.map(\.postgresText).map { $0.map { Array($0.utf8CString) } }
@@ -35,20 +39,25 @@ public final class PostgresConnection: SQLConnection {
 }
 
 public struct PostgresError: Error, CustomStringConvertible {
-    public let message: String
-    /// The SQLSTATE, where the server said why.
-    public let state: String?
-    public var description: String { message }
+    /// What was said by the server, or by libpq where there was none.
+    public let server: SQLServerError
+    /// As PostgresNIO has it, so that no test finds a reason here.
+    public var description: String { "PostgresError" }
 
-    init(message: String) { (self.message, state) = (message, nil) }
+    init(message: String) { server = SQLServerError(message: message) }
 
     init(of connection: OpaquePointer, _ result: OpaquePointer? = nil) {
-        message = String(cString: PQerrorMessage(connection))
-        state = PQresultErrorField(result, Self.stateField).map { String(cString: $0) }
+        // The fields are characters in C: PG_DIAG_SQLSTATE is 'C'.
+        func field(_ letter: Unicode.Scalar) -> String? {
+            PQresultErrorField(result, Int32(letter.value)).map { String(cString: $0) }
+        }
+        server = SQLServerError(
+            message: field("M") ?? String(cString: PQerrorMessage(connection)),
+            sqlState: field("C"),
+            detail: field("D"),
+            hint: field("H")
+        )
     }
-
-    /// PG_DIAG_SQLSTATE, which is a character in C.
-    private static let stateField = Int32(UInt8(ascii: "C"))
 }
 
 extension SQLValue {

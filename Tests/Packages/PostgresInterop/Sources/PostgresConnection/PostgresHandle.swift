@@ -1,5 +1,6 @@
 import CPostgres
 import Dispatch
+import Glibc
 import Synchronization
 
 /// The connection itself, which one task uses at a time.
@@ -22,6 +23,14 @@ final class PostgresHandle: @unchecked Sendable {
     }
 
     deinit { PQfinish(connection) }
+
+    /// Whether `close` was called. The memory stays until no task has the handle.
+    let isClosed = Atomic(false)
+
+    /// Ends the session on the server.
+    func close() {
+        if !isClosed.exchange(true, ordering: .relaxed) { shutdown(PQsocket(connection), Int32(SHUT_RDWR)) }
+    }
 
     nonisolated(nonsending) func wait(for readiness: Sockets.Readiness) async {
         await Sockets.all.wait(for: readiness, of: PQsocket(connection))

@@ -33,7 +33,7 @@ import Testing
         try await withAwaited(way) { db, _ in
             for (statement, state) in [("SELECT 1 / 0", "22012"), ("SELECT 1; SELECT 2", "42601")] {
                 let error = try await #require(throws: PostgresError.self) { try await db.query(statement) }
-                #expect(error.state == state)
+                #expect(error.server.sqlState == state)
             }
             #expect(try await db.query("SELECT 1") == [[1]])
         }

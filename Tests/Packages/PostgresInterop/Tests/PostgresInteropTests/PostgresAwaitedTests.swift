@@ -120,13 +120,55 @@ import Testing
         }
     }
 
+    @Test(
+        arguments: Way.all,
+        [
+            ("SET LOCAL ROLE pg_monitor; CREATE TABLE c(x INT)", SQLError.Code.readOnly, "42501"),
+            ("SET LOCAL transaction_read_only = on; CREATE TABLE c(x INT)", .readOnly, "25006"),
+            ("INSERT INTO people(id) VALUES ('x')", .statementFailed, "22P02"),
+            ("CREATE UNIQUE INDEX i ON people(id); INSERT INTO people VALUES (2)", .statementFailed, "23505"),
+        ]
+    )
+    func `what the server says is in the error, where the client hides it`(
+        _ way: Way,
+        _ row: (script: String, code: SQLError.Code, state: String)
+    ) async throws {
+        try await withAwaited(way) { db, _ async throws in
+            let migrator = try Migrator([first, Migration(version: 2, sql: row.script)])
+            let error = await #expect(throws: SQLError.self) { try await migrator.migrate(db) }
+            #expect((error?.code, error?.sqlState) == (row.code, row.state))
+            #expect(error?.description.contains("(SQLSTATE \(row.state)).") == true)
+            #expect(error?.description.contains("PostgresError") == false)
+            #expect(error?.description.contains("ry again") == false)
+            if row.state == "23505" {
+                #expect(error?.message.hasSuffix("\"i\". Key (id)=(2) already exists.") == true)
+            }
+        }
+    }
+
+    @Test func `a closure that passes over an error is told that its transaction is given up`() async throws {
+        try await withAwaited { db, _ async throws in
+            let closure = Migration(version: 2) { db async throws in
+                await #expect(throws: PostgresError.self) { try await db.query("SELECT 1 / 0") }
+            }
+            let error = await #expect(throws: SQLError.self) {
+                try await Migrator([first, closure]).migrate(db)
+            }
+            #expect((error?.code, error?.sqlState) == (.transactionEnded, "25P02"))
+            #expect(error?.message.contains("may have been committed") == false)
+        }
+    }
+
     @Test(arguments: Way.direct)
     func `a closure of a runner runs exactly once`(_ way: Way) async throws {
         let states = HostStates()
         defer { states.remove() }
-        try await withAwaited(way) { db, _ async throws in
+        try await withAwaited(way) { db, info async throws in
             for host in ["a", "b"] {
-                let ran = try await states.manager(of: host).whenMigrating(toVersion: "2.0", in: db) { db in
+                let ran = try await states.manager(of: host).whenMigrating(
+                    toVersion: "2.0",
+                    in: try await way.connection(info)
+                ) { db in
                     try await db.query("CREATE TABLE once(x INT)")
                 }
                 #expect(ran == (host == "a"))

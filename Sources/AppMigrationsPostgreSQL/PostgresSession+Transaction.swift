@@ -7,8 +7,10 @@ extension PostgresSession {
             // A BEGIN that failed may have begun: the task was cancelled before the answer was there. Read committed: after the
             // lock, the ledger must be seen as the last holder left it.
             try db.query("BEGIN ISOLATION LEVEL READ COMMITTED")
+            settings = try readSettings()
             try setTimeouts(lock.limit)
             if durably { try setDurable() }
+            settings += try readSettings()
             try takeAdvisoryLock(lock)
         } catch { throw rollingBack(after: error) }
     }
@@ -28,16 +30,53 @@ extension PostgresSession {
     ///
     /// Many servers end statements and transactions that take as long as a migration does. Of a host that vanishes without a
     /// word, with the lock, the server has to hear by its own probes, and not after two hours, as is usual.
+    /// A script is split as it is read with `standard_conforming_strings`. The times are such that no script has them, by which
+    /// one that a script has set shows.
     private func setTimeouts(_ limit: Duration) throws(SQLError) {
         try db.query(
             """
-            SELECT set_config(name, CASE name WHEN 'lock_timeout' THEN '\(limit.wholeMilliseconds)'
+            SELECT set_config(name, CASE name WHEN 'lock_timeout' THEN '\(limit.wholeMilliseconds | 1)'
+            WHEN 'idle_in_transaction_session_timeout' THEN '0'
             WHEN 'tcp_keepalives_idle' THEN '10' WHEN 'tcp_keepalives_interval' THEN '5' WHEN 'tcp_keepalives_count' THEN '3'
-            ELSE '0' END, true)
+            WHEN 'standard_conforming_strings' THEN 'on' ELSE '\(Int32.max)' END, true)
             FROM pg_settings WHERE name IN
             ('lock_timeout', 'statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout',
             'tcp_keepalives_idle', 'tcp_keepalives_interval', 'tcp_keepalives_count')
+            OR name = 'standard_conforming_strings' AND setting = 'off'
             """
+        )
+    }
+
+    /// What is set now.
+    ///
+    /// Two of these are no rows of pg_settings, and what belongs to the transaction ends with it.
+    private static var now: String {
+        """
+        (SELECT name, setting AS value FROM pg_settings WHERE source = 'session'
+        AND name NOT IN ('transaction_isolation', 'transaction_read_only', 'transaction_deferrable')
+        UNION ALL SELECT name, current_setting(name) FROM (VALUES ('session_authorization'), ('role')) AS names(name)) AS now
+        """
+    }
+
+    private func readSettings() throws(SQLError) -> [SQLValue] {
+        try db.query("SELECT json_object_agg(name, value)::text FROM \(Self.now)").first ?? []
+    }
+
+    /// A SET outlives the COMMIT: on a pooler's connection, in other clients.
+    ///
+    /// A set_config to NULL is RESET. The user comes first, who may set the rest.
+    func restoreSettings() throws(SQLError) {
+        try db.query(
+            """
+            SELECT set_config(name, session.value, false),
+            CASE WHEN migration.value <> coalesce(session.value, '') THEN set_config(name, migration.value, true) END
+            FROM \(Self.now) FULL JOIN json_each_text($2::json) AS migration(name, value) USING (name)
+            LEFT JOIN json_each_text($1::json) AS session(name, value) USING (name)
+            WHERE now.value IS DISTINCT FROM migration.value
+            OR name = 'standard_conforming_strings' AND session.value IS DISTINCT FROM migration.value
+            ORDER BY array_position(ARRAY['session_authorization', 'role'], name)
+            """,
+            settings
         )
     }
 
@@ -63,6 +102,8 @@ extension PostgresSession {
         try db.query("SET LOCAL lock_timeout = \(lock.limit.wholeMilliseconds)")
         try takeAdvisoryLock(lock)
         try db.query("SET LOCAL lock_timeout = '\(former)'")
+        settings = try readSettings()
+        settings += settings
     }
 
     /// Takes a lock that PostgreSQL gives back with the end of the transaction.

@@ -3,12 +3,24 @@ internal import AppMigrationsSQL
 /// PostgreSQL as the migrator sees it.
 ///
 /// Nothing of it outlives a transaction: behind a pooler of connections the next statement may go to another session.
-struct PostgresSession: SQLSession {
+final class PostgresSession: SQLSession {
     let db: SQLConversation
+
+    /// What is set in the session, and what in the transaction besides, as JSON.
+    var settings = [SQLValue]()
+
+    init(db: SQLConversation) { self.db = db }
 
     func placeholder(_ number: Int) -> String { "$\(number)" }
 
-    var schema: String { "" }
+    /// A name with a point is that of a schema and of the table in it.
+    func quoted(_ table: String) -> String { Self.parts(of: table).map(\.quoted).joined(separator: ".") }
+
+    private static func parts(of table: String) -> [SQLName] {
+        table.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map {
+            SQLName(String($0))
+        }
+    }
 
     var integerType: String { "BIGINT" }
 
@@ -16,15 +28,30 @@ struct PostgresSession: SQLSession {
 
     /// Looks along the search path, where temporary tables come first by themselves: one of the same name would take the record
     /// of a migration with it.
+    ///
+    /// Where the path leads past a table of this library, each migration would run again, with a record in a second table.
     func columns(of table: String) throws(SQLError) -> SQLRows {
-        try db.query(
+        let parts = Self.parts(of: table)
+        let name = SQLValue.text(parts[parts.count - 1].text)
+        let isBare = parts.count == 1
+        let schemas = isBare ? "current_schemas(false)" : "ARRAY[\(SQLValue.text(parts[0].text))::name]"
+        let rows = try db.query(
             """
-            SELECT attname::text, format_type(atttypid, atttypmod), nspname::text FROM pg_attribute JOIN (
-                SELECT pg_class.oid AS relation, nspname FROM pg_class JOIN pg_namespace ON relnamespace = pg_namespace.oid
-                WHERE relname = \(SQLValue.text(table)) AND nspname = ANY (current_schemas(false))
-                ORDER BY array_position(current_schemas(false), nspname) LIMIT 1
+            SELECT attname::text, format_type(atttypid, atttypmod), format('%I.%I', nspname, \(name)),
+            CASE WHEN place IS NULL THEN nspname::text END FROM pg_attribute JOIN (
+                SELECT pg_class.oid AS relation, nspname, place FROM pg_class JOIN pg_namespace ON relnamespace = pg_namespace.oid
+                LEFT JOIN unnest(\(schemas)) WITH ORDINALITY AS path(schema, place) ON schema = nspname
+                WHERE relname = \(name) AND (place IS NOT NULL OR \(isBare) AND relkind IN ('r', 'p') AND relpersistence <> 't' AND EXISTS (
+                    SELECT FROM pg_attribute WHERE attrelid = pg_class.oid AND attname IN ('checksum', 'manager')
+                )) ORDER BY place, nspname LIMIT 1
             ) AS found ON attrelid = relation WHERE attnum > 0 AND NOT attisdropped ORDER BY attnum
             """
+        )
+        guard let row = rows.first, row.count > 3, case .text(let schema) = row[3] else { return rows }
+        throw SQLError(
+            .foreignLedger,
+            "The connection's search_path leads to no table \(table), and the schema \(schema) has one. Name the ledger with its"
+                + " schema (\"\(schema).\(table)\"), also where it is to be a new one"
         )
     }
 

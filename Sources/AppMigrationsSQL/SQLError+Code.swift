@@ -183,7 +183,7 @@ extension SQLError {
         /// row.
         public static var ledgerUnreadable: Code { Code(.ledgerUnreadable) }
 
-        /// The ledger is another migrator's or another tool's; nothing was run.
+        /// The ledger is another migrator's or another tool's, or lies beside the search path of the connection; nothing was run.
         public static var foreignLedger: Code { Code(.foreignLedger) }
 
         /// The progress closure answered that no more should run, and migrations are left.

@@ -7,10 +7,10 @@ package protocol SQLSession {
     /// A parameter, counted from 1.
     func placeholder(_ number: Int) -> String
 
-    /// What stands before the name of a table until its columns are known.
+    /// The name of a table as it stands in a statement until its columns are known.
     ///
     /// A temporary table of the same name must not hide it.
-    var schema: String { get }
+    func quoted(_ table: String) -> String
 
     /// The type of whole numbers with 64 bits.
     var integerType: String { get }
@@ -18,8 +18,8 @@ package protocol SQLSession {
     /// The time now in UTC, as text.
     var now: String { get }
 
-    /// The names and the types of a table's columns, one a row, with the schema where the database has a search path for it; no
-    /// row where there is no such table.
+    /// The names and the types of a table's columns, one a row, with the table as it stands in a statement where the database has
+    /// a search path for it; no row where there is no such table.
     func columns(of table: String) throws(SQLError) -> SQLRows
 
     /// Whether the database has a table that a script names.
@@ -57,6 +57,9 @@ package protocol SQLSession {
     /// Runs `body`, and fails where the transaction is another one afterwards.
     func inOneTransaction(_ body: SQLRules) throws(SQLError)
 
+    /// Sets back what a script or a closure may have set in the connection's session.
+    func restoreSettings() throws(SQLError)
+
     /// Rolls back, also where the database has ended the transaction by itself.
     func rollBack() throws(SQLError)
 
@@ -92,12 +95,13 @@ package struct SQLLockWait {
 extension SQLSession {
     /// A table in quotes, in the schema that the rows of its columns tell.
     func table(_ name: String, in columns: SQLRows = []) -> String {
-        let quoted = name.quoted(with: "\"")
         guard let row = columns.first, row.count > 2, case .text(let found) = row[2] else {
-            return schema + quoted
+            return quoted(name)
         }
-        return found.quoted(with: "\"") + "." + quoted
+        return found
     }
+
+    package func restoreSettings() {}
 
     /// How many rows a table has.
     func count(of table: String) throws(SQLError) -> Int64 { try db.number("SELECT count(*) FROM \(table)") }
@@ -149,6 +153,7 @@ extension SQLSession {
             ended.underlyingError = error
             throw ended
         }
+        try restoreSettings()
     }
 }
 

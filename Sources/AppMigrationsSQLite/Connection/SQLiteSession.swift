@@ -17,7 +17,7 @@ package struct SQLiteSession: SQLSession {
 
     package func placeholder(_ number: Int) -> String { "?\(number)" }
 
-    package var schema: String { "main." }
+    package func quoted(_ table: String) -> String { "main." + table.quoted(with: "\"") }
 
     package var integerType: String { "INTEGER" }
 

@@ -24,7 +24,9 @@ final class PostgresHandle: @unchecked Sendable {
 
     deinit { PQfinish(connection) }
 
-    /// Whether `close` was called. The memory stays until no task has the handle.
+    /// Whether the connection was closed.
+    ///
+    /// The memory stays until no task has the handle.
     let isClosed = Atomic(false)
 
     /// Ends the session on the server.

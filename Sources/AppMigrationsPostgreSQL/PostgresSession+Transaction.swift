@@ -7,6 +7,7 @@ extension PostgresSession {
             // A BEGIN that failed may have begun: the task was cancelled before the answer was there. Read committed: after the
             // lock, the ledger must be seen as the last holder left it.
             try db.query("BEGIN ISOLATION LEVEL READ COMMITTED")
+            self.lock = lock
             settings = try readSettings()
             try setTimeouts(lock.limit)
             if durably { try setDurable() }

@@ -9,6 +9,9 @@ final class PostgresSession: SQLSession {
     /// What is set in the session, and what in the transaction besides, as JSON.
     var settings = [SQLValue]()
 
+    /// The wait for locks of a transaction that this has begun; `nil` in a caller's.
+    var lock: SQLLockWait?
+
     init(db: SQLConversation) { self.db = db }
 
     func placeholder(_ number: Int) -> String { "$\(number)" }
@@ -68,20 +71,46 @@ final class PostgresSession: SQLSession {
         try PostgresStatements(script).refuseTransactions()
     }
 
+    /// Runs the script again where a table could not be had in a short time, until the waits together are as long as the lock's.
+    ///
+    /// All who read the table stand behind a statement that waits for it. The savepoint gives back what the script has locked
+    /// before.
     func run(script: String) throws(SQLError) {
-        try behindSavepoint { () throws(SQLError) in
-            if db.connection != nil {
-                do throws(SQLError) { return try db.execute(script: script) } catch {
-                    throw error.hintingOutside(of: script)
+        let statements = try PostgresStatements(script).statements
+        // One that sets its own wait has it.
+        let lock = script.contains("lock_timeout") ? nil : lock
+        var (waited, wait) = (Duration.zero, min(.seconds(2), lock?.limit ?? .zero))
+        while true {
+            var isShort = false
+            do throws(SQLError) {
+                return try behindSavepoint { () throws(SQLError) in
+                    for next in statements {
+                        if let lock, try next.locksTables() != isShort {
+                            isShort.toggle()
+                            try setLockTimeout(isShort ? wait : lock.limit)
+                        }
+                        do throws(SQLError) { try db.query(next.text) } catch {
+                            throw error.hintingOutside(of: next.text).located(
+                                next.text,
+                                next.line,
+                                next.column
+                            )
+                        }
+                    }
+                    if let lock, isShort { try setLockTimeout(lock.limit) }
                 }
-            }
-            // The connection takes one statement at a time.
-            for next in try PostgresStatements(script).statements {
-                do throws(SQLError) { try db.query(next.text) } catch {
-                    throw error.hintingOutside(of: next.text).located(next.text, next.line, next.column)
-                }
+            } catch {
+                waited += wait
+                guard let lock, isShort, error.code == .busy, waited < lock.limit else { throw error }
+                try db.query("ROLLBACK TO SAVEPOINT app_migrations_guard")
+                try lock.beforeWaiting?()
+                wait = min(wait * 2, lock.limit - waited)
             }
         }
+    }
+
+    private func setLockTimeout(_ wait: Duration) throws(SQLError) {
+        try db.query("SET LOCAL lock_timeout = \(wait.wholeMilliseconds | 1)")
     }
 
     func rollBack() throws(SQLError) { try db.query("ROLLBACK") }

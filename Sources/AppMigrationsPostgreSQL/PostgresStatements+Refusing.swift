@@ -18,6 +18,13 @@ extension PostgresStatements {
 }
 
 extension PostgresStatements.Statement {
+    /// Whether the statement may take the lock of a table for which every reader or writer behind it waits.
+    func locksTables() throws(SQLError) -> Bool {
+        var tokens = PostgresTokens(SQLScript(text))
+        guard try tokens.next() == .word else { return false }
+        return ["ALTER", "CREATE", "DROP", "LOCK", "TRUNCATE"].contains(where: tokens.isWord)
+    }
+
     /// The words of a statement that begins or ends a transaction; `nil` for any other one.
     ///
     /// A savepoint stays inside of its transaction.

@@ -13,7 +13,8 @@ public protocol SQLConnection {
     /// Runs every statement of a text, in order, up to the first that fails.
     ///
     /// The migrator calls it inside a transaction, which the script must not end. `SQLiteConnection` refuses such a
-    /// statement before it runs; with another connection the migrator finds out afterwards.
+    /// statement before it runs; with another connection the migrator finds out afterwards. On PostgreSQL the migrator runs each
+    /// statement by itself, by ``query(_:_:)``.
     func execute(script: String) throws
 
     /// The dialect of the database.

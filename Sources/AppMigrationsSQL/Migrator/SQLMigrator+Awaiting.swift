@@ -17,7 +17,8 @@ extension SQLMigrator where Connection: AsyncSQLConnection {
     ///     lost when the caller rolls back. The wait for locks and the time-outs of the transaction stay as they are.
     ///   - progress: Told after each migration that this call ran, before its commit, and answers whether to continue.
     ///   - waiting: Called each time another host has the lock, before the wait for it begins; while it runs a statement
-    ///     outside of a transaction, at once and then every ten seconds.
+    ///     outside of a transaction, at once and then every ten seconds; and before each further try of a script that could not
+    ///     have a table.
     /// - Returns: What was applied by this call.
     /// - Throws: ``SQLError`` with the version, the file and the place; ``SQLError/applied`` tells what stays. Answers of
     ///   `progress` that leave migrations pending throw ``SQLError/Code/stopped``.

@@ -16,7 +16,8 @@ extension SQLMigrator where Connection: SQLConnection {
     ///     switches them outside of a transaction only, so that dropping a table may delete the rows that
     ///     refer to it.
     ///   - progress: Told after each migration that this call ran, before its commit, and answers whether to continue.
-    ///   - waiting: Called each time another process has the lock, before the wait for it begins.
+    ///   - waiting: Called each time another process has the lock, before the wait for it begins; on PostgreSQL also before each
+    ///     further try of a script that could not have a table.
     /// - Returns: What was applied by this call.
     /// - Throws: ``SQLError`` with the version, the file and the place; ``SQLError/applied`` tells what
     ///   stays. Answers of `progress` that leave migrations pending throw ``SQLError/Code/stopped``, so

@@ -71,8 +71,9 @@ public struct SQLMigrator<Connection>: Sendable {
     ///   - lockTimeout: How long to wait for another process: longer than the longest migration. An SQLite
     ///     connection of another library has this `busy_timeout` during a call, and its own afterwards; a
     ///     busy handler that is a function would be lost. PostgreSQL has it as `lock_timeout`, also for the
-    ///     statements of a migration. It bounds the wait for a statement that another host runs outside of a transaction,
-    ///     too.
+    ///     statements of a migration; statements of a script that lock a table (`ALTER`, `CREATE`, `DROP`, `LOCK`, `TRUNCATE`)
+    ///     wait for it in tries of 2, 4, 8 … seconds, between which others reach the table. It bounds the wait for a statement
+    ///     that another host runs outside of a transaction, too.
     ///   - changed: What happens where a migration was edited after it was applied.
     /// - Throws: ``SQLError`` with the code ``SQLError/Code/duplicateVersion`` or
     ///   ``SQLError/Code/invalidVersion``; ``SQLError/Code/ledgerUnreadable`` for a name that no table can have.

@@ -40,7 +40,7 @@ typealias Migrator = SQLMigrator<PostgresConnection>
 
     @Test(
         arguments: [
-            ("INSERT INTO people VALUES (1, 'again')", SQLError.Code.migrationFailed),
+            ("INSERT INTO people VALUES (1, 'again')", SQLError.Code.statementFailed),
             ("COMMIT", .transactionEnded),
             ("ROLLBACK", .transactionEnded),
         ]

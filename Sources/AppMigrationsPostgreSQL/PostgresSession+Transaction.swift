@@ -30,14 +30,16 @@ extension PostgresSession {
     /// Lets the transaction take as long as it takes, and wait for tables as long as for the lock.
     ///
     /// Many servers end statements and transactions that take as long as a migration does. Of a host that vanishes without a
-    /// word, with the lock, the server has to hear by its own probes, and not after two hours, as is usual.
+    /// word, with the lock, the server has to hear by its own probes, and not after two hours, as is usual. A host that was
+    /// stopped answers them: the server ends its transaction once it has sent nothing for as long as others wait.
+    ///
     /// A script is split as it is read with `standard_conforming_strings`. The times are such that no script has them, by which
     /// one that a script has set shows.
     private func setTimeouts(_ limit: Duration) throws(SQLError) {
         try db.query(
             """
             SELECT set_config(name, CASE name WHEN 'lock_timeout' THEN '\(limit.wholeMilliseconds | 1)'
-            WHEN 'idle_in_transaction_session_timeout' THEN '0'
+            WHEN 'idle_in_transaction_session_timeout' THEN '\(max(limit, .seconds(60)).wholeMilliseconds | 1)'
             WHEN 'tcp_keepalives_idle' THEN '10' WHEN 'tcp_keepalives_interval' THEN '5' WHEN 'tcp_keepalives_count' THEN '3'
             WHEN 'standard_conforming_strings' THEN 'on' ELSE '\(Int32.max)' END, true)
             FROM pg_settings WHERE name IN

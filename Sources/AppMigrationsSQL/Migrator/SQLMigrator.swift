@@ -73,7 +73,8 @@ public struct SQLMigrator<Connection>: Sendable {
     ///     busy handler that is a function would be lost. PostgreSQL has it as `lock_timeout`, also for the
     ///     statements of a migration; statements of a script that lock a table (`ALTER`, `CREATE`, `DROP`, `LOCK`, `TRUNCATE`)
     ///     wait for it in tries of 2, 4, 8 … seconds, between which others reach the table. It bounds the wait for a statement
-    ///     that another host runs outside of a transaction, too.
+    ///     that another host runs outside of a transaction, too. A closure that sends no statement for so long, and for at least 60
+    ///     seconds, loses its transaction there (`idle_in_transaction_session_timeout`): a host that was stopped lets go of its locks.
     ///   - changed: What happens where a migration was edited after it was applied.
     /// - Throws: ``SQLError`` with the code ``SQLError/Code/duplicateVersion`` or
     ///   ``SQLError/Code/invalidVersion``; ``SQLError/Code/ledgerUnreadable`` for a name that no table can have.

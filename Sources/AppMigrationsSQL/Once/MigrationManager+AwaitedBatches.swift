@@ -17,7 +17,8 @@ extension MigrationManager {
     ///   - db: A connection that is not in a transaction. The expression is evaluated only when there may be batches to run, and
     ///     what it gives is closed by this call (``AsyncSQLConnection/close()``).
     ///   - ledger: The table that records what ran, for a database in which another program has one of that name.
-    ///   - lockTimeout: How long each batch waits for another writer.
+    ///   - lockTimeout: How long each batch waits for another writer. PostgreSQL ends a batch that sends no statement for so long,
+    ///     and for at least 60 seconds.
     ///   - batches: Does one batch, with the connection, the cursor of the batch before it, and the migration's context. It
     ///     must not end the transaction.
     /// - Returns: Whether a batch ran.

@@ -19,7 +19,8 @@ extension MigrationManager {
     ///     run: a start that has nothing to do, and a plan, open no connection. What it gives is closed by this call, also after
     ///     an error (``AsyncSQLConnection/close()``).
     ///   - ledger: The table that records what ran, for a database in which another program has one of that name.
-    ///   - lockTimeout: How long to wait for another writer: longer than the longest migration.
+    ///   - lockTimeout: How long to wait for another writer: longer than the longest migration. PostgreSQL ends the transaction
+    ///     of a closure that sends no statement for so long, and for at least 60 seconds.
     ///   - run: What is to be done, with the connection. It must not end the transaction.
     /// - Returns: Whether the closure ran.
     /// - Throws: `MigrationError` as `whenMigrating(toVersion:run:)`; its `underlyingError` is what the closure threw, or an

@@ -46,7 +46,7 @@ import Testing
             for name in names { try await db.query("SET \(name) = '77s'") }
             let look = Migration(version: 1) { db async throws in
                 #expect(try await db.query("SHOW statement_timeout") == [["2147483647ms"]])
-                #expect(try await db.query("SHOW idle_in_transaction_session_timeout") == [["0"]])
+                #expect(try await db.query("SHOW idle_in_transaction_session_timeout") == [["60001ms"]])
                 #expect(try await db.query("SHOW lock_timeout") == [["60001ms"]])
             }
             try await Migrator([look]).migrate(db)

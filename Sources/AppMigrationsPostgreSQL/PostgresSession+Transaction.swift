@@ -9,8 +9,7 @@ extension PostgresSession {
             try db.query("BEGIN ISOLATION LEVEL READ COMMITTED")
             self.lock = lock
             settings = try readSettings()
-            try setTimeouts(lock.limit)
-            if durably { try setDurable() }
+            try set(lock.limit, durably: durably)
             settings += try readSettings()
             try takeAdvisoryLock(lock)
         } catch { throw rollingBack(after: error) }
@@ -35,17 +34,20 @@ extension PostgresSession {
     ///
     /// A script is split as it is read with `standard_conforming_strings`. The times are such that no script has them, by which
     /// one that a script has set shows.
-    private func setTimeouts(_ limit: Duration) throws(SQLError) {
+    ///
+    /// With synchronous_commit=off the server writes the commit after it has returned ("Asynchronous Commit"): a state file would
+    /// say what a crash of the server takes back. "on" would also wait for standby servers.
+    private func set(_ limit: Duration, durably: Bool) throws(SQLError) {
         try db.query(
             """
             SELECT set_config(name, CASE name WHEN 'lock_timeout' THEN '\(limit.wholeMilliseconds | 1)'
             WHEN 'idle_in_transaction_session_timeout' THEN '\(max(limit, .seconds(60)).wholeMilliseconds | 1)'
             WHEN 'tcp_keepalives_idle' THEN '10' WHEN 'tcp_keepalives_interval' THEN '5' WHEN 'tcp_keepalives_count' THEN '3'
-            WHEN 'standard_conforming_strings' THEN 'on' ELSE '\(Int32.max)' END, true)
+            WHEN 'standard_conforming_strings' THEN 'on' WHEN 'synchronous_commit' THEN 'local' ELSE '\(Int32.max)' END, true)
             FROM pg_settings WHERE name IN
             ('lock_timeout', 'statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout',
             'tcp_keepalives_idle', 'tcp_keepalives_interval', 'tcp_keepalives_count')
-            OR name = 'standard_conforming_strings' AND setting = 'off'
+            OR setting = 'off' AND (name = 'standard_conforming_strings' OR \(durably) AND name = 'synchronous_commit')
             """
         )
     }
@@ -83,28 +85,12 @@ extension PostgresSession {
         )
     }
 
-    /// Has the server write the commit before it returns.
-    ///
-    /// With synchronous_commit=off it writes it later ("Asynchronous Commit"): a state file would say what a crash of the
-    /// server takes back. "on" would also wait for standby servers.
-    private func setDurable() throws(SQLError) {
-        try db.query(
-            """
-            SELECT set_config('synchronous_commit', 'local', true)
-            WHERE current_setting('synchronous_commit') = 'off'
-            """
-        )
-    }
-
     /// Leaves the caller's own times as they were.
     func join(_ lock: SQLLockWait) throws(SQLError) {
-        guard case .text(let former) = try db.query("SELECT current_setting('lock_timeout')").first?.first
-        else {
-            throw SQLError(.statementFailed, "current_setting('lock_timeout') gave no text")
-        }
-        try db.query("SET LOCAL lock_timeout = \(lock.limit.wholeMilliseconds)")
+        let former = try db.query("SELECT current_setting('lock_timeout')").first ?? []
+        try setLockTimeout(lock.limit)
         try takeAdvisoryLock(lock)
-        try db.query("SET LOCAL lock_timeout = '\(former)'")
+        try db.query("SELECT set_config('lock_timeout', $1, true)", former)
         settings = try readSettings()
         settings += settings
     }

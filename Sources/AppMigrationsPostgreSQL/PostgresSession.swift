@@ -85,12 +85,12 @@ final class PostgresSession: SQLSession {
             do throws(SQLError) {
                 return try behindSavepoint { () throws(SQLError) in
                     for next in statements {
-                        if let lock, try next.locksTables() != isShort {
+                        if let lock, try PostgresStatements.Words(of: next.text).lockTables != isShort {
                             isShort.toggle()
                             try setLockTimeout(isShort ? wait : lock.limit)
                         }
                         do throws(SQLError) { try db.query(next.text) } catch {
-                            throw error.hintingOutside(of: next.text).located(
+                            throw error.hintingOutside.located(
                                 next.text,
                                 next.line,
                                 next.column
@@ -109,7 +109,7 @@ final class PostgresSession: SQLSession {
         }
     }
 
-    private func setLockTimeout(_ wait: Duration) throws(SQLError) {
+    func setLockTimeout(_ wait: Duration) throws(SQLError) {
         try db.query("SET LOCAL lock_timeout = \(wait.wholeMilliseconds | 1)")
     }
 
@@ -127,12 +127,8 @@ final class PostgresSession: SQLSession {
 
 extension SQLError {
     /// This error with the way out, where a statement has failed that runs outside of a transaction only.
-    ///
-    /// The statement tells where the connection gives no SQLSTATE.
-    fileprivate func hintingOutside(of sql: String) -> SQLError {
-        let words = sql.uppercased()
-        let isOutside = words.contains("INDEX CONCURRENTLY") || words.hasPrefix("VACUUM")
-        guard sqlState == "25001" || sqlState == nil && isOutside else { return self }
+    fileprivate var hintingOutside: SQLError {
+        guard sqlState == "25001" else { return self }
         var error = self
         error.message +=
             ". PostgreSQL runs it outside of a transaction only: alone, below the first line \"-- app-migrations: no transaction\""

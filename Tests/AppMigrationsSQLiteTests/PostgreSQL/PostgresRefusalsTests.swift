@@ -60,7 +60,7 @@ import Testing
             ("CREATE INDEX CONCURRENTLY a ON b(c)", "a", "b"),
             (
                 "create unique index concurrently if not exists \"A\" on only x . \"B\" using gin(c)",
-                "\"A\"", "x . \"B\""
+                "\"A\"", "x.\"B\""
             ),
             ("CREATE /* a */ INDEX CONCURRENTLY a ON b /* c */ (c)", "a", "b"),
         ]
@@ -72,7 +72,7 @@ import Testing
     )
         throws
     {
-        let index = try #require(try PostgresIndex(of: sql))
+        let index = try #require(try PostgresStatements.Words(of: sql).index)
         #expect((index.name, index.table) == (name, table))
     }
 
@@ -84,7 +84,7 @@ import Testing
         ]
     )
     func `any other statement makes none`(_ sql: String) throws {
-        #expect(try PostgresIndex(of: sql) == nil)
+        #expect(try PostgresStatements.Words(of: sql).index == nil)
     }
 
     @Test func `an index is dropped before it is made, and nothing else stands before a statement`() throws {

@@ -63,16 +63,17 @@ final class SQLMigrationRun {
         ledger = SQLLedger(session, named: steps.ledger)
     }
 
-    var lock: SQLLockWait {
-        SQLLockWait(
-            steps.lockTimeout,
-            beforeWaiting: tellsOfWaiting ? { () throws(SQLError) in try self.call(.waiting) } : nil
-        )
-    }
+    var lock: SQLLockWait { lock { run throws(SQLError) in try run.call(.waiting) } }
 
     /// The same where the lock is asked for again and again.
-    var lockOfLongWait: SQLLockWait {
-        SQLLockWait(steps.lockTimeout, beforeWaiting: tellsOfWaiting ? tellOfLongWait : nil)
+    var lockOfLongWait: SQLLockWait { lock { run throws(SQLError) in try run.tellOfLongWait() } }
+
+    /// A session keeps the lock, and this keeps the session.
+    private func lock(_ tell: @escaping (SQLMigrationRun) throws(SQLError) -> Void) -> SQLLockWait {
+        SQLLockWait(
+            steps.lockTimeout,
+            beforeWaiting: tellsOfWaiting ? { [unowned self] () throws(SQLError) in try tell(self) } : nil
+        )
     }
 
     func tellOfLongWait() throws(SQLError) {

@@ -21,3 +21,52 @@ public struct MigrationBatch: Sendable {
         throw SQLError(.invalidCursor, "The cursor \"\(cursor)\" of version \(version) is no \(type)")
     }
 }
+
+extension MigrationBatch {
+    /// What a batch answers: that there is more to do, and from where on, or that nothing is left.
+    public struct Outcome: Sendable {
+        let cursor: String?
+        let progress: Double?
+
+        /// The batch is done, and the next one begins at a cursor.
+        ///
+        /// - Parameters:
+        ///   - cursor: Where the next batch begins: the last row id, or any other value that a text gives back. It differs
+        ///     from the cursor that the batch was given, and takes at most 4,096 bytes.
+        ///   - progress: How much of the migration is done, from 0 to 1. It is sent as an event after the commit.
+        /// - Returns: The answer.
+        public static func `continue`(
+            at cursor: some LosslessStringConvertible,
+            progress: Double? = nil
+        ) -> Outcome {
+            Outcome(cursor: String(cursor), progress: progress)
+        }
+
+        /// The batch is done, and it was the last one.
+        public static var done: Outcome { Outcome(cursor: nil, progress: nil) }
+    }
+}
+
+extension MigrationBatch.Outcome {
+    /// The longest cursor, in bytes: as long as a checkpoint of the state file may be.
+    static var cursorLimit: Int { 4_096 }
+
+    /// Throws where the next batch could not go on at the cursor.
+    func check(after place: AppMigrationsTable.Place, of version: AppVersion) throws(SQLError) {
+        guard let cursor else { return }
+        // Strings are equal where they only look the same: two titles, one of which has its accents apart.
+        if let began = place.cursor, cursor.utf8.elementsEqual(began.utf8) {
+            throw SQLError(
+                .invalidCursor,
+                "A batch of version \(version) ended at the cursor at which it began, \"\(cursor)\""
+            )
+        }
+        if cursor.utf8.count > Self.cursorLimit {
+            throw SQLError(
+                .invalidCursor,
+                "A batch of version \(version) ended at a cursor of \(cursor.utf8.count) bytes, and"
+                    + " \(Self.cursorLimit) are the most"
+            )
+        }
+    }
+}

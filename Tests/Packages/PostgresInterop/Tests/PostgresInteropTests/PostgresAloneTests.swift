@@ -212,7 +212,7 @@ import Testing
     ) async throws {
         try await withDatabase { info async throws in
             try await Migrator([first]).migrate(AsyncPostgresConnection(info))
-            let other = try Migrator([first, once], lockTimeout: .milliseconds(300))
+            let other = try Migrator([first, once], lockTimeout: .seconds(2))
             var (places, codes, told) = (0, [SQLError.Code](), 0)
             let db = Watched(db: try await AsyncPostgresConnection(info)) { sql in
                 if sql.contains("CREATE INDEX") { places = 1 }

@@ -1,8 +1,0 @@
-@_exported public import AppMigrationsSQL
-
-extension SQLDialect {
-    /// PostgreSQL.
-    public static var postgres: SQLDialect {
-        SQLDialect("postgres") { PostgresSession(db: $0) }
-    }
-}

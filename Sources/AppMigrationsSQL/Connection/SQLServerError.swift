@@ -15,12 +15,7 @@ public struct SQLServerError: Sendable, Hashable {
     /// What the server advises.
     public var hint: String?
 
-    public init(
-        message: String,
-        sqlState: String? = nil,
-        detail: String? = nil,
-        hint: String? = nil
-    ) {
+    public init(message: String, sqlState: String? = nil, detail: String? = nil, hint: String? = nil) {
         (self.message, self.sqlState, self.detail, self.hint) = (message, sqlState, detail, hint)
     }
 

@@ -1,18 +1,11 @@
 /// One note, whatever file or table it is kept in.
-struct Note: Sendable {
+struct Note: Codable, Sendable {
     let id: Int
     /// The day it was written, as `2019-03-02`.
     let created: String
     let title: String
     let tags: [String]
     let text: String
-
-    /// Folders are years: the only thing every note of 1.0 had to sort it by.
-    var year: String { String(created.prefix(4)) }
-
-    func tagged(_ tags: [String]) -> Note {
-        Note(id: id, created: created, title: title, tags: tags, text: text)
-    }
 }
 
 /// Equal means equal bytes. `String.==` calls "é" and "e\u{301}" equal, and a migration that changes one into
@@ -29,5 +22,24 @@ extension Note: Equatable {
 extension String {
     func hasSameBytes(as other: String) -> Bool {
         utf8.elementsEqual(other.utf8)
+    }
+
+    /// The parts between line feeds.
+    ///
+    /// On bytes: as Characters, "\r\n" is one and would not be split.
+    var lines: [String] {
+        utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            .map { String(Substring($0)) }
+    }
+
+    /// As many whole Characters from the front as fit, for file names end at 255 bytes.
+    func cut(toBytes limit: Int) -> String {
+        var room = limit
+        return String(
+            prefix {
+                room -= $0.utf8.count
+                return room >= 0
+            }
+        )
     }
 }

@@ -16,8 +16,6 @@ struct NotesApp: Sendable {
     var bar: Output?
     /// Whether nothing may be changed.
     var isLooking = false
-    /// Called after each thing of a long step.
-    var pause: @Sendable () -> Void = {}
     /// Called at every named point of every step that runs.
     var reached: @Sendable (_ point: String) -> Void = { _ in }
 
@@ -59,7 +57,7 @@ struct NotesApp: Sendable {
         }
         // At every start: a database that came back from a backup is behind, and no state knows.
         if let schema = release.history.compactMap(\.schema).last {
-            try NotesDatabase(path: folder.path(of: NotesDatabase.file)).migrate(to: schema)
+            try NotesLibrary(folder: folder).database().migrate(to: schema)
         }
     }
 
@@ -74,8 +72,7 @@ struct NotesApp: Sendable {
                         reportProgress: { context.reportProgress($0, note: $1) },
                         reached: { reached("\(step.version):\($0)") },
                         checkpoint: { try context.checkpoint(as: Int.self) },
-                        saveCheckpoint: { try context.saveCheckpoint($0, progress: $1) },
-                        pause: pause
+                        saveCheckpoint: { try context.saveCheckpoint($0, progress: $1) }
                     )
                 )
             }

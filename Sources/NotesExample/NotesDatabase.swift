@@ -1,7 +1,7 @@
 import AppMigrationsRows
 import Foundation
 
-/// The database that holds the library since release 2.1.
+/// The database that holds the library since release 2.0.
 struct NotesDatabase {
     static let file = "notes.sqlite"
 
@@ -39,21 +39,19 @@ struct NotesDatabase {
         return schema
     }
 
-    /// Adds notes to the tables of the first schema, all or none.
-    func add(_ notes: [Note], progress: ([Note], (Note) throws -> Void) throws -> Void) throws {
-        try db.transaction {
-            try progress(notes) { note in
-                try db.query(
-                    "INSERT INTO note VALUES (?, ?, ?, ?)",
-                    [SQLValue(note.id), SQLValue(note.created), SQLValue(note.title), SQLValue(note.text)]
-                )
-                for (position, tag) in note.tags.enumerated() {
-                    try db.query(
-                        "INSERT INTO note_tag VALUES (?, ?, ?)",
-                        [SQLValue(note.id), SQLValue(position), SQLValue(tag)]
-                    )
-                }
-            }
+    func transaction(_ work: () throws -> Void) throws { try db.transaction(work) }
+
+    /// Adds a note to the tables of the first schema.
+    func add(_ note: Note) throws {
+        try db.query(
+            "INSERT INTO note VALUES (?, ?, ?, ?)",
+            [SQLValue(note.id), SQLValue(note.created), SQLValue(note.title), SQLValue(note.text)]
+        )
+        for (position, tag) in note.tags.enumerated() {
+            try db.query(
+                "INSERT INTO note_tag VALUES (?, ?, ?)",
+                [SQLValue(note.id), SQLValue(position), SQLValue(tag)]
+            )
         }
     }
 

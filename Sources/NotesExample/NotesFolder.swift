@@ -30,6 +30,15 @@ struct NotesFolder: Sendable {
         try Data(contentsOf: URL(filePath: path(of: name)))
     }
 
+    func readJSON<Value: Decodable>(_ name: String) throws -> Value {
+        let data = try read(name)
+        do {
+            return try JSONDecoder().decode(Value.self, from: data)
+        } catch {
+            throw NotesError("\(path(of: name)) cannot be read: \(error)")
+        }
+    }
+
     func makeFolder(_ name: String) throws {
         try FileManager.default.createDirectory(atPath: path(of: name), withIntermediateDirectories: true)
     }
@@ -38,6 +47,13 @@ struct NotesFolder: Sendable {
     func write(_ data: Data, to name: String) throws {
         try data.write(to: URL(filePath: path(of: name)))
         try synchronize(name)
+    }
+
+    /// Writes JSON that a person can read, and the same bytes for the same content.
+    func writeJSON(_ value: some Encodable, to name: String) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        try write(encoder.encode(value) + Data("\n".utf8), to: name)
     }
 
     /// Gives a file its name, in place of whatever file had it, in one step that cannot be seen half done.
@@ -75,4 +91,11 @@ struct NotesFolder: Sendable {
         let reason = String(cString: strerror(errno))
         return NotesError("Could not \(verb) \(path(of: name)): \(reason).")
     }
+}
+
+/// What went wrong with the notes, their folder or their preferences, in words for the user.
+struct NotesError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
 }

@@ -22,7 +22,7 @@ struct NotesPreferences {
         if try layout() == "1.0" {
             return try Self.decodeText(folder.read(Self.textFile), path: folder.path(of: Self.textFile))
         }
-        return try NotesJSON.decode(folder.read(Self.jsonFile), path: folder.path(of: Self.jsonFile))
+        return try folder.readJSON(Self.jsonFile)
     }
 
     /// Reads lines of `key=value`.

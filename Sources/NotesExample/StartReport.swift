@@ -11,11 +11,10 @@ struct StartReport: Sendable {
     /// What will run, from the plan, before anything does.
     func plan(of manager: MigrationManager, _ plan: [PlannedMigration], _ steps: [Step]) {
         output("  \(manager.name): \(describe(manager.launch)), last migrated to \(manager.lastRunVersion)")
-        let summaries = Dictionary(uniqueKeysWithValues: steps.map { ($0.version, $0.summary) })
         let pending = plan.filter { $0.kind == .willRun }.map(\.version.description)
         output("    planned  \(pending.isEmpty ? "nothing" : pending.joined(separator: ", "))")
-        for version in pending {
-            if let summary = summaries[version] { output("             \(version): \(summary)") }
+        for step in steps where pending.contains(step.version) {
+            output("             \(step.version): \(step.summary)")
         }
         let skipped = plan.filter { $0.kind != .willRun }
         if !skipped.isEmpty {
@@ -52,14 +51,10 @@ struct StartReport: Sendable {
         case .progressed:
             let percent = event.fraction.map { "\(Int($0 * 100)) %" } ?? "under way"
             output("    running  \(version): \(percent)\(event.note.map { ", " + $0 } ?? "")")
-        case .finished:
-            output("    ran      \(version)")
-        case .waiting:
-            output("    waiting  another process is migrating")
-        case .failed:
-            output("    failed   \(version)")
-        default:
-            output("    \(event.kind): \(event.error?.description ?? version)")
+        case .finished: output("    ran      \(version)")
+        case .waiting: output("    waiting  another process is migrating")
+        case .failed: output("    failed   \(version)")
+        default: output("    \(event.kind): \(event.error?.description ?? version)")
         }
     }
 
@@ -79,14 +74,13 @@ struct StartReport: Sendable {
         output("  Opened \(preferences.count) preferences")
     }
 
-    /// The folder, a line for each file or year, and the state files as they are.
+    /// The folder, a line for each thing in it, and the state files as they are.
     func contents() throws {
         output("  The folder")
         for name in try folder.names() {
             switch name {
-            case NotesLibrary.notesFolder: try years()
             case "Migrations": output("    Migrations/")
-            case NotesLibrary.previewsFolder:
+            case NotesLibrary.notesFolder, NotesLibrary.previewsFolder:
                 output("    \(name)/: \(try folder.names(in: name).count) files")
             default: output("    \(name), \(try folder.read(name).count) bytes")
             }
@@ -96,20 +90,5 @@ struct StartReport: Sendable {
             let content = String(decoding: try folder.read("Migrations/\(name)"), as: UTF8.self)
             for line in content.lines where !line.isEmpty { output("    " + line) }
         }
-    }
-
-    private func years() throws {
-        for year in try folder.names(in: NotesLibrary.notesFolder) {
-            let names = try folder.names(in: "\(NotesLibrary.notesFolder)/\(year)")
-            let shown = names.prefix(3).map(shorten).joined(separator: ", ")
-            let rest = names.count > 3 ? " and \(names.count - 3) more" : ""
-            output("    Notes/\(year)/: \(shown)\(rest)")
-        }
-    }
-
-    /// A name for one line of the terminal; those of 1.1 may hold line breaks.
-    private func shorten(_ name: String) -> String {
-        let start = name.cut(toBytes: 60)
-        return (start == name ? name : start + "…").replacing("\n", with: "\\n")
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 
 // A notes app whose data has changed with every release. What an app copies is in `NotesApp.swift`: a start behind a gate.
-// `Releases` has a file for each release, with what it migrates.
+// `Releases` has what each release migrates.
 exit(
     await EntryPoint.run(
         Array(CommandLine.arguments.dropFirst()),
@@ -22,20 +22,16 @@ enum EntryPoint {
         do {
             switch try Command(parsing: arguments) {
             case .help: output(Command.helpText)
-            case .tour:
-                let path = FileManager.default.temporaryDirectory
-                    .appending(path: "NotesExample-\(UUID().uuidString)").path(percentEncoded: false)
-                try await Tour(folder: NotesFolder(path: path), output: output, bar: bar).run()
+            case .tour: try await tour(output, bar)
             case .look(let look, let folder, let release):
                 let app = NotesApp(release: release, folder: folder, output: output, isLooking: true)
                 switch look {
                 case .dryRun: return try app.dryRun() == .opened ? EXIT_SUCCESS : EXIT_FAILURE
                 case .status: try app.status()
-                case .statusAsJSON: try app.statusAsJSON()
+                case .json: try app.statusAsJSON()
                 }
-            case .start(let folder, let release, let killPoint, let isSlow):
+            case .start(let folder, let release, let killPoint):
                 var app = NotesApp(release: release, folder: folder, output: output, bar: bar)
-                if isSlow { app.pause = { Thread.sleep(forTimeInterval: 0.15) } }
                 app.reached = { if $0 == killPoint { die(at: $0, output) } }
                 return try await app.start() == .opened ? EXIT_SUCCESS : EXIT_FAILURE
             }
@@ -53,5 +49,27 @@ enum EntryPoint {
     private static func die(at point: String, _ output: Output) {
         output("    killed   at \(point)")
         kill(getpid(), SIGKILL)
+    }
+
+    /// Takes a new folder through the releases, and looks whether its notes came through them.
+    private static func tour(_ output: @escaping Output, _ bar: Output?) async throws {
+        let path = FileManager.default.temporaryDirectory
+            .appending(path: "NotesExample-\(UUID().uuidString)").path(percentEncoded: false)
+        let folder = NotesFolder(path: path)
+        let starts: [Release] = [.v1_0, .v1_1, .v2_0, .v2_1, .v3_0, .v3_1, .v3_1]
+        var before: [Note] = []
+        for release in starts {
+            let app = NotesApp(release: release, folder: folder, output: output, bar: bar)
+            guard try await app.start() == .opened else {
+                throw NotesError("Notes \(release.version) refused a folder that no later release has used.")
+            }
+            output("")
+            if before.isEmpty { before = try NotesLibrary(folder: folder).notes() }
+        }
+        guard try NotesLibrary(folder: folder).notes() == before else {
+            throw NotesError("The notes in \(path) are not what they were in 1.0.")
+        }
+        output("All \(before.count) notes are byte for byte what they were in 1.0.")
+        output("The folder stays. Look at it, or start it again: --data \(path) --version 3.1")
     }
 }

@@ -46,7 +46,7 @@ import Testing
 
     @Test func `a refused start ends with 1`() async throws {
         try await folder.start(as: .v2_0)
-        let arguments = ["--data", folder.path, "--version", "1.4"]
+        let arguments = ["--data", folder.path, "--version", "1.1"]
         let errors = Log()
         #expect(await EntryPoint.run(arguments, output: Log().output, errors: errors.output) == 1)
         #expect(errors.text.isEmpty)

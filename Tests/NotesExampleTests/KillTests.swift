@@ -23,24 +23,26 @@ import Testing
         #expect(output.contains("again    \(step): attempt 2, the last one did not finish"), "\(output)")
         #expect(try folder.notes == Sample.notes)
         #expect(try folder.preferences == Sample.preferences)
-        #expect(try folder.paths.allSatisfy { !$0.hasSuffix(".new") })
+        #expect(try folder.paths.allSatisfy { !$0.hasSuffix(".new") && !$0.hasSuffix(".old") })
     }
 
     @Test func `a long step that is killed goes on where it saved how far it came`() async throws {
         try await folder.start(as: .named("3.0"))
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = folder.path as String] in
-            try await NotesFolder(path: path).dies(atPause: 25)
+            try await NotesFolder(path: path).dies(as: "3.1", at: "3.1:half-written")
         }
-        #expect(try folder.names(in: "Previews.new").count == 25)
-        let before = try folder.modified("Previews.new/1.txt")
-        let (output, pauses) = try await folder.startCountingPauses()
-        #expect(try pauses == Sample.notes.count - 20)
+        let written = try folder.names(in: "Previews.new")
+        #expect(written.count == 38)
+        // What is written again loses its mark.
+        for name in written { try folder.write(Data("mark".utf8), to: "Previews.new/\(name)") }
+        let output = try await folder.start(as: .latest)
         #expect(output.contains("again    3.1: attempt 2"), "\(output)")
         #expect(
-            !output.contains("running  3.1: 27 %") && output.contains("running  3.1: 40 %"),
+            !output.contains("running  3.1: 40 %") && output.contains("running  3.1: 54 %"),
             "\(output)"
         )
-        #expect(try folder.modified("Previews/1.txt") == before)
+        let kept = try written.filter { try folder.read("Previews/\($0)") == Data("mark".utf8) }
+        #expect(Set(kept) == Set((1...30).map { "\($0).txt" }))
         #expect(try folder.names(in: "Previews").count == Sample.notes.count)
     }
 
@@ -61,29 +63,6 @@ import Testing
 }
 
 extension NotesFolder {
-    /// Starts the newest release, and kills the process while it works through the notes.
-    func dies(atPause last: Int) async throws {
-        let pauses = Log()
-        let pause: @Sendable () -> Void = {
-            pauses.output("")
-            if pauses.lines.count == last { kill(getpid(), SIGKILL) }
-        }
-        try await start(as: .latest, pause: pause)
-    }
-
-    fileprivate func startCountingPauses() async throws -> (output: String, pauses: Int) {
-        let pauses = Log()
-        let output = try await start(as: .latest, pause: { pauses.output("") })
-        return (output, pauses.lines.count)
-    }
-
-    /// A later time says that the file was written again.
-    fileprivate func modified(_ name: String) throws -> Date {
-        try #require(
-            FileManager.default.attributesOfItem(atPath: path(of: name))[.modificationDate] as? Date
-        )
-    }
-
     /// Starts the app in the process of an exit test.
     func dies(as version: String, at point: String) async throws {
         try await start(as: .named(version), reached: { if $0 == point { kill(getpid(), SIGKILL) } })

@@ -1,3 +1,5 @@
+import AppMigrations
+import AppMigrationsGate
 import Foundation
 import Testing
 
@@ -24,15 +26,6 @@ struct OutputTests {
         #expect(actual.count + 1 == expected.count)
     }
 
-    @Test func `the example stays small enough to be read`() throws {
-        let sources = URL(filePath: #filePath).appending(path: "../../../Sources/NotesExample").standardized
-        let paths = try FileManager.default.subpathsOfDirectory(atPath: sources.path(percentEncoded: false))
-        let count = try paths.filter { $0.hasSuffix(".swift") }.reduce(0) {
-            try $0 + String(contentsOf: sources.appending(path: $1), encoding: .utf8).lines.count - 1
-        }
-        #expect(count < 1_600)
-    }
-
     private func removeTour(at path: String) {
         #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: path) }
     }
@@ -42,5 +35,37 @@ struct OutputTests {
             .replacing(folder, with: "FOLDER")
             .replacing(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/, with: "TIME")
             .replacing(/"duration" : [0-9.e-]+/, with: "\"duration\" : SECONDS")
+    }
+}
+
+@Suite(.temporaryDirectory) struct ProgressBarTests {
+    let folder = NotesFolder.current
+
+    static let texts: [(MigrationGate.State, String?)] = [
+        (.idle, nil), (.ready, nil), (.planning(pending: 0), nil),
+        (.planning(pending: 3), "[------------------------------] 0 % "),
+        (.migrating(fraction: 0.5, note: "37 of 74"), "[###############---------------] 50 % 37 of 74"),
+        (.migrating(fraction: 1, note: nil), "[##############################] 100 % "),
+        (.waitingForAnotherProcess, "Another process is migrating…"),
+    ]
+
+    @Test(arguments: texts.indices)
+    func `a state is drawn`(index: Int) {
+        #expect(ProgressBar.text(for: Self.texts[index].0) == Self.texts[index].1)
+    }
+
+    @Test func `a bar takes the place of the lines, never falls, and is gone before the notes are opened`()
+        async throws
+    {
+        let drawn = Log()
+        let output = try await folder.start(as: .latest, bar: drawn.output)
+        #expect(!output.contains("    running  ") && output.contains("    ran      3.1"))
+        #expect(drawn.lines.last == "")
+        let percents = drawn.lines.dropLast().map { $0.split(separator: "] ").last?.prefix { $0 != " " } }
+        let numbers = percents.compactMap { Int($0 ?? "") }
+        #expect(numbers == numbers.sorted() && numbers.count == percents.count, "\(drawn.lines)")
+        let later = Log()
+        try await folder.start(as: .latest, bar: later.output)
+        #expect(later.lines == [""])
     }
 }

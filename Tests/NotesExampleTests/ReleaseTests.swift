@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [Release.v2_1, .v2_2])
+    @Test(arguments: [Release.v2_0, .v2_1])
     func `a database that comes back from a backup is brought up by the next start`(older: Release)
         async throws
     {
@@ -49,10 +49,10 @@ import Testing
         arguments: zip(
             Release.all,
             [
-                ["notes.txt", "preferences.txt"], ["Notes", "preferences.txt"],
+                ["notes.json", "preferences.txt"], ["Notes", "preferences.txt"],
                 ["Notes", "preferences.json"],
-                ["Notes", "preferences.json", "tags.json"], ["Notes", "index.json", "preferences.json"],
                 ["notes.sqlite", "preferences.json"], ["notes.sqlite", "preferences.json"],
+                ["notes.sqlite", "preferences.json"], ["Previews", "notes.sqlite", "preferences.json"],
             ]
         )
     )
@@ -62,44 +62,9 @@ import Testing
             try folder.names()
                 == (names + ["Migrations"]).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         )
-        #expect(try folder.paths.allSatisfy { !$0.hasSuffix(".new") })
-        #expect(
-            try folder.paths.count { $0.hasSuffix(".txt") && $0.hasPrefix("Notes/") }
-                == (names.contains("Notes") ? Sample.notes.count : 0)
-        )
-    }
-
-    @Test func `the names of 1.1-1 suit every file system`() throws {
-        let names = try Sample.notes.map(NoteFile.cleanName)
-        for name in names {
-            #expect(name.utf8.count <= 100, "\(name)")
-            #expect(
-                !name.unicodeScalars.contains { "/\\:*?\"<>|~%$`\0\n\r\t".unicodeScalars.contains($0) },
-                "\(name)"
-            )
-            #expect(!name.hasPrefix(".") && !name.hasPrefix(" ") && !name.hasSuffix(" .txt"), "\(name)")
-        }
-        #expect(
-            Set(names.map { $0.precomposedStringWithCompatibilityMapping.lowercased() }).count == names.count
-        )
-    }
-
-    @Test(
-        arguments: [
-            ("Shopping", "007 Shopping.txt"), ("", "007.txt"), ("...", "007.txt"),
-            ("a/b\\c:d", "007 a b c d.txt"),
-            ("The dog's vet", "007 The dog's vet.txt"), ("cafe\u{301}", "007 caf\u{E9}.txt"),
-            ("हिन्दी सीखना", "007 हिन्दी सीखना.txt"), ("👩‍👩‍👧‍👦 birthday 🎂", "007 👩‍👩‍👧‍👦 birthday 🎂.txt"),
-            ("Two lines\nin the title", "007 Two lines in the title.txt"),
-            (String(repeating: "日", count: 90), "007 \(String(repeating: "日", count: 26)).txt"),
-        ]
-    )
-    func `a title becomes a clean name`(title: String, name: String) {
-        let note = Note(id: 7, created: "2016-01-03", title: title, tags: [], text: "")
-        #expect(
-            Array(NoteFile.cleanName(of: note).utf8) == Array(name.utf8),
-            "\(NoteFile.cleanName(of: note))"
-        )
+        let files = try folder.paths.filter { $0.hasPrefix("Notes/") }
+        let expected = try names.contains("Notes") ? Sample.notes.map { "Notes/\($0.id).json" } : []
+        #expect(Set(files) == Set(expected))
     }
 
     @Test func `a step that is done already changes nothing when it is repeated`() async throws {

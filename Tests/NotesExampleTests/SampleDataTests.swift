@@ -35,31 +35,13 @@ import Testing
         #expect(try Sample.notes.contains(where: isOne), "\(what)")
     }
 
-    @Test(arguments: ["/", "\\", ":", "*", "?", "\"", "<", ">", "|", "~", "%"])
-    func `a title has the character`(_ character: String) throws {
-        #expect(try Sample.notes.contains { $0.title.contains(character) })
-    }
-
-    @Test func `two titles differ in nothing but how their accents are composed`() throws {
-        let titles = try Sample.notes.map(\.title)
-        let twins = titles.filter { $0 == "Café Zürich" }
-        #expect(twins.count == 2)
-        #expect(Set(twins.map { Array($0.utf8) }).count == 2)
-    }
-
-    @Test func `equal titles, and titles equal but for their case, occur`() throws {
-        let titles = try Sample.notes.map(\.title)
-        #expect(titles.count { $0 == "Shopping" } == 2)
-        #expect(titles.count { $0.lowercased() == "readme" } == 3)
-    }
-
     @Test func `a new folder is filled once`() async throws {
         #expect(try SampleData.fill(folder))
-        #expect(try folder.names() == ["notes.txt", "preferences.txt"])
+        #expect(try folder.names() == ["notes.json", "preferences.txt"])
         #expect(try !SampleData.fill(folder))
     }
 
-    @Test(arguments: ["preferences.txt", "notes.txt.new"])
+    @Test(arguments: ["preferences.txt", "notes.json.new"])
     func `a folder whose filling was interrupted is filled up`(leftover: String) async throws {
         try folder.makeFolder("")
         try folder.write(Data("half".utf8), to: leftover)

@@ -21,19 +21,11 @@ extension NotesFolder {
         as release: Release,
         expecting outcome: NotesApp.Outcome = .opened,
         bar: Output? = nil,
-        pause: @escaping @Sendable () -> Void = {},
         reached: @escaping @Sendable (String) -> Void = { _ in },
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> String {
         let log = Log()
-        let app = NotesApp(
-            release: release,
-            folder: self,
-            output: log.output,
-            bar: bar,
-            pause: pause,
-            reached: reached
-        )
+        let app = NotesApp(release: release, folder: self, output: log.output, bar: bar, reached: reached)
         let result = try await app.start()
         #expect(result == outcome, sourceLocation: sourceLocation)
         return log.text
@@ -88,7 +80,7 @@ extension Release: CustomTestStringConvertible {
 enum Sample {
     static var notes: [Note] {
         get throws {
-            try SingleNotesFile.decode(Data(contentsOf: SampleData.resource("notes.txt")), path: "notes.txt")
+            try JSONDecoder().decode([Note].self, from: Data(contentsOf: SampleData.resource("notes.json")))
         }
     }
 

@@ -1,4 +1,4 @@
--- Release 2.1: what index.json and the files of the notes had.
+-- Release 2.0: what the files of the notes had.
 CREATE TABLE note(
     id INTEGER PRIMARY KEY,
     created TEXT NOT NULL,

@@ -1,4 +1,4 @@
--- Release 2.2: each tag once, so that giving it another name is one change.
+-- Release 2.1: each tag once, so that giving it another name is one change.
 CREATE TABLE tag(
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE

@@ -1,6 +1,6 @@
 /// One release of the app: what it added to the migrations of its two managers.
 ///
-/// A release knows itself and those before it. To add one, write its file and put it at the end of `all`.
+/// A release knows itself and those before it. To add one, write its steps and put it at the end of `all`.
 struct Release: Sendable {
     let version: String
     var library: [Step] = []
@@ -8,7 +8,7 @@ struct Release: Sendable {
     /// The schema of the database, where the release brought another one.
     var schema: NotesDatabase.Schema?
 
-    static let all: [Release] = [.v1_0, .v1_1, .v1_2_5, .v1_4, .v2_0, .v2_1, .v2_2, .v3_0, .v3_1]
+    static let all: [Release] = [.v1_0, .v1_1, .v1_2_5, .v2_0, .v2_1, .v3_0, .v3_1]
 
     /// This release and what came before it: all that could be declared when it was built.
     var history: [Release] {
@@ -26,17 +26,8 @@ struct Step: Sendable {
     let version: String
     let summary: String
     /// The places where it can be told to die, for a look at what it leaves.
-    let points: [String]
+    var points: [String] = []
     let run: @Sendable (StepContext) throws -> Void
-
-    init(
-        _ version: String,
-        _ summary: String,
-        points: [String] = [],
-        run: @escaping @Sendable (StepContext) throws -> Void
-    ) {
-        (self.version, self.summary, self.points, self.run) = (version, summary, points, run)
-    }
 }
 
 /// What a step works with while it runs.
@@ -48,15 +39,17 @@ struct StepContext {
     /// Where an earlier attempt came to, and what saves that for the next one.
     var checkpoint: () throws -> Int? = { nil }
     var saveCheckpoint: (_ place: Int, _ progress: Double) throws -> Void = { _, _ in }
-    /// Waits after each thing of a long step, so that a person can watch it and stop it.
-    var pause: () -> Void = {}
 
     var library: NotesLibrary { NotesLibrary(folder: folder) }
 
     /// The layout of the notes, which is the one that the step before has left, or a later one.
-    func layout(from oldest: NotesLibrary.Layout, else problem: String) throws -> NotesLibrary.Layout {
+    func layout(from oldest: NotesLibrary.Layout) throws -> NotesLibrary.Layout {
         let layout = try library.layout()
-        guard layout >= oldest else { throw NotesError("\(folder.path) \(problem).") }
+        guard layout >= oldest else {
+            throw NotesError(
+                "\(folder.path) has its notes as \(layout.rawValue) left them, not \(oldest.rawValue)."
+            )
+        }
         return layout
     }
 

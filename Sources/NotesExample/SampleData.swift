@@ -1,10 +1,5 @@
 import Foundation
 
-extension Release {
-    /// The first release: all notes in one file, preferences as `key=value`, and nothing to migrate.
-    static let v1_0 = Release(version: "1.0")
-}
-
 /// The data that comes with the example, as 1.0 left it.
 enum SampleData {
     /// Fills a new or empty folder and says whether it did; a folder with notes in it is left alone.
@@ -19,7 +14,8 @@ enum SampleData {
 
     /// Whether a start would fill a folder, which is new or empty then.
     static func isMissing(in folder: NotesFolder) throws -> Bool {
-        guard try !NotesLibrary(folder: folder).isThere() else { return false }
+        let notes = [NotesLibrary.notesFile, NotesLibrary.notesFolder, NotesDatabase.file]
+        guard try !notes.contains(where: { try folder.exists($0) }) else { return false }
         guard try folder.exists("") else { return true }
         let leftovers = Set(own + own.map { $0 + ".new" })
         if let foreign = try folder.names().first(where: { !leftovers.contains($0) }) {

@@ -1,0 +1,105 @@
+/// What the person at the command line asks for.
+enum Command {
+    case help
+    case tour
+    case start(NotesFolder, Release, killPoint: String?)
+    /// Looks at a folder, and changes nothing.
+    case look(Look, NotesFolder, Release)
+
+    enum Look: String, CaseIterable {
+        case dryRun = "--dry-run"
+        case status = "--status"
+        case json = "--json"
+    }
+}
+
+/// Arguments that make no sense; the app ends with exit code 64, as `sysexits.h` has it.
+struct UsageError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+extension Command {
+    init(parsing arguments: [String]) throws(UsageError) {
+        if arguments.contains("--help") {
+            self = .help
+            return
+        }
+        let given = try Self.read(arguments)
+        if given.isEmpty {
+            self = .tour
+            return
+        }
+        guard let path = given["--data"], let version = given["--version"] else {
+            throw UsageError("--data and --version go together: a folder, and the release to start.")
+        }
+        guard let release = Release.all.first(where: { $0.version == version }) else {
+            let known = Release.all.map(\.version).joined(separator: ", ")
+            throw UsageError("There is no release \(version.debugDescription). There are \(known).")
+        }
+        let point = given["--kill-at"]
+        if let point, !release.history.flatMap(\.points).contains(point) {
+            throw UsageError("Notes \(release.version) has no point \(point.debugDescription).")
+        }
+        let looks = Look.allCases.filter { given[$0.rawValue] != nil }
+        guard let look = looks.first else {
+            self = .start(NotesFolder(path: path), release, killPoint: point)
+            return
+        }
+        guard looks.count == 1, point == nil else {
+            throw UsageError("\(look.rawValue) only looks: ask for no other look and no --kill-at beside it.")
+        }
+        self = .look(look, NotesFolder(path: path), release)
+    }
+
+    private static let options = ["--data", "--version", "--kill-at"]
+    private static let flags = Look.allCases.map(\.rawValue)
+
+    /// The options with their values, and the flags with none.
+    private static func read(_ arguments: [String]) throws(UsageError) -> [String: String] {
+        var given: [String: String] = [:]
+        var rest = arguments[...]
+        while let name = rest.popFirst() {
+            var value = ""
+            if options.contains(name) {
+                value = rest.popFirst() ?? ""
+                guard !value.isEmpty, !value.hasPrefix("--") else {
+                    throw UsageError("\(name) needs a value after it.")
+                }
+            } else if !flags.contains(name) {
+                throw UsageError("Unknown argument \(name.debugDescription).")
+            }
+            guard given.updateValue(value, forKey: name) == nil else {
+                throw UsageError("\(name) is given twice.")
+            }
+        }
+        return given
+    }
+
+    static var helpText: String {
+        """
+        A small notes app whose data has changed with every release.
+
+        USAGE
+          NotesExample
+              a tour in a new folder: starts as 1.0, 1.1, 2.0, 2.1, 3.0, 3.1 and 3.1 again
+          NotesExample --data FOLDER --version RELEASE
+              one start, on a folder that stays
+          NotesExample --data FOLDER --version RELEASE --dry-run
+              what that start would run; nothing is changed
+          NotesExample --data FOLDER --version RELEASE --status
+              where the data is, and what went wrong, for a support mail; nothing is changed
+
+        OPTIONS
+          --data FOLDER       where the notes are; a new or empty folder is filled with the data of 1.0
+          --version RELEASE   the app's version: \(Release.all.map(\.version).joined(separator: ", "))
+          --kill-at POINT     dies there as a crash would have it; look, and start it again
+          --json              the status as JSON
+          --help              this text
+
+        POINTS
+        \(Release.all.flatMap(\.points).map { "  " + $0 }.joined(separator: "\n"))
+        """
+    }
+}

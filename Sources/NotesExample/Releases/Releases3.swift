@@ -1,0 +1,97 @@
+import AppMigrationsSQLite
+import AppMigrationsSchema
+import Foundation
+
+/// The releases that change the database where SQL in a file isn't enough, and work for long.
+extension Release {
+    /// What `ALTER TABLE` can't do, as a rebuild, and what needs no thought, inferred from the schema.
+    static let v3_0 = Release(
+        version: "3.0",
+        library: [
+            Step(
+                version: "3.0",
+                summary: "when a note changed, and colors for tags",
+                points: ["changing", "changed"],
+                run: changeSchema
+            )
+        ],
+        schema: .colors
+    )
+
+    /// Long work: a file for each note, which goes on where it was stopped.
+    static let v3_1 = Release(
+        version: "3.1",
+        library: [
+            Step(
+                version: "3.1",
+                summary: "a preview of each note",
+                points: ["half-written", "written", "renamed"],
+                run: makePreviews
+            )
+        ]
+    )
+
+    @Sendable private static func changeSchema(_ context: StepContext) throws {
+        _ = try context.layout(from: .tagsOnce)
+        try context.library.database().migrate(to: .colors) { context.reached("changing") }
+        context.reached("changed")
+    }
+
+    /// Saves after each ten notes which one was the last: what was written behind it is written again, with the same text.
+    @Sendable private static func makePreviews(_ context: StepContext) throws {
+        let folder = context.folder
+        if try context.library.layout() == .previews { return }
+        let notes = try context.library.notes()
+        let building = NotesLibrary.previewsFolder + ".new"
+        let last = try folder.exists(building) ? context.checkpoint() ?? .min : .min
+        try folder.makeFolder(building)
+        try folder.synchronize("")
+        for (index, note) in notes.enumerated() where note.id > last {
+            let preview = note.text.lines.first { !$0.isEmpty } ?? ""
+            try folder.write(Data(preview.cut(toBytes: 80).utf8), to: "\(building)/\(note.id).txt")
+            if index == notes.count / 2 { context.reached("half-written") }
+            let done = index + 1
+            guard done % 10 == 0 || done == notes.count else { continue }
+            try folder.synchronize(building)
+            try context.saveCheckpoint(note.id, Double(done) / Double(notes.count))
+        }
+        context.reached("written")
+        try folder.rename(building, to: NotesLibrary.previewsFolder)
+        context.reached("renamed")
+    }
+}
+
+extension NotesDatabase {
+    /// The third migration of the schema, in Swift instead of a file.
+    static let colors = SQLiteMigration(version: 3, name: "colors") { db in
+        // A column that is NOT NULL without a default needs its values while the table is rebuilt.
+        try TableRebuild("note", as: note, values: ["changed": "created"]).run(db)
+        // The rest is a column with no value yet and an index: the plan finds both.
+        try SchemaPlan(from: db, to: "\(note); \(tags)").apply(db)
+    }
+
+    private static let note = """
+        CREATE TABLE note(
+            id INTEGER PRIMARY KEY,
+            created TEXT NOT NULL,
+            changed TEXT NOT NULL CHECK (changed >= created),
+            title TEXT NOT NULL,
+            text TEXT NOT NULL
+        )
+        """
+
+    private static let tags = """
+        CREATE TABLE tag(
+            id INTEGER PRIMARY KEY,
+            name TEXT NOT NULL UNIQUE,
+            color TEXT
+        );
+        CREATE TABLE note_tag(
+            note INTEGER NOT NULL REFERENCES note(id) ON DELETE CASCADE,
+            position INTEGER NOT NULL,
+            tag INTEGER NOT NULL REFERENCES tag(id),
+            PRIMARY KEY (note, position)
+        ) WITHOUT ROWID;
+        CREATE INDEX note_tag_by_tag ON note_tag(tag);
+        """
+}

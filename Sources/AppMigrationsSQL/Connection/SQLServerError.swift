@@ -2,7 +2,7 @@
 ///
 /// The description of an error is no reason: PostgresNIO hides there what the server said, and a server has words in any
 /// language.
-public struct SQLServerError: Sendable, Hashable {
+public struct SQLServerError: Sendable {
     /// What went wrong, in the server's words.
     public var message: String
 

@@ -1,4 +1,4 @@
-/// The tables that are there after some scripts, as far as their words tell.
+/// The tables that may be there after some scripts, by every name that these give them.
 package struct TablesOfTexts {
     /// A table by its name, and by how the scripts write it, which PostgreSQL reads in its own way.
     package struct Table {
@@ -11,29 +11,19 @@ package struct TablesOfTexts {
     mutating func follow(_ script: String) {
         let tokens = SQLTokens(script)
         for index in tokens.tokens.indices {
+            let made: Table?
             if tokens.isWord(index, "CREATE") {
-                let next = tokens.isWord(index + 1, "VIRTUAL") ? index + 2 : index + 1
-                guard let table = Self.table(tokens, next), !tables.contains(where: { $0.name == table.name })
-                else {
-                    continue
-                }
-                tables.append(table)
+                made = Self.table(tokens, tokens.isWord(index + 1, "VIRTUAL") ? index + 2 : index + 1)
+            } else if tokens.isWord(index, "RENAME"), tokens.isWord(index + 1, "TO") {
+                made = tokens.name(index + 2).map { Table(text: tokens.text(index + 2), name: $0) }
             } else if tokens.isWord(index, "DROP"), let table = Self.table(tokens, index + 1) {
-                tables.removeAll { $0.name == table.name }
-            } else if tokens.isWord(index, "ALTER"), let table = Self.table(tokens, index + 1) {
-                rename(table, tokens, from: index)
+                tables = tables.filter { $0.name != table.name }
+                continue
+            } else {
+                continue
             }
+            if let made, !tables.contains(where: { $0.name == made.name }) { tables.append(made) }
         }
-    }
-
-    private mutating func rename(_ table: Table, _ tokens: SQLTokens, from start: Int) {
-        // ALTER TABLE IF EXISTS main.a RENAME TO b is the longest.
-        let words = start..<min(start + 9, tokens.tokens.count)
-        guard let rename = words.first(where: { tokens.isWord($0, "RENAME") && tokens.isWord($0 + 1, "TO") }),
-            let name = tokens.name(rename + 2),
-            let place = tables.firstIndex(where: { $0.name == table.name })
-        else { return }
-        tables[place] = Table(text: tokens.text(rename + 2), name: name)
     }
 
     /// The table named after the word TABLE at an index.

@@ -11,11 +11,6 @@
 /// - ``numbered(_:startingAt:)``
 /// - ``init(version:name:sql:inTransaction:)``
 ///
-/// ### In Swift
-///
-/// - ``init(version:name:run:)-7qh8x``
-/// - ``init(version:name:run:)-8kmyz``
-///
 /// ### Telling them apart
 ///
 /// - ``version``
@@ -37,11 +32,26 @@ public struct SQLMigration<Connection>: Sendable {
     /// What a migration without SQL runs.
     let code: Code?
 
-    typealias AwaitedClosure = nonisolated(nonsending) @Sendable (Connection) async throws -> Void
+    /// How a closure tells how much of its work is done, from 0 to 1.
+    ///
+    /// The closure for `progress` of the migrator is called with it. It throws where the answer is not to continue: let that
+    /// error through.
+    public typealias Report = (_ fraction: Double) throws(SQLError) -> Void
+
+    typealias AwaitedClosure = nonisolated(nonsending) @Sendable (Connection, Report) async throws -> Void
 
     enum Code: Sendable {
-        case direct(@Sendable (Connection) throws -> Void)
+        case direct(@Sendable (Connection, Report) throws -> Void)
         case awaited(AwaitedClosure)
+
+        /// A closure that reports nothing.
+        static func silent(_ run: @escaping @Sendable (Connection) throws -> Void) -> Code {
+            .direct { db, _ in try run(db) }
+        }
+
+        static func silent(
+            _ run: nonisolated(nonsending) @escaping @Sendable (Connection) async throws -> Void
+        ) -> Code { .awaited { db, _ in try await run(db) } }
     }
 
     /// A migration of one or many statements, written without BEGIN and COMMIT.
@@ -83,6 +93,18 @@ extension SQLMigration where Connection: SQLConnection {
     /// The closure runs in a transaction that it must not end. What it throws rolls its migration back.
     public init(version: Int64, name: String? = nil, run: @escaping @Sendable (Connection) throws -> Void) {
         step = SQLStep(version: version, name: name, source: nil)
+        code = .silent(run)
+    }
+
+    /// A migration in Swift that reports how far it is.
+    ///
+    /// As the one whose closure takes the connection alone, and ``Report`` with it: `try report(0.5)`.
+    public init(
+        version: Int64,
+        name: String? = nil,
+        run: @escaping @Sendable (Connection, Report) throws -> Void
+    ) {
+        step = SQLStep(version: version, name: name, source: nil)
         code = .direct(run)
     }
 }
@@ -96,6 +118,18 @@ extension SQLMigration where Connection: AsyncSQLConnection {
         version: Int64,
         name: String? = nil,
         run: nonisolated(nonsending) @escaping @Sendable (Connection) async throws -> Void
+    ) {
+        step = SQLStep(version: version, name: name, source: nil)
+        code = .silent(run)
+    }
+
+    /// A migration in Swift that reports how far it is, on a connection that is awaited.
+    ///
+    /// As the one whose closure takes the connection alone, and ``Report`` with it: `try report(0.5)`.
+    public init(
+        version: Int64,
+        name: String? = nil,
+        run: nonisolated(nonsending) @escaping @Sendable (Connection, Report) async throws -> Void
     ) {
         step = SQLStep(version: version, name: name, source: nil)
         code = .awaited(run)

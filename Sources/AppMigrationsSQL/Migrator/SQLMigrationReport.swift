@@ -1,5 +1,5 @@
 /// What one call of `migrate` did.
-public struct SQLMigrationReport: Sendable, Hashable {
+public struct SQLMigrationReport: Sendable {
     /// The versions that this call applied, in order.
     ///
     /// Another process may have applied others meanwhile.

@@ -68,6 +68,12 @@ extension SQLMigrationRun {
         } catch { throw failed(error, at: next) }
     }
 
+    /// Fails where a migration that reports is not to go on.
+    func checkReport(_ answer: SQLMigrationProgress.Answer) throws(SQLError) {
+        self.answer = answer
+        if answer != .continue { throw SQLError(.stopped, "The progress closure answered .\(answer)") }
+    }
+
     /// Fails where the closure for progress gave an answer that ends the run.
     func checkAnswer(_ end: SQLMigrationProgress.Answer) throws(SQLError) {
         guard answer == end, end == .rollBack || isIncomplete else { return }

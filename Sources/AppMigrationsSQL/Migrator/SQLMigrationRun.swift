@@ -24,7 +24,7 @@ final class SQLMigrationRun {
     /// What the caller is called for.
     enum Call {
         /// To run the closure of the migration at a place.
-        case closure(_ place: Int)
+        case closure(_ place: Int, SQLMigrationProgress)
         case progress(SQLMigrationProgress)
         /// To hear that another process has the lock.
         case waiting
@@ -34,7 +34,6 @@ final class SQLMigrationRun {
     let steps: SQLSteps
     private let target: Int64?
     let insideTransaction: Bool
-    private let tellsOfWaiting: Bool
 
     private(set) var call = Call.waiting
     private var longWait = SQLLongWait()
@@ -52,32 +51,27 @@ final class SQLMigrationRun {
         of steps: SQLSteps,
         in session: any SQLSession,
         to target: Int64?,
-        insideTransaction: Bool,
-        tellsOfWaiting: Bool
+        insideTransaction: Bool
     ) {
         self.session = session
         self.steps = steps
         self.target = target
         self.insideTransaction = insideTransaction
-        self.tellsOfWaiting = tellsOfWaiting
         ledger = SQLLedger(session, named: steps.ledger)
     }
 
-    var lock: SQLLockWait { lock { run throws(SQLError) in try run.call(.waiting) } }
+    // A session keeps the lock, and this keeps the session.
+    var lock: SQLLockWait {
+        SQLLockWait(steps.lockTimeout) { [unowned self] () throws(SQLError) in try self.call(.waiting) }
+    }
 
     /// The same where the lock is asked for again and again.
-    var lockOfLongWait: SQLLockWait { lock { run throws(SQLError) in try run.tellOfLongWait() } }
-
-    /// A session keeps the lock, and this keeps the session.
-    private func lock(_ tell: @escaping (SQLMigrationRun) throws(SQLError) -> Void) -> SQLLockWait {
-        SQLLockWait(
-            steps.lockTimeout,
-            beforeWaiting: tellsOfWaiting ? { [unowned self] () throws(SQLError) in try tell(self) } : nil
-        )
+    var lockOfLongWait: SQLLockWait {
+        SQLLockWait(steps.lockTimeout) { [unowned self] () throws(SQLError) in try self.tellOfLongWait() }
     }
 
     func tellOfLongWait() throws(SQLError) {
-        if tellsOfWaiting, longWait.isToBeTold(at: .now) { try call(.waiting) }
+        if longWait.isToBeTold(at: .now) { try call(.waiting) }
     }
 
     /// Compares the ledger with the migrations, and runs what is pending.
@@ -91,7 +85,7 @@ final class SQLMigrationRun {
 
     /// Reads the ledger, and tells of a wait for that: with a rollback journal a lock can keep readers out, too.
     private func readFirst() throws(SQLError) {
-        guard tellsOfWaiting, session.goesOnAfterErrors else { return try ledger.readFirst() }
+        guard session.goesOnAfterErrors else { return try ledger.readFirst() }
         do throws(SQLError) {
             try session.waiting(.zero) { () throws(SQLError) in try ledger.readFirst() }
         } catch {
@@ -171,7 +165,9 @@ final class SQLMigrationRun {
             if try isApplied(next) { return }
             try checking { () throws(SQLError) in
                 if let script = next.script { return try session.run(script: script) }
-                try session.behindSavepoint { () throws(SQLError) in try call(.closure(next.place)) }
+                try session.behindSavepoint { () throws(SQLError) in
+                    try call(.closure(next.place, progress(of: next, 0)))
+                }
             }
             try record(next)
         } catch { throw failed(error, at: next) }
@@ -195,16 +191,16 @@ final class SQLMigrationRun {
         let step = next.step
         try ledger.record(step.version, name: step.name, checksum: next.checksum)
         report.applied.append(step.version)
-        let total = pending.count - appliedByOthers
-        try call(
-            .progress(
-                SQLMigrationProgress(
-                    completed: report.applied.count,
-                    total: total,
-                    version: step.version,
-                    name: step.name
-                )
-            )
+        try call(.progress(progress(of: next, 1)))
+    }
+
+    private func progress(of next: Pending, _ fraction: Double) -> SQLMigrationProgress {
+        SQLMigrationProgress(
+            completed: report.applied.count,
+            total: pending.count - appliedByOthers,
+            version: next.step.version,
+            name: next.step.name,
+            fraction: fraction
         )
     }
 

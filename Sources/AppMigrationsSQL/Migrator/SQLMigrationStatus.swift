@@ -18,7 +18,7 @@
 ///
 /// - ``unknown``
 /// - ``changed``
-public struct SQLMigrationStatus: Sendable, Hashable {
+public struct SQLMigrationStatus: Sendable, Equatable {
     /// Whether the database has the ledger, the table `schema_migrations` unless the migrator has another.
     public let hasMigrationsTable: Bool
 

@@ -28,22 +28,25 @@ extension SQLMigrator where Connection: AsyncSQLConnection {
         to target: Int64? = nil,
         insideTransaction: Bool = false,
         progress: (SQLMigrationProgress) -> SQLMigrationProgress.Answer = { _ in .continue },
-        waiting: (() -> Void)? = nil
+        waiting: () -> Void = {}
     ) async throws(SQLError) -> SQLMigrationReport {
         let conversation = SQLConversation(nil)
         let run = SQLMigrationRun(
             of: steps,
             in: Connection.dialect.session(conversation),
             to: target,
-            insideTransaction: insideTransaction,
-            tellsOfWaiting: waiting != nil
+            insideTransaction: insideTransaction
         )
         try await conversation.run(awaiting: db) {
             switch run.call {
-            case .closure(let place):
-                if case .awaited(let code) = migrations[place].code { try await code(db) }
+            case .closure(let place, let step):
+                if case .awaited(let code) = migrations[place].code {
+                    try await code(db) { fraction throws(SQLError) in
+                        try run.checkReport(progress(step.reporting(fraction)))
+                    }
+                }
             case .progress(let done): run.answer = progress(done)
-            case .waiting: waiting?()
+            case .waiting: waiting()
             }
         } _: { () throws(SQLError) in
             try run.run()

@@ -28,22 +28,25 @@ extension SQLMigrator where Connection: SQLConnection {
         to target: Int64? = nil,
         insideTransaction: Bool = false,
         progress: (SQLMigrationProgress) -> SQLMigrationProgress.Answer = { _ in .continue },
-        waiting: (() -> Void)? = nil
+        waiting: () -> Void = {}
     ) throws(SQLError) -> SQLMigrationReport {
         let conversation = SQLConversation(db)
         let run = SQLMigrationRun(
             of: steps,
             in: Connection.dialect.session(conversation),
             to: target,
-            insideTransaction: insideTransaction,
-            tellsOfWaiting: waiting != nil
+            insideTransaction: insideTransaction
         )
         try conversation.run {
             switch run.call {
-            case .closure(let place):
-                if case .direct(let code) = migrations[place].code { try code(db) }
+            case .closure(let place, let step):
+                if case .direct(let code) = migrations[place].code {
+                    try code(db) { fraction throws(SQLError) in
+                        try run.checkReport(progress(step.reporting(fraction)))
+                    }
+                }
             case .progress(let done): run.answer = progress(done)
-            case .waiting: waiting?()
+            case .waiting: waiting()
             }
         } _: { () throws(SQLError) in
             try run.run()

@@ -19,11 +19,6 @@
 /// - ``Changed``
 /// - ``migrations``
 ///
-/// ### Migrating
-///
-/// - ``migrate(_:to:insideTransaction:progress:waiting:)-89gy0``
-/// - ``migrate(_:to:insideTransaction:progress:waiting:)-1e00e``
-///
 /// ### Looking
 ///
 /// - ``status(_:)-8pu6d``

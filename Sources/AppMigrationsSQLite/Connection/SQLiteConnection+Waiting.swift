@@ -7,8 +7,7 @@ extension SQLiteConnection {
     ///
     /// Both handlers are called on the thread, and so in the task, that runs the statement.
     func installHandlers() {
-        // Some thousand instructions of SQLite's machine take less than a millisecond.
-        sqlite3_progress_handler(handle, 4_000, { _ in Task<Never, Never>.isCancelled ? 1 : 0 }, nil)
+        installProgressHandler()
         let connection = Unmanaged.passUnretained(self).toOpaque()
         sqlite3_busy_handler(
             handle,
@@ -18,6 +17,11 @@ extension SQLiteConnection {
             },
             connection
         )
+    }
+
+    package func installProgressHandler() {
+        // Some thousand instructions of SQLite's machine take less than a millisecond.
+        sqlite3_progress_handler(handle, 4_000, { _ in Task<Never, Never>.isCancelled ? 1 : 0 }, nil)
     }
 
     /// Sleeps for a moment, longer each time, until the time-out; 0 gives up.
@@ -57,9 +61,7 @@ extension SQLiteConnection {
 
     /// Turns foreign keys on without a statement.
     func turnForeignKeysOn() {
-        state.withLock { state in
-            if !state.isClosed { app_migrations_db_config(handle, SQLITE_DBCONFIG_ENABLE_FKEY, 1, nil) }
-        }
+        unlessClosed { app_migrations_db_config(handle, SQLITE_DBCONFIG_ENABLE_FKEY, 1, nil) }
     }
 
     /// Sets the wait for locks, and returns the former one.

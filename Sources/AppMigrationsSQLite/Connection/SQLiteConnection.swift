@@ -94,10 +94,12 @@ public final class SQLiteConnection: SQLConnection, Sendable {
     /// Stops the statement that runs now, from any thread; it throws `SQLError.Code.cancelled`.
     ///
     /// SQLite rolls the whole transaction back when the statement was a write ("sqlite3_interrupt").
-    public func interrupt() {
-        // The lock keeps close() from freeing the connection meanwhile.
+    public func interrupt() { unlessClosed { sqlite3_interrupt(handle) } }
+
+    /// Calls `body` where the connection wasn't closed; the lock keeps close() from freeing it meanwhile.
+    package func unlessClosed(_ body: () -> Void) {
         state.withLock { state in
-            if !state.isClosed { sqlite3_interrupt(handle) }
+            if !state.isClosed { body() }
         }
     }
 

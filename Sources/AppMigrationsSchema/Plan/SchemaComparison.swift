@@ -32,7 +32,10 @@ struct SchemaComparison {
             let renamed = renames[object.name]
             let name = renamed ?? object.name
             guard let wanted = target[.table, name] else {
-                drop(object, isAsked: !renames.gone.contains(object.name))
+                droppedTables.append(object.name)
+                if !renames.gone.contains(object.name), !hints.allowsDrop(of: object.name) {
+                    questions.append(try question(whereGoes: object.name, from.db, to.db))
+                }
                 continue
             }
             let statements = (try object.statement(), try wanted.statement())
@@ -41,7 +44,7 @@ struct SchemaComparison {
             }
             if renamed == nil, form.areSame(object, wanted) { continue }
             if statements.0.kind == .virtualTable || statements.1.kind == .virtualTable {
-                replace(object, by: wanted, statements.0.kind)
+                try replace(object, statements.0.kind, from.db)
                 continue
             }
             var change = try TableChange(
@@ -133,24 +136,63 @@ struct SchemaComparison {
         }
     }
 
-    private mutating func drop(_ table: SchemaObject, isAsked: Bool) {
-        droppedTables.append(table.name)
-        if !isAsked || hints.allowsDrop(of: table.name) { return }
+    /// What a table that the target lacks may have become: first those new ones that have its columns.
+    private func question(
+        whereGoes table: SQLName,
+        _ db: some SQLConnection,
+        _ wanted: SQLiteConnection
+    ) throws(SQLError) -> SchemaPlan.Question {
+        let columns = try Self.columns(of: table, in: db)
+        var (alike, others, copied) = ([SQLName](), [SQLName](), [SQLName]())
         let taken = Set(renamedTables.map(\.new))
-        let candidates = target.objects.filter {
-            $0.kind == .table && start[.table, $0.name] == nil && !taken.contains($0.name)
+        for object in target.objects where object.kind == .table && !taken.contains(object.name) {
+            let isAlike = try Self.columns(of: object.name, in: wanted) == columns
+            switch (isNew: start[.table, object.name] == nil, isAlike) {
+            case (true, true): alike.append(object.name)
+            case (true, false): others.append(object.name)
+            case (false, true): copied.append(object.name)
+            case (false, false): break
+            }
         }
-        questions.append(.init(.droppedTable, table.name, candidates: candidates.map(\.name)))
+        var question = SchemaPlan.Question(.droppedTable, table, candidates: alike + others)
+        question.rowCount = try Self.rowCount(of: table, in: db)
+        question.alike = copied.map(\.text)
+        return question
+    }
+
+    private static func columns(
+        of table: SQLName,
+        in db: some SQLConnection
+    ) throws(SQLError) -> Set<SQLName> {
+        var names = Set<SQLName>()
+        for row in try db.rows("SELECT name FROM pragma_table_info(?)", [.text(table.text)]) {
+            if case .text(let name)? = row.first { names.insert(SQLName(name)) }
+        }
+        return names
+    }
+
+    private static func rowCount(of table: SQLName, in db: some SQLConnection) throws(SQLError) -> Int64 {
+        let rows = try db.rows("SELECT count(*) FROM main.\(table.quoted)")
+        guard case .integer(let count)? = rows.first?.first else {
+            throw SQLError(.statementFailed, "The rows of the table \(table) can't be counted: \(rows)")
+        }
+        return count
     }
 
     private mutating func replace(
         _ table: SchemaObject,
-        by wanted: SchemaObject,
-        _ kind: CreateStatement.Kind
-    ) {
+        _ kind: CreateStatement.Kind,
+        _ db: some SQLConnection
+    ) throws(SQLError) {
         droppedTables.append(table.name)
         if hints.allowsDrop(of: table.name) { return }
-        questions.append(.init(kind == .virtualTable ? .replacedTable : .droppedTable, table.name))
+        var question = SchemaPlan.Question(
+            kind == .virtualTable ? .replacedTable : .droppedTable,
+            table.name
+        )
+        // A virtual table may need a module that this connection lacks.
+        if kind != .virtualTable { question.rowCount = try Self.rowCount(of: table.name, in: db) }
+        questions.append(question)
     }
 
     static func contradiction(_ message: String) -> SQLError {

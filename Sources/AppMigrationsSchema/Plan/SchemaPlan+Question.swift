@@ -50,8 +50,14 @@ extension SchemaPlan {
         /// The column, where the question is about one.
         public let column: String?
 
-        /// The tables or columns of the target that it may have been renamed to.
+        /// The tables or columns of the target that it may have been renamed to, first the tables with the same columns.
         public let candidates: [String]
+
+        /// How many rows the table has, where the question is whether it goes.
+        public internal(set) var rowCount: Int64?
+
+        /// Tables that both have, with the same columns: it may be a copy of one that somebody's code left behind.
+        var alike = [String]()
 
         /// An expression that answers it, in terms of the columns as they were.
         private let example: String?
@@ -97,7 +103,13 @@ extension SchemaPlan.Question {
         switch kind {
         case .droppedTable:
             let isRenamed = candidates.map { "renamedTables: [\(tableText): \(Self.literal($0))]" }
-            return "The target has no table \(table). \(choice(isRenamed, drop))"
+            let count = rowCount.map { $0 == 1 ? ", which has 1 row" : ", which has \($0) rows" } ?? ""
+            let copy =
+                alike.isEmpty
+                ? ""
+                : " Its columns are those of \(alike.joined(separator: " and ")): it may have rows that are missing there."
+                    + " Compare the two in a migration first."
+            return "The target has no table \(table)\(count).\(copy) \(choice(isRenamed, drop))"
         case .droppedColumn:
             let isRenamed = candidates.map {
                 "renamedColumns: [\(tableText): [\(columnText): \(Self.literal($0))]]"

@@ -10,9 +10,9 @@ extension SQLiteStore {
         public enum Phase: Sendable, Hashable {
             /// The store is copied: 0 to 0.2 of the whole.
             case copying
-            /// `body` is about to run on the copy: 0.2 to 0.5.
+            /// `body` runs on the copy: 0.2 to 0.5, by the pages of the copy that it has read.
             case migrating
-            /// The copy is about to be checked: 0.5 to 0.7.
+            /// The copy is checked: 0.5 to 0.7, by the pages that were read.
             case checking
             /// The backup is made: 0.7 to 0.8.
             case backingUp
@@ -42,7 +42,7 @@ extension SQLiteStore {
         /// How much of all phases is done, from 0 to 1.
         ///
         /// It never falls in one call of `migrateStaged`, also where another process wrote and the copy is made again. A phase
-        /// that is left out is passed over. The last step of ``Phase/replacing`` is told by the return of the call.
+        /// that is left out is passed over. It ends at 1: the last call comes when all is done, and its answer changes nothing.
         public internal(set) var fraction: Double
 
         init(_ phase: Phase, _ completedPages: Int = 0, of totalPages: Int = 0) {
@@ -53,12 +53,11 @@ extension SQLiteStore {
             fraction = phase.part.start + phase.part.length * done
         }
 
-        /// How much of all phases is done while `body` runs and has done this part of its own work, from 0 to 1.
-        ///
-        /// A screen with one bar shows it from inside of `body`, which knows its own progress alone.
-        public static func fraction(ofBody done: Double) -> Double {
-            let part = Phase.migrating.part
-            return part.start + part.length * (done.isFinite ? min(max(done, 0), 1) : 0)
+        /// The last one of a call.
+        var atEnd: Progress {
+            var end = Progress(phase, totalPages, of: totalPages)
+            end.fraction = 1
+            return end
         }
     }
 

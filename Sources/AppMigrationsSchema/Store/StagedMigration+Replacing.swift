@@ -15,22 +15,24 @@ extension StagedMigration {
             () throws(SystemCallError) in try files.orphan()
         }
         if let orphan { throw StoreInspection.error(.damaged, orphan, files) }
-        var highest = 0.0
+        var last = SQLiteStore.Progress(.copying)
         for _ in 0..<Self.attemptLimit {
             let outcome = try attempt(
                 { told in
-                    var told = told
-                    highest = max(highest, told.fraction)
-                    told.fraction = highest
-                    return progress(told)
+                    let highest = last.fraction
+                    last = told
+                    last.fraction = max(highest, told.fraction)
+                    return progress(last)
                 },
                 body
             )
-            switch outcome {
-            case .replaced: return true
-            case .unchanged: return false
-            case .overtaken: try files.removeLeftovers()
+            if outcome == .overtaken {
+                try files.removeLeftovers()
+                continue
             }
+            // There is nothing left that an answer could end.
+            _ = progress(last.atEnd)
+            return outcome == .replaced
         }
         throw SQLError(
             .busy,

@@ -73,8 +73,10 @@ struct StagedMigration {
     func report(_ state: SQLiteStore.Progress, _ progress: Progress) throws(SQLError) {
         let answer = progress(state)
         if Task<Never, Never>.isCancelled { throw SQLError(.cancelled, "The task was cancelled") }
-        if answer == .cancel { throw SQLError(.stopped, "The progress closure answered .cancel") }
+        if answer == .cancel { throw Self.stopped }
     }
+
+    private static var stopped: SQLError { SQLError(.stopped, "The progress closure answered .cancel") }
 
     /// Runs the migration on the copy and checks what it left; `false` when it wrote nothing.
     func migrate(_ copy: SQLiteConnection, _ progress: Progress, _ body: Body) throws(SQLError) -> Bool {
@@ -82,8 +84,10 @@ struct StagedMigration {
         let identity = try identityOfCopy()
         try report(SQLiteStore.Progress(.migrating), progress)
         let before = try copy.dataVersion()
+        let pages = try copy.pageCount()
+        var isStopped = false
         do {
-            try body(copy)
+            isStopped = try self.isStopped(.migrating, on: copy, pages, progress) { try body(copy) }
         } catch {
             let outcome = "The copy was thrown away, and the store \(files.store) is as it was"
             var failure = SQLError.failure(error, of: files.store, outcome)
@@ -91,6 +95,7 @@ struct StagedMigration {
             failure.applied = []
             throw failure
         }
+        if isStopped { throw Self.stopped }
         if try copy.isInTransaction {
             throw refusal(.alreadyInTransaction, "The migration left a transaction open")
         }
@@ -103,9 +108,40 @@ struct StagedMigration {
         // A connection of its own: the copy's may remember a schema that is no longer in the file.
         let reader = try SQLiteConnection(path: files.copy, .writing, lockTimeout)
         defer { reader.close() }
-        try checkComplaints(about: reader)
-        if let references, let error = try Orphans.found(in: reader).excess(over: references) { throw error }
+        isStopped = try self.isStopped(.checking, on: reader, pages, progress) { () throws(SQLError) in
+            try checkComplaints(about: reader)
+            if let references, let error = try Orphans.found(in: reader).excess(over: references) {
+                throw error
+            }
+        }
+        if isStopped { throw Self.stopped }
         return true
+    }
+
+    /// Tells some times a second how much of the copy was read, while statements of `body` run.
+    ///
+    /// - Returns: Whether the answer was to end, also where `body` took the error of its statement for nothing.
+    private func isStopped<Failure: Error>(
+        _ phase: SQLiteStore.Progress.Phase,
+        on copy: SQLiteConnection,
+        _ total: Int,
+        _ progress: Progress,
+        _ body: () throws(Failure) -> Void
+    ) throws(Failure) -> Bool {
+        let first = copy.readPages
+        var isStopped = false
+        do throws(Failure) {
+            try copy.asking {
+                let told = SQLiteStore.Progress(phase, min(copy.readPages - first, total), of: total)
+                isStopped = isStopped || progress(told) == .cancel
+                return !isStopped
+            } while: { () throws(Failure) in
+                try body()
+            }
+        } catch {
+            if !isStopped { throw error }
+        }
+        return isStopped
     }
 
     private func identityOfCopy() throws(SQLError) -> FileIdentity? {

@@ -127,8 +127,7 @@ import Testing
             of: migrator.steps,
             in: OtherConnection.dialect.session(conversation),
             to: nil,
-            insideTransaction: false,
-            tellsOfWaiting: false
+            insideTransaction: false
         )
         var told = [String]()
         let error = try sqlError {

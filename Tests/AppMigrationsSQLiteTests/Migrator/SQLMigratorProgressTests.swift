@@ -58,6 +58,51 @@ import Testing
         #expect(try ledger(of: db) == kept)
     }
 
+    @Test(arguments: [nil, SQLMigrationProgress.Answer.stop, .rollBack])
+    func `a closure reports how far it is, and ends where the answer is not to continue`(
+        answer: SQLMigrationProgress.Answer?
+    ) throws {
+        let migrator = try Migrator([
+            Migration(version: 1, sql: "CREATE TABLE t(x)"),
+            Migration(version: 2) { db, report in
+                try db.query("INSERT INTO t VALUES (1)")
+                for done in [-1, 0.25, .nan, 7] { try report(done) }
+            },
+        ])
+        let db = try memory()
+        var told = [String]()
+        let migrate = {
+            try migrator.migrate(db) { step in
+                told.append("\(step.completed)/\(step.total) \(step.version) \(step.fraction)")
+                return step.fraction == 0.25 ? answer ?? .continue : .continue
+            }
+        }
+        guard let answer else {
+            #expect(try migrate().applied == [1, 2])
+            #expect(told == ["1/2 1 1.0", "1/2 2 0.0", "1/2 2 0.25", "1/2 2 0.0", "1/2 2 1.0", "2/2 2 1.0"])
+            return
+        }
+        let error = try sqlError { try migrate() }
+        #expect(error.code == .stopped)
+        #expect(error.message == "The progress closure answered .\(answer)")
+        #expect(error.applied == [1])
+        #expect(try db.query("SELECT * FROM t") == [])
+    }
+
+    @Test func `a closure that is awaited reports how far it is`() async throws {
+        let migration = AwaitedMigration(version: 1) { db, report in
+            try await db.query("CREATE TABLE t(x)")
+            try report(0.5)
+        }
+        var told = [Double]()
+        let db = AwaitedConnection(try memory())
+        try await AwaitedMigrator([migration]).migrate(db) {
+            told.append($0.fraction)
+            return .continue
+        }
+        #expect(told == [0.5, 1])
+    }
+
     @Test func `stopping after the last one is no error`() throws {
         let report = try migrator().migrate(memory()) { $0.version == 3 ? .stop : .continue }
         #expect(report.applied == [1, 2, 3])

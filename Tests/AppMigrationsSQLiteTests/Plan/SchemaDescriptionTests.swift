@@ -18,7 +18,7 @@ import Testing
         #expect("\(try SchemaPlan(from: db, to: target))" == done)
         #expect(
             "\(try SchemaPlan(from: db, to: "CREATE TABLE a(x, y)"))"
-                == "The target has no table b. If it may go with what it holds: droppedTables: [\"b\"]."
+                == "The target has no table b, which has 0 rows. If it may go with what it holds: droppedTables: [\"b\"]."
         )
         #expect("\(TableRebuild("a", as: "CREATE TABLE a(x)"))" == "rebuild the table a")
     }
@@ -33,7 +33,7 @@ import Testing
                 == "same: the store has the target's schema"
         )
         let text = "\(try store.status(target: "CREATE TABLE c(x)"))"
-        #expect(text.hasPrefix("undecided:\nThe target has no table a. If it was renamed: "))
+        #expect(text.hasPrefix("undecided:\nThe target has no table a, which has 0 rows. If it was "))
         try write(String(repeating: "no database ", count: 100), to: folder + "/other")
         let damaged = "\(try SQLiteStore(path: folder + "/other").status(target: target))"
         #expect(damaged.hasPrefix("damaged: \(folder)/other: file is not a database"))

@@ -19,7 +19,7 @@ import Testing
         #expect(plan.steps.isEmpty)
         #expect(
             plan.questions.map(\.description) == [
-                "The target has no table gone. If it was renamed: renamedTables: [\"gone\": \"came\"] or"
+                "The target has no table gone, which has 0 rows. If it was renamed: renamedTables: [\"gone\": \"came\"] or"
                     + " renamedTables: [\"gone\": \"also\"]. If it may go with what it holds: droppedTables: [\"gone\"].",
                 "The column a of the table t becomes NOT NULL. Say what rows without a value get:"
                     + " values: [\"t\": [\"a\": \"coalesce(a, '')\"]].",
@@ -43,7 +43,7 @@ import Testing
         #expect(plan.questions.map(\.kind.description).sorted().first == "convertedValues")
         let error = try refused(db) { try plan.apply(db) }
         #expect(error.code == .openQuestions)
-        #expect(error.description.hasPrefix("The target has no table gone. If it was renamed: "))
+        #expect(error.description.hasPrefix("The target has no table gone, which has 0 rows. If"))
         #expect(error.description.hasSuffix("Nothing was changed. Answer in the plan's hints."))
 
         let hints = SchemaPlan.Hints(
@@ -58,6 +58,38 @@ import Testing
         #expect(answered.steps.filter(\.isRebuild).map(\.description) == ["rebuild the table t"])
         try answered.apply(db)
         #expect(try db.query("SELECT a, b, n, o FROM t") == [[1, 2, 3, nil]])
+    }
+
+    /// What `ALTER TABLE note RENAME TO note_bak` and a death leave.
+    @Test func `of a copy that was left behind it is told how much it holds, and the right name comes first`()
+        throws
+    {
+        let target = "CREATE TABLE also(x); CREATE TABLE note(id, text)"
+        let alone = try database(
+            "CREATE TABLE note_bak(id, text); INSERT INTO note_bak VALUES (1, 'a'), (2, 'b')"
+        )
+        let question = try #require(try SchemaPlan(from: alone, to: target).questions.first)
+        #expect(question.rowCount == 2)
+        #expect(question.candidates == ["note", "also"])
+        #expect(
+            question.description.hasPrefix(
+                "The target has no table note_bak, which has 2 rows. If it was renamed:"
+                    + " renamedTables: [\"note_bak\": \"note\"] or"
+            )
+        )
+        let half = try database(
+            """
+            CREATE TABLE note_bak(id, text); INSERT INTO note_bak VALUES (1, 'a');
+            CREATE TABLE note(text, id); CREATE TABLE also(x)
+            """
+        )
+        #expect(
+            try SchemaPlan(from: half, to: target).questions.map(\.description) == [
+                "The target has no table note_bak, which has 1 row. Its columns are those of note: it may have rows that"
+                    + " are missing there. Compare the two in a migration first. If it may go with what it holds:"
+                    + " droppedTables: [\"note_bak\"]."
+            ]
+        )
     }
 
     @Test func `a new column without a default is offered the one that goes, which answers both questions`()

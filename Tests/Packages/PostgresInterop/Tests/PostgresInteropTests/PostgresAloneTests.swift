@@ -206,7 +206,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["CREATE INDEX", "pg_advisory_xact_lock"])
+    @Test(arguments: ["CREATE INDEX", "advisory_xact_lock"])
     func `another host waits between the commit and the statement, and between the statement and its record`(
         place: String
     ) async throws {

@@ -1,200 +1,139 @@
 internal import AppMigrations
+internal import AppMigrationsPostgreSQL
 internal import AppMigrationsSQL
 
 /// An attempt whose record is written in the transaction of its closure.
 extension FleetAttempt {
-    /// How the transaction ended.
-    private enum Ending {
-        case committed
-        case rolledBack(any Error)
-        /// Rolled back, since the document is not what this host has written.
-        case displaced(any Error)
-        case lost(LeaseLoss, any Error)
-        /// The commit was not answered.
-        case unanswered(any Error, AppliedMigration, MigrationState)
+    /// How often a closure is called again that met a deadlock or a serialization failure.
+    private static var repetitions: Int { 3 }
 
-        var cause: (any Error)? {
-            switch self {
-            case .committed: nil
-            case .rolledBack(let cause), .displaced(let cause), .lost(_, let cause),
-                .unanswered(let cause, _, _):
-                cause
-            }
-        }
-    }
+    private var deadline: Deadline { holder.stored.deadline }
 
     nonisolated(nonsending) func run<Connection: AsyncSQLConnection>(
-        in db: Connection,
+        in connect: nonisolated(nonsending) () async throws -> Connection,
         _ body: nonisolated(nonsending) (Connection) async throws -> Void
     ) async throws(MigrationError) {
-        guard let store = holder.stored.store as? any SQLBackedFleetStore,
-            store.statements.speaks(Connection.dialect)
-        else {
+        let store: any PostgresStore
+        let connection: Connection
+        do {
+            guard let found = holder.stored.store as? any PostgresStore, Connection.dialect == .postgres
+            else {
+                throw SQLError.otherDatabase
+            }
+            store = found
+            // Nothing is renewed while a host connects: one that can't is overtaken.
+            connection = try await connect()
+        } catch {
             _ = await holder.end()
-            throw await note(SQLError.otherDatabase)
+            throw await note(error)
         }
-        let session = SQLFleetSession(db: db, statements: store.statements)
-        guard store.mayUse(db) else {
-            let ending = await transact(session, isShared: false) {
-                await holder.supervise { try await body(db) }
-            }
-            return try await settle(ending, in: store)
+        let session = FleetSession(db: connection)
+        do throws(MigrationError) {
+            try await transact(session, store) { () async throws in try await body(connection) }
+        } catch {
+            await session.close(deadline)
+            throw error
         }
-        // Another manager of this store would write into the transaction, and lose that where it is rolled back.
-        await store.turns.enter()
-        let mark = FleetTransaction(turns: store.turns, version: context.version.description)
-        let ending = await transact(session, isShared: true) {
-            await FleetTransaction.$current.withValue(mark) {
-                do {
-                    try await body(db)
-                    return nil
-                } catch {
-                    return error
-                }
-            }
-        }
-        store.turns.leave()
-        try await settle(ending, in: store)
+        await session.close(deadline)
     }
 
     nonisolated(nonsending) private func transact(
-        _ session: SQLFleetSession<some AsyncSQLConnection>,
-        isShared: Bool,
-        _ body: nonisolated(nonsending) () async -> (any Error)?
-    ) async -> Ending {
-        do {
-            try await session.begin()
-        } catch {
-            _ = await holder.end()
-            return .rolledBack(error)
-        }
-        do {
-            let isThere = try await isShared ? lockDocument(session) : seesDocument(session)
-            if !isThere {
-                _ = await holder.end()
-                return .displaced(await session.rollingBack(after: SQLError.otherDatabase))
-            }
-            let failure = await measuring(body)
-            if let loss = await holder.end() {
-                return .lost(loss, await session.rollingBack(after: failure ?? CancellationError()))
-            }
-            if let failure { throw failure }
-            try await session.requireTransaction()
-            let row = row
-            let before = holder.state
-            guard try await write(before.recording(row), session) else {
-                return .displaced(await session.rollingBack(after: SQLError.otherDatabase))
-            }
-            do {
-                try await session.commit()
-                return .committed
-            } catch {
-                return .unanswered(await session.rollingBack(after: error), row, before)
-            }
-        } catch {
-            _ = await holder.end()
-            return .rolledBack(await session.rollingBack(after: error))
-        }
-    }
-
-    /// Writes the document in the transaction, whose row no other host changes then until the transaction ends.
-    nonisolated(nonsending) private func lockDocument(
-        _ session: SQLFleetSession<some AsyncSQLConnection>
-    ) async throws -> Bool {
-        var next = holder.state
-        next.marks.interruption?.lease?.beat += 1
-        return try await write(next, session)
-    }
-
-    nonisolated(nonsending) private func write(
-        _ state: MigrationState,
-        _ session: SQLFleetSession<some AsyncSQLConnection>
-    ) async throws -> Bool {
-        let location = holder.stored.location
-        guard let document = state.writtenDocument else {
-            throw MigrationError.tooLong(
-                context.version,
-                location,
-                "Migration \(context.version) was rolled back."
-            )
-        }
-        let revision = try await session.statements.replace(
-            location.name,
-            at: holder.revision,
-            with: document,
-            on: session.db
-        )
-        guard let revision else { return false }
-        holder.move(to: state, at: revision)
-        return true
-    }
-
-    /// Whether the document with this host's lease is what the connection sees.
-    nonisolated(nonsending) private func seesDocument(
-        _ session: SQLFleetSession<some AsyncSQLConnection>
-    ) async throws -> Bool {
-        let location = holder.stored.location
-        let document = try await session.statements.read(location.name, on: session.db)
-        guard let document else { return false }
-        let state = try MigrationState(document: document.bytes, at: location)
-        return holder.isOfThisHolder(state.marks.interruption?.lease)
-    }
-
-    /// Settles in a task of its own, which isn't cancelled with the caller's.
-    ///
-    /// Many a store is not read in a cancelled task. A commit that was cut off would stay unknown, and its lease count as a death.
-    private func settle(
-        _ ending: Ending,
-        in store: any SQLBackedFleetStore
+        _ session: FleetSession,
+        _ store: any PostgresStore,
+        _ body: nonisolated(nonsending) () async throws -> Void
     ) async throws(MigrationError) {
-        if case .committed = ending { return }
-        let task = Task { () async -> Result<Void, MigrationError> in
-            do throws(MigrationError) {
-                return .success(try await settleUncancelled(ending, in: store))
-            } catch {
-                return .failure(error)
+        try await holder.refresh()
+        var hasBegun = false
+        let failure = await measuring {
+            // A closure whose statement is never answered ends with its connection.
+            await holder.supervise(onLoss: { [deadline] in await session.close(deadline) }) {
+                for left in (0...Self.repetitions).reversed() {
+                    try await session.asking(deadline) { session, _ in
+                        try await session.requireNoTransaction()
+                    }
+                    hasBegun = true
+                    do {
+                        try await begin(session, store)
+                        return try await body()
+                    } catch {
+                        guard left > 0, session.mayRepeat(after: error), !Task.isCancelled else {
+                            throw error
+                        }
+                        try await session.asking(deadline) { session, _ in try await session.rollBack() }
+                    }
+                    try await clock.pause(.milliseconds(Int.random(in: 50...200)))
+                }
             }
         }
-        try await task.value.get()
+        let loss = await holder.end()
+        if let cause = failure ?? loss.map({ _ in CancellationError() }) {
+            let end = hasBegun ? await session.rollingBack(after: cause, deadline) : cause
+            if let loss { throw lost(loss, failure) }
+            throw await note(end, session.isIdleTooLong(cause) ? Self.idleAdvice : "")
+        }
+        try await record(session, store)
     }
 
-    private func settleUncancelled(
-        _ ending: Ending,
-        in store: any SQLBackedFleetStore
+    /// Begins the transaction, on another connection than the store's to the same database.
+    nonisolated(nonsending) private func begin(
+        _ session: FleetSession,
+        _ store: any PostgresStore
+    ) async throws {
+        try await session.asking(deadline) { [holder] session, _ in
+            try await session.begin(holder.length)
+            if try await store.isInTransaction() { throw SQLError.connectionOfStore }
+            let location = holder.stored.location
+            guard let document = try await store.table.read(location.name, on: session.db),
+                case let state = try MigrationState(document: document.bytes, at: location),
+                holder.isOfThisHolder(state.marks.interruption?.lease)
+            else {
+                throw SQLError.otherDatabase
+            }
+        }
+    }
+
+    /// Writes the record in the transaction, and commits.
+    nonisolated(nonsending) private func record(
+        _ session: FleetSession,
+        _ store: any PostgresStore
     ) async throws(MigrationError) {
-        try await leaveTransaction(ending, in: store)
-        switch ending {
-        case .committed: return
-        case .rolledBack(let cause): throw await note(cause)
-        case .lost(let loss, let cause): throw lost(loss, cause)
-        case .displaced(let cause):
-            let found = try await holder.stored.read()
+        let (row, before, name) = (row, holder.state, holder.stored.location.name)
+        let next = before.recording(row)
+        let revision: FleetRevision?
+        do {
+            guard let document = next.writtenDocument else {
+                let consequence: Message = "Migration \(context.version) was rolled back."
+                throw MigrationError.tooLong(context.version, holder.stored.location, consequence)
+            }
+            revision = try await session.asking(deadline) { [holder, deadline] session, _ in
+                try await session.requireTransaction(waitingForLocks: deadline.limit)
+                return try await store.table.replace(
+                    name,
+                    at: holder.revision,
+                    with: document,
+                    isWaiting: true,
+                    on: session.db
+                )
+            }
+        } catch {
+            throw await note(await session.rollingBack(after: error, deadline))
+        }
+        guard let revision else {
+            let cause = await session.rollingBack(after: SQLError.otherDatabase, deadline)
+            let found = try await uncancelled { [holder] () throws(MigrationError) in
+                try await holder.stored.read()
+            }
             if holder.isOfThisHolder(found.lease) { throw await note(cause) }
             throw lost(.taken(by: found.lease?.owner))
-        case .unanswered(let cause, let row, let before): try await settle(row, before, after: cause)
         }
-    }
-
-    /// Rolls back once more where that failed.
-    ///
-    /// The store's connection may be in the transaction still. It would read what nobody has committed, and a lease that it takes
-    /// there ends with the connection, so that another host gets the same fence.
-    private func leaveTransaction(
-        _ ending: Ending,
-        in store: any SQLBackedFleetStore
-    ) async throws(MigrationError) {
-        guard let cause = ending.cause as? RollbackFailure else { return }
         do {
-            try await store.rollBack()
+            try await session.asking(deadline) { session, _ in try await session.commit() }
+            holder.move(to: next, at: revision)
         } catch {
-            switch ending {
-            case .committed: return
-            case .unanswered:
-                let second = MigrationError.unreadable(error, holder.stored.location, "")
-                throw .commitUnanswered(cause, context.version, holder.stored.location, second)
-            case .lost(let loss, _): throw lost(loss, cause)
-            case .rolledBack, .displaced:
-                throw failed(cause, " The attempt could not be noted either and counts as a death.")
+            let cause = await session.rollingBack(after: error, deadline)
+            await session.close(deadline)
+            try await uncancelled { () throws(MigrationError) in
+                try await self.settle(row, before, after: cause)
             }
         }
     }
@@ -237,5 +176,13 @@ extension FleetAttempt {
             }
             await holder.pauseBriefly()
         }
+    }
+
+    /// The server ends a transaction whose host sends nothing for the length of a lease.
+    private static var idleAdvice: Message {
+        """
+         The closure sent no statement for the length of a lease, and the server ended its transaction: make leaseDuration longer, \
+        or do that work before the transaction.
+        """
     }
 }

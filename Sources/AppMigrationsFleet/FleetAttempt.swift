@@ -132,13 +132,13 @@ final class FleetAttempt: Sendable {
     }
 
     /// Saves that the attempt failed; gives the error to throw.
-    func note(_ failure: any Error) async -> MigrationError {
+    func note(_ failure: any Error, _ advice: Message = "") async -> MigrationError {
         let ended = ended(by: failure, of: holder.state)
-        var consequence: Message = ""
+        var consequence = advice
         do throws(MigrationError) {
             try await holder.release(ended, else: "") { $0.marks == ended.marks }
         } catch {
-            consequence = " The attempt could not be noted either and counts as a death."
+            consequence = "\(advice) The attempt could not be noted either and counts as a death."
         }
         return failed(failure, consequence)
     }

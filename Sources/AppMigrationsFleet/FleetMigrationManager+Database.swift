@@ -13,26 +13,26 @@ extension FleetMigrationManager {
     ///     named: "Data",
     ///     currentVersion: "1.3",
     ///     firstRun: .everything,
-    ///     store: SQLFleetStore(connection)
+    ///     store: PostgresFleetStore { try await connect() }
     /// )
     /// try await migrations.whenMigrating(
     ///     toVersion: "1.3",
-    ///     in: database
+    ///     in: try await connect()
     /// ) { db in
     ///     try await db.query("UPDATE notes SET title = trim(title)")
     /// }
     /// ```
     ///
-    /// Where `database` is another connection than the store's, the lease is renewed while the closure runs. Where it is the
-    /// store's own, or nothing tells, the document's row is locked instead: other hosts wait for it, until the server
-    /// notices that the connection is gone. PostgreSQL looks for it after 10 s of silence, and gives it up after 15 s
-    /// more. A pooler in between has to look for its clients itself: `tcp_keepidle` of PgBouncer. A manager on the same
-    /// store that is used in the closure is refused then.
+    /// The connection is made when the host has the lease, and closed afterwards. It is another one than the store's, by which
+    /// the lease is renewed meanwhile; the database is asked whether it is. The closure is called again, up to three times, where it
+    /// met a deadlock or a serialization failure (SQLSTATE 40P01, 40001). It sends a statement at least once in the length of a
+    /// lease: the server ends a transaction whose host is silent for longer, so that a host which stands still lets go of
+    /// its locks.
     ///
     /// - Parameters:
     ///   - toVersion: The version, as in `whenMigrating(toVersion:minimumAppVersion:run:)`.
     ///   - minimumAppVersion: The oldest app that can still use the data, as there.
-    ///   - database: A connection to the store's database that is not in a transaction. A pool lends one for the whole call.
+    ///   - connect: Makes a connection to the store's database, which is in no transaction. A pool lends one for the whole call.
     ///   - run: What is to be done, with the connection. It must not end the transaction.
     /// - Returns: Whether the closure ran here.
     /// - Throws: `MigrationError` as `whenMigrating(toVersion:minimumAppVersion:run:)`, with the closure's error, or that of
@@ -42,13 +42,31 @@ extension FleetMigrationManager {
     nonisolated(nonsending) public func whenMigrating<Connection: AsyncSQLConnection>(
         toVersion: String,
         minimumAppVersion: String? = nil,
-        in database: Connection,
+        in connect: nonisolated(nonsending) @autoclosure () async throws -> Connection,
         run: nonisolated(nonsending) (Connection) async throws -> Void
+    ) async throws(MigrationError) -> Bool {
+        try await whenMigrating(
+            toVersion: toVersion,
+            minimumAppVersion: minimumAppVersion,
+            in: try await connect()
+        ) { db, _ in try await run(db) }
+    }
+
+    /// Runs `run` in a transaction of the database that is also the store, with its context.
+    ///
+    /// The same as `whenMigrating(toVersion:minimumAppVersion:in:run:)`, for a closure that reports progress or wants to know its
+    /// attempt.
+    @discardableResult
+    nonisolated(nonsending) public func whenMigrating<Connection: AsyncSQLConnection>(
+        toVersion: String,
+        minimumAppVersion: String? = nil,
+        in connect: nonisolated(nonsending) @autoclosure () async throws -> Connection,
+        run: nonisolated(nonsending) (Connection, FleetMigrationContext) async throws -> Void
     ) async throws(MigrationError) -> Bool {
         if passes(toVersion, minimumAppVersion) { return false }
         guard let declaration = try await declare(toVersion, minimumAppVersion) else { return false }
         return try await perform(declaration) { attempt async throws(MigrationError) in
-            try await attempt.run(in: database, run)
+            try await attempt.run(in: { try await connect() }) { db in try await run(db, attempt.context) }
         }
     }
 }

@@ -18,7 +18,7 @@ extension FleetMigrationManager {
     ///     older apps. In a rolling deploy these go on running.
     ///   - run: What is to be done. It can be run again after a death, a throw or a lost lease, so make it repeatable.
     /// - Returns: Whether the closure ran here. `false` means that the version has run already, on whichever host, or belongs to
-    ///   the baseline; in a start whose ``launch`` is `downgrade(from:)`, that nothing runs.
+    ///   the baseline. A version that has not, in a start whose ``launch`` is `downgrade(from:)`, is the error `overtaken`.
     /// - Throws: `MigrationError` with the code `invalidVersion`, `newerThanCurrentVersion`, `outOfOrder`, `blocked`, `nested`,
     ///   `overtaken`, `tooOld`, `readOnly`, `attemptLimitReached`, `lockTimeout`, `cancelled`, `leaseLost`, `stateUnreadable`,
     ///   `stateCorrupted`, `stateFromNewerFormat`, `stateNotSaved`, or `migrationFailed` with the closure's error as its
@@ -76,17 +76,24 @@ extension FleetMigrationManager {
         let declaration = try declarations.withLock { declarations throws(MigrationError) in
             try declarations.declare(text, minimumAppVersion: minimumAppVersion, isNested: enclosing != nil)
         }
-        guard let declaration, options.isReadOnly else { return declaration }
-        try await look(at: declaration)
+        if let declaration, !options.isReadOnly { return declaration }
+        try await look(at: text, declaration)
         return nil
     }
 
-    /// Ends a declaration of a manager that only looks.
-    private func look(at declaration: Declarations.Declaration) async throws(MigrationError) {
+    /// Ends a declaration of a manager that only looks, or that a newer release holds back.
+    private func look(
+        at text: String,
+        _ declaration: Declarations.Declaration?
+    ) async throws(MigrationError) {
         do throws(MigrationError) {
-            let state = try await known(stored.read())
+            let version = try AppVersion(text, manager: name)
+            if declaration == nil, version <= lastRunVersion { return }
+            let marks = try await known(stored.read()).marks
             try declarations.withLock { declarations throws(MigrationError) in
-                try declarations.look(at: declaration, state.marks)
+                if let declaration { return try declarations.look(at: declaration, marks) }
+                // The newer release may have run it meanwhile.
+                if version > marks.lastRun { throw .heldBack(version, marks, current: currentVersion, location) }
             }
         } catch {
             declarations.withLock { $0.close(error) }

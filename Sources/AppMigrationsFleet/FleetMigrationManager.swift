@@ -60,7 +60,7 @@ public final class FleetMigrationManager: Sendable {
     ///   - name: The subsystem, in at most 200 of `A-Z a-z 0-9 . _ -`, not beginning with a dot.
     ///   - currentVersion: The app's version.
     ///   - firstRun: What data there is when the store has no state; asked only then. It is about the data of the fleet: a host
-    ///     that is added later finds the state and asks nothing.
+    ///     that is added later finds the state and asks nothing. Where migrations make the schema it is `.everything`.
     ///   - store: Where the state is kept, the same for all hosts.
     ///   - options: Length of the lease, time-out, limit of attempts, the oldest version to upgrade from, whether only to look,
     ///     events.
@@ -70,7 +70,7 @@ public final class FleetMigrationManager: Sendable {
     public nonisolated(nonsending) convenience init(
         named name: String = "default",
         currentVersion: String,
-        firstRun: @autoclosure () async throws -> MigrationManager.FirstRun = .freshInstall,
+        firstRun: @autoclosure () async throws -> MigrationManager.FirstRun,
         store: any FleetStore,
         options: Options = Options()
     ) async throws(MigrationError) {
@@ -96,7 +96,11 @@ public final class FleetMigrationManager: Sendable {
     ) async throws(MigrationError) {
         try StateLocation.check(name)
         let current = try AppVersion(currentVersion, manager: name)
-        let stored = StoredState(location: StateLocation(name, heldBy: ""), store: store)
+        let stored = StoredState(
+            location: StateLocation(name, heldBy: ""),
+            store: store,
+            deadline: Deadline(clock: clock, limit: options.leaseLength / 2)
+        )
         let release = try AppRelease(current, upgradesFrom: options.upgradesFrom, stored.location)
         let start = try await FleetStart(stored: stored, release: release, isReadOnly: options.isReadOnly)
             .outcome(firstRun)

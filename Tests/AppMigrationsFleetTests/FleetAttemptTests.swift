@@ -128,7 +128,7 @@ import Testing
                 }
             }
         }
-        await fleet.clock.sleepers(2)
+        await fleet.clock.sleepers(1)
         task.cancel()
         door.open()
         #expect(await task.value == .cancelled)

@@ -9,20 +9,74 @@ import Testing
 
     init() async throws { place = try await Place() }
 
-    @Test(arguments: [true, false])
-    func `work and record are one transaction, also on the store's own connection`(_ isShared: Bool)
-        async throws
+    @Test func `work and record are one transaction, on a connection of its own that is closed`() async throws
     {
-        let manager = try await place.manager(on: isShared ? nil : try AsyncSQLite(place.path))
-        for ran in [true, false] {
+        let manager = try await place.manager()
+        for version in ["1.1", "1.1-1"] {
             let before = place.db.statements.count
-            #expect(try await place.migrate(manager, to: ran ? "1.1" : "1.1-1"))
+            #expect(try await place.migrate(manager, to: version))
             let words = place.db.statements.dropFirst(before).map { $0.prefix { $0 != " " } }
-            #expect(words.suffix(5) == ["BEGIN", "UPDATE", "INSERT", "UPDATE", "COMMIT"])
+            #expect(words.count { $0 == "BEGIN" } == 1)
+            #expect(words.suffix(5) == ["INSERT", "SELECT", "SET", "UPDATE", "COMMIT"])
+            #expect(place.db.isClosed)
         }
         #expect(try await place.notes() == 2)
         #expect(try await !place.migrate(place.manager("b"), to: "1.1-1"))
         #expect(try await place.manager("c").lastRunVersion == AppVersion("1.1-1"))
+    }
+
+    @Test func `a host with nothing to run makes no connection, nor one without the lease`() async throws {
+        let connections = Log()
+        func connect() -> PostgresStandIn {
+            connections.add("connects")
+            return place.db
+        }
+        #expect(try await place.migrate(place.manager()))
+        let manager = try await place.manager("b")
+        try await manager.whenMigrating(toVersion: "1.1", in: connect()) { _ in }
+        #expect(connections.lines.isEmpty)
+        try await manager.whenMigrating(toVersion: "1.2", in: connect()) { _ in
+            let held = try await place.manager("c").status.interruption
+            #expect(held?.version == AppVersion("1.2"))
+        }
+        #expect(connections.lines.count == 1)
+    }
+
+    @Test func `a connection that can't be made is noted`() async throws {
+        let manager = try await place.manager()
+        let failed = await code {
+            try await manager.whenMigrating(
+                toVersion: "1.1",
+                in: try { () throws -> PostgresStandIn in throw TestStore.Failure() }()
+            ) { _ in }
+        }
+        #expect(failed == .migrationFailed)
+        #expect(try await manager.status.interruption?.failure == "the network is gone")
+    }
+
+    @Test(arguments: ["40001", "40P01"])
+    func `a closure that met a deadlock is called again, and nothing of it counts`(_ state: String)
+        async throws
+    {
+        let failures = Log()
+        place.db.onStatement { sql in
+            guard sql == "SELECT 1", failures.lines.count < 2 else { return .works }
+            failures.add(sql)
+            throw PostgresStandIn.Gone(state: state)
+        }
+        let manager = try await place.manager()
+        let task = Task {
+            try await manager.whenMigrating(toVersion: "1.1", in: place.db) { db in
+                try await place.insert(db)
+                try await db.query("SELECT 1")
+            }
+        }
+        for _ in failures.lines.count..<2 {
+            await place.clock.sleepers(2)
+            place.clock.advance(by: .seconds(1))
+        }
+        #expect(try await task.value)
+        #expect(try await place.notes() == 1)
     }
 
     @Test func `a closure that throws leaves nothing, and the failure is noted`() async throws {
@@ -59,11 +113,17 @@ import Testing
     }
 
     @Test func `a commit that nobody can ask about is said to be unknown`() async throws {
-        let manager = try await place.manager()
         let isGone = Log()
+        let store = PostgresFleetStore {
+            if !isGone.lines.isEmpty { throw PostgresStandIn.Gone() }
+            let db = try PostgresStandIn(place.path)
+            db.onStatement { _ in isGone.lines.isEmpty ? .works : .fails }
+            return db
+        }
+        let manager = try await FleetMigrationManager(on: store, clock: place.clock)
         place.db.onStatement { sql in
             if sql == "COMMIT" { isGone.add(sql) }
-            return sql == "COMMIT" ? .worksAndFails : isGone.lines.isEmpty ? .works : .fails
+            return sql == "COMMIT" ? .worksAndFails : .works
         }
         let error = await #expect(throws: MigrationError.self) { try await place.migrate(manager) }
         #expect(error?.code == .stateNotSaved)
@@ -76,14 +136,37 @@ import Testing
         #expect(try await place.notes() == 1)
     }
 
-    @Test func `the closure may not use another manager whose store is on the same connection`() async throws
-    {
-        let store = SQLFleetStore(place.db)
-        let same = try await FleetMigrationManager(named: "Same", at: "1.0", on: store)
-        let mine = try await FleetMigrationManager(named: "Mine", at: "1.0", on: store)
-        try await mine.whenMigrating(toVersion: "1.0", in: place.db) { _ in
-            #expect(await code { _ = try await same.status } == .stateUnreadable)
+    @Test func `the store's own connection is refused, and nothing of the closure runs`() async throws {
+        let store = PostgresFleetStore { place.db }
+        let manager = try await FleetMigrationManager(on: store, clock: place.clock)
+        let error = await #expect(throws: MigrationError.self) {
+            try await manager.whenMigrating(toVersion: "1.1", in: place.db) { _ in Issue.record("It ran.") }
         }
+        #expect(error?.code == .migrationFailed)
+        #expect(
+            error?.description.contains("is the store's own, by which the lease is renewed") == true,
+            "\(error?.description ?? "")"
+        )
+        #expect(try !place.db.isInTransaction)
+    }
+
+    @Test(arguments: ["BEGIN ISOLATION LEVEL READ COMMITTED", "SELECT revision", "UPDATE", "COMMIT"])
+    func `a statement of ours that is never answered ends after half a lease`(_ start: String) async throws {
+        let hung = Log()
+        place.db.onStatement { sql in
+            guard sql.hasPrefix(start), hung.lines.isEmpty else { return .works }
+            hung.add(sql)
+            return .hangs
+        }
+        let manager = try await place.manager()
+        let task = Task { await code { _ = try await place.migrate(manager) } }
+        while hung.lines.isEmpty { await Task.yield() }
+        place.clock.advance(by: .seconds(14))
+        for _ in 0..<100 { await Task.yield() }
+        place.clock.advance(by: .seconds(1))
+        #expect(await task.value == .migrationFailed)
+        #expect(place.db.isClosed)
+        #expect(try await place.notes() == 0)
     }
 
     @Test func `work is rolled back where another host has written the document meanwhile`() async throws {
@@ -103,29 +186,5 @@ import Testing
         // The other host's write was in this transaction and is gone with it, so the lease stands and the failure is noted.
         #expect(error?.code == .migrationFailed)
         #expect(try await place.notes() == 0)
-    }
-
-    @Test func `a revision that was rolled back is never that of another host's lease`() async throws {
-        let manager = try await place.manager()
-        let steps = Log()
-        place.db.onStatement { sql in
-            if sql == "ROLLBACK" { steps.add(sql) }
-            // As a host would that takes over before the failure is noted, in a store that counts by ones.
-            if steps.lines == ["ROLLBACK"], sql.hasPrefix("UPDATE") {
-                steps.add("taken over")
-                place.edit(
-                    "revision = revision + 1, document = replace(document, '\"owner\" : \"a', '\"owner\" : \"b')"
-                )
-            }
-            return .works
-        }
-        let failed = await code {
-            try await manager.whenMigrating(toVersion: "1.1", in: place.db) { _ in
-                throw TestStore.Failure()
-            }
-        }
-        #expect(failed == .migrationFailed)
-        #expect(steps.lines == ["ROLLBACK", "taken over"])
-        #expect(try await manager.status.interruption?.failure == nil)
     }
 }

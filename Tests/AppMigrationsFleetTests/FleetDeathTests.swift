@@ -8,20 +8,20 @@ import Testing
 @Suite(.temporaryDirectory) struct FleetDeathTests {
     let folder = TemporaryDirectory.current.path
 
-    private static func count(_ db: AsyncSQLite) async throws -> [[SQLValue]] {
+    private static func count(_ db: PostgresStandIn) async throws -> [[SQLValue]] {
         try await db.query("SELECT count(*) FROM notes")
     }
 
     /// Declares 1.1 on another host, which lets its own time pass.
     private static func survive(
-        _ db: AsyncSQLite,
+        _ db: PostgresStandIn,
         _ body: @escaping @Sendable (FleetMigrationManager) async throws -> Bool
     ) async throws -> Bool {
         let clock = ManualClock()
         // The heir's own lease is long, so that it isn't lost while this clock runs on.
         let heir = try await FleetMigrationManager(
             "heir",
-            on: SQLFleetStore(db),
+            on: postgresStore(db.path),
             options: .init(leaseDuration: .seconds(80_000)),
             clock: clock
         )
@@ -42,18 +42,18 @@ import Testing
         _ place: String
     ) async throws {
         let path = folder + "/data.sqlite"
-        let db = try AsyncSQLite(path)
+        let db = try PostgresStandIn(path)
         try await db.query("CREATE TABLE notes (title TEXT)")
         await #expect(processExitsWith: .signal(SIGKILL)) {
             [path = path as String, place = place as String] in
-            let db = try AsyncSQLite(path)
+            let db = try PostgresStandIn(path)
             if place == "commit" {
                 db.onStatement { sql in
                     if sql == "COMMIT" { kill(getpid(), SIGKILL) }
                     return .works
                 }
             }
-            let manager = try await FleetMigrationManager("dead", on: SQLFleetStore(db))
+            let manager = try await FleetMigrationManager("dead", on: postgresStore(db.path))
             try await manager.whenMigrating(toVersion: "1.1", in: db) { db in
                 try await db.query("INSERT INTO notes VALUES ('dead')")
                 if place == "closure" { kill(getpid(), SIGKILL) }
@@ -72,13 +72,13 @@ import Testing
     @Test func `a host that dies in a closure leaves its checkpoint and its death`() async throws {
         let path = folder + "/data.sqlite"
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
-            let manager = try await FleetMigrationManager("dead", on: SQLFleetStore(AsyncSQLite(path)))
+            let manager = try await FleetMigrationManager("dead", on: postgresStore(path))
             try await manager.whenMigrating(toVersion: "1.1") { context in
                 try await context.saveCheckpoint(7)
                 kill(getpid(), SIGKILL)
             }
         }
-        let db = try AsyncSQLite(path)
+        let db = try PostgresStandIn(path)
         let seen = Log()
         let ran = try await Self.survive(db) { heir in
             try await heir.whenMigrating(toVersion: "1.1") { context in

@@ -11,7 +11,7 @@ import Testing
 
     init() async throws {
         db = try PostgresStandIn(path)
-        try await db.query("CREATE TABLE notes (title TEXT)", [])
+        try await db.query("CREATE TABLE notes (title TEXT)")
     }
 
     /// How a migration that writes a note ends.
@@ -27,78 +27,90 @@ import Testing
     func `a table that another host makes while this one looks for it is there`(_ statement: String)
         async throws
     {
-        var hasFailed = false
-        db.before = { sql in
-            guard sql.hasPrefix(statement), !hasFailed else { return }
-            hasFailed = true
+        let failures = Log()
+        db.onStatement { [path] sql in
+            guard sql.hasPrefix(statement), failures.lines.isEmpty else { return .works }
+            failures.add(sql)
             try SQLiteConnection(path: path).execute(
-                script: "CREATE TABLE app_migration_state(name TEXT PRIMARY KEY, revision, document)"
+                script:
+                    "CREATE TABLE IF NOT EXISTS app_migration_state(name TEXT PRIMARY KEY, revision, document)"
             )
-            throw TestStore.Failure()
+            throw PostgresStandIn.Gone(state: "42P01")
         }
-        _ = try await FleetMigrationManager(on: SQLFleetStore(db))
-        #expect(hasFailed)
-        #expect(try db.db.query("SELECT count(*) FROM app_migration_state") == [[1]])
+        _ = try await FleetMigrationManager(on: PostgresFleetStore { [db] in db })
+        #expect(failures.lines.count == 1)
+        #expect(try await db.query("SELECT count(*) FROM app_migration_state") == [[1]])
+    }
+
+    @Test func `an error of another kind is asked no further`() async throws {
+        db.onStatement { _ in throw PostgresStandIn.Gone(state: "42501") }
+        let error = await #expect(throws: MigrationError.self) {
+            _ = try await FleetMigrationManager(on: PostgresFleetStore { [db] in db })
+        }
+        #expect(error?.code == .stateUnreadable)
+        #expect(db.statements.count == 2)
+        #expect(
+            error?.description.contains("the server says 42501") == true,
+            "\(error?.description ?? "")"
+        )
+        #expect(error?.description.contains("Try again") == false, "\(error?.description ?? "")")
     }
 
     @Test(arguments: ["BEGIN", "SELECT set_config(name"])
     func `a connection is in no transaction after one that began without an answer`(_ start: String)
         async throws
     {
-        let manager = try await FleetMigrationManager(on: SQLFleetStore(db))
-        db.after = { if $0.hasPrefix(start) { throw TestStore.Failure() } }
+        let manager = try await FleetMigrationManager(on: postgresStore(path))
+        db.onStatement { $0.hasPrefix(start) ? .worksAndFails : .works }
         #expect(await migrate(manager) == .migrationFailed)
-        #expect(try !db.db.isInTransaction)
-        let seen = try await FleetMigrationManager(on: SQLFleetStore(try AsyncSQLite(path))).status
-        #expect(seen.interruption?.failure == "the network is gone")
+        #expect(try !db.isInTransaction)
+        let seen = try await FleetMigrationManager(on: postgresStore(path)).status
+        #expect(seen.interruption?.failure == "server closed the connection unexpectedly")
     }
 
-    @Test func `time-outs of the server don't end the transaction of a long closure`() async throws {
-        let manager = try await FleetMigrationManager(on: SQLFleetStore(db))
-        #expect(await migrate(manager) == nil)
-        let begin = try #require(db.statements.firstIndex { $0.hasPrefix("BEGIN") })
-        for name in [
-            "'statement_timeout'", "'idle_in_transaction_session_timeout'", "'transaction_timeout'",
-        ] {
-            #expect(db.statements[begin + 1].contains(name))
-        }
-    }
-
-    @Test func `a server looks for a host that vanishes with the document's row locked`() async throws {
-        let manager = try await FleetMigrationManager(on: SQLFleetStore(db))
-        #expect(await migrate(manager) == nil)
+    @Test func `no time-out ends a long closure, and a host that vanishes is looked for`() async throws {
+        #expect(await migrate(try await FleetMigrationManager(on: postgresStore(path))) == nil)
         let begin = try #require(db.statements.firstIndex { $0.hasPrefix("BEGIN") })
         let words = db.statements[begin + 1].split { $0 == " " || $0 == "\n" }.joined(separator: " ")
-        for (name, value) in [("idle", 10), ("interval", 5), ("count", 3)] {
-            #expect(words.contains("WHEN 'tcp_keepalives_\(name)' THEN '\(value)'"))
-        }
+        for part in [
+            "'statement_timeout'", "'transaction_timeout'", "ELSE '0'", "'tcp_keepalives_idle' THEN '10'",
+            "'tcp_keepalives_interval' THEN '5'", "'tcp_keepalives_count' THEN '3'",
+            "'idle_in_transaction_session_timeout' THEN '30000'",
+        ] { #expect(words.contains(part)) }
     }
 
     @Test func `a server that commits later writes a lease at once`() async throws {
-        let manager = try await FleetMigrationManager(on: SQLFleetStore(db))
+        let manager = try await FleetMigrationManager(on: PostgresFleetStore { [db] in db })
         try await manager.whenMigrating(toVersion: "1.1") {}
         let updates = db.statements.filter { $0.hasPrefix("UPDATE") }
         #expect(updates.count == 2)
         #expect(updates.allSatisfy { $0.contains("set_config('synchronous_commit', 'local', true)") })
     }
 
-    @Test(arguments: [1, 2])
-    func `what only the transaction itself sees is no commit`(_ failures: Int) async throws {
-        let manager = try await FleetMigrationManager(on: SQLFleetStore(db))
-        var left = failures
-        db.before = { sql in
-            if sql == "COMMIT" { throw TestStore.Failure() }
-            if sql == "ROLLBACK", left > 0 {
-                left -= 1
-                throw TestStore.Failure()
+    @Test func `a transaction whose host sends nothing ends after the length of a lease`() async throws {
+        db.onStatement { sql in
+            if sql.hasPrefix("INSERT INTO notes") { throw PostgresStandIn.Gone(state: "25P03") }
+            return .works
+        }
+        let error = await #expect(throws: MigrationError.self) {
+            let manager = try await FleetMigrationManager(on: postgresStore(path))
+            try await manager.whenMigrating(toVersion: "1.1", in: db) { db in
+                try await db.query("INSERT INTO notes VALUES ('two')")
             }
         }
-        #expect(await migrate(manager) == (failures == 1 ? .migrationFailed : .stateNotSaved))
-        db.before = { _ in }
-        try await db.query("ROLLBACK", [])
-        let second = try PostgresStandIn(path)
-        let next = try await FleetMigrationManager(on: SQLFleetStore(second))
+        #expect(
+            error?.description.contains("make leaseDuration longer") == true,
+            "\(error?.description ?? "")"
+        )
+    }
+
+    @Test func `what only the transaction itself sees is no commit`() async throws {
+        let manager = try await FleetMigrationManager(on: postgresStore(path))
+        db.onStatement { $0 == "COMMIT" || $0 == "ROLLBACK" ? .fails : .works }
+        #expect(await migrate(manager) == .migrationFailed)
+        let next = try await FleetMigrationManager(on: postgresStore(path))
         #expect(next.lastRunVersion == .zero)
-        #expect(try await second.query("SELECT count(*) FROM notes", []) == [[0]])
+        db.onStatement { _ in .works }
+        #expect(try await db.query("SELECT count(*) FROM notes") == [[0]])
     }
 }

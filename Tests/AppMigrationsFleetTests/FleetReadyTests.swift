@@ -39,7 +39,17 @@ import Testing
     {
         try await fail("1.1", at: "2.0")
         let old = try await fleet.host("old")
-        #expect(try await !old.whenMigrating(toVersion: "1.1") { Issue.record("It ran.") })
+        let held = await fleet.error {
+            try await old.whenMigrating(toVersion: "1.1") { Issue.record("It ran.") }
+        }
+        #expect(held?.code == .overtaken)
+        #expect(
+            held?.description == """
+                Migration 1.1 of manager "Data", document "Data" in the fleet's store, was not run: version 2.0 of the app was \
+                started on the data, which is at 0. Nothing was changed by this call. Wait with untilMigrated before this version \
+                (1.4) serves, or call reset(to:) in it if version 2.0 is rolled back.
+                """
+        )
         let pod = try await pod()
         #expect(try await !pod.isMigrated(declare))
         let error = await fleet.error { try await pod.untilMigrated(timeout: .seconds(3), declare) }

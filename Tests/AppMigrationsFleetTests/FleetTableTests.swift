@@ -9,17 +9,6 @@ import Testing
 
     init() async throws { place = try await Place() }
 
-    @Test func `a temporary table of the store's name doesn't take the record`() async throws {
-        try await place.manager().whenMigrating(toVersion: "1.1", in: place.db) { db in
-            try await db.query(
-                "CREATE TEMP TABLE app_migration_state AS SELECT * FROM app_migration_state"
-            )
-        }
-        let next = try await place.manager("b", on: try AsyncSQLite(place.path))
-        #expect(next.lastRunVersion == AppVersion("1.1"))
-        #expect(try await place.manager("c").lastRunVersion == AppVersion("1.1"))
-    }
-
     @Test func `a manager whose row was removed by hand says that its fences begin again`() async throws {
         let manager = try await place.manager()
         try await place.db.query("DELETE FROM app_migration_state")
@@ -39,7 +28,7 @@ import Testing
     }
 
     @Test func `another database than the store's is refused before anything runs`() async throws {
-        let elsewhere = try AsyncSQLite(":memory:")
+        let elsewhere = try PostgresStandIn(TemporaryDirectory.current.file("other.sqlite"))
         for manager in [
             try await place.manager(),
             try await FleetMigrationManager(on: InMemoryFleetStore()),
@@ -51,7 +40,7 @@ import Testing
             }
             #expect(error?.code == .migrationFailed)
             #expect(
-                error?.description.contains("which has to be an SQLFleetStore") == true,
+                error?.description.contains("which has to be a PostgresFleetStore") == true,
                 "\(error?.description ?? "")"
             )
         }

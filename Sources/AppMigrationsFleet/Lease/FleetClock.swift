@@ -12,17 +12,21 @@ package struct FleetClock: Sendable {
     package let now: @Sendable () -> Int64
     /// Throws `CancellationError` in a cancelled task.
     package let pause: @Sendable (Duration) async throws -> Void
+    /// The pause after which a call has missed its deadline.
+    package let alarm: @Sendable (Duration) async throws -> Void
 
     package init(
         uptime: @escaping @Sendable () -> Duration,
         awake: @escaping @Sendable () -> Duration,
         now: @escaping @Sendable () -> Int64,
-        pause: @escaping @Sendable (Duration) async throws -> Void
+        pause: @escaping @Sendable (Duration) async throws -> Void,
+        alarm: @escaping @Sendable (Duration) async throws -> Void
     ) {
         self.uptime = uptime
         self.awake = awake
         self.now = now
         self.pause = pause
+        self.alarm = alarm
     }
 
     /// The clocks of the system.
@@ -31,7 +35,12 @@ package struct FleetClock: Sendable {
             uptime: { Platform.uptime },
             awake: { Platform.awake },
             now: { Platform.now },
-            pause: { try await Task.sleep(nanoseconds: Platform.nanoseconds(max($0, .zero))) }
+            pause: sleep,
+            alarm: sleep
         )
+    }
+
+    @Sendable private static func sleep(_ time: Duration) async throws {
+        try await Task.sleep(nanoseconds: Platform.nanoseconds(max(time, .zero)))
     }
 }

@@ -4,24 +4,24 @@ internal import AppMigrations
 ///
 /// A checkpoint is saved by the same steps as a renewal, one after the other. Once the lease is lost nothing is written.
 final class LeaseHolder: Sendable {
-    private struct Progress {
+    struct Progress {
         var state: MigrationState
         var revision: FleetRevision
         /// When the last save that succeeded was begun: the store has it from then on at the earliest.
         var renewed: Duration
         var hasEnded = false
         var loss: LeaseLoss?
+        var renewing: Task<Void, Never>?
     }
 
     let stored: StoredState
     let version: AppVersion
     let clock: FleetClock
     let lease: Lease
-    private let progress: Guarded<Progress>
+    let progress: Guarded<Progress>
     private let turns = Turns()
-    private let losses: (stream: AsyncStream<Void>, signal: AsyncStream<Void>.Continuation)
 
-    static var patience: Int { 5 }
+    private static var patience: Int { 5 }
 
     init(
         _ state: MigrationState,
@@ -37,12 +37,10 @@ final class LeaseHolder: Sendable {
         self.clock = clock
         self.lease = lease
         progress = Guarded(Progress(state: state, revision: revision, renewed: renewed))
-        let (stream, signal) = AsyncStream<Void>.makeStream()
-        losses = (stream, signal)
     }
 
-    /// When the lease was last renewed, and whether it has ended.
-    var renewal: (renewed: Duration, hasEnded: Bool) { progress.withLock { ($0.renewed, $0.hasEnded) } }
+    /// When the lease was last renewed.
+    var renewed: Duration { progress.withLock { $0.renewed } }
 
     var loss: LeaseLoss? { progress.withLock { $0.loss } }
 
@@ -51,19 +49,20 @@ final class LeaseHolder: Sendable {
 
     var revision: FleetRevision { progress.withLock { $0.revision } }
 
-    /// Returns when the lease is lost, or the task cancelled.
-    func untilLost() async {
-        for await _ in losses.stream { return }
-    }
-
+    /// Ends the renewals, and so the closure's task.
     func lose(_ loss: LeaseLoss) {
-        progress.withLock { if $0.loss == nil, !$0.hasEnded { $0.loss = loss } }
-        losses.signal.yield()
-        turns.open()
+        let renewing = progress.withLock { progress in
+            if progress.loss == nil, !progress.hasEnded { progress.loss = loss }
+            return progress.renewing
+        }
+        renewing?.cancel()
     }
 
-    /// Saves a checkpoint.
-    func save(_ change: (MigrationState) -> MigrationState) async throws(MigrationError) {
+    /// Saves a checkpoint, or the state as it is.
+    func save(
+        within limit: Duration? = nil,
+        _ change: (MigrationState) -> MigrationState
+    ) async throws(MigrationError) {
         await turns.enter()
         defer { turns.leave() }
         for _ in 1...Self.patience {
@@ -76,6 +75,7 @@ final class LeaseHolder: Sendable {
             let outcome = try await write(
                 next,
                 at: now.revision,
+                within: limit,
                 else: "Migration \(version) goes on at the checkpoint before."
             )
             switch outcome {
@@ -94,23 +94,16 @@ final class LeaseHolder: Sendable {
         )
     }
 
-    /// Saves in a task of its own, which isn't cancelled with the caller's.
-    ///
-    /// Many a store does nothing in a cancelled task. Work that is done would stay without its record, and a failure count as a
-    /// death.
+    /// Work that is done must not stay without its record, nor a failure count as a death, since the caller's task is cancelled.
     private func write(
         _ next: MigrationState,
         at revision: FleetRevision,
+        within limit: Duration? = nil,
         else consequence: Message
     ) async throws(MigrationError) -> StoredState.Outcome {
-        let task = Task { [stored, version] () async -> Result<StoredState.Outcome, MigrationError> in
-            do throws(MigrationError) {
-                return .success(try await stored.save(next, version, at: revision, else: consequence))
-            } catch {
-                return .failure(error)
-            }
+        try await uncancelled { [stored, version] () throws(MigrationError) in
+            try await stored.save(next, version, at: revision, within: limit, else: consequence)
         }
-        return try await task.value.get()
     }
 
     /// Takes over the revision of a save of this holder that was thought to have failed.
@@ -129,12 +122,6 @@ final class LeaseHolder: Sendable {
 
     private func isHeld(_ found: StoredState.Found) -> Bool {
         isOfThisHolder(found.lease) && found.state?.marks.interruption?.failure == nil
-    }
-
-    /// Returns once no save is under way, or the lease is lost by ``watch()``.
-    func untilSaved() async {
-        await turns.enter()
-        turns.leave()
     }
 
     /// Ends the renewals and checkpoints, once those under way are done; gives how the lease was lost before.
@@ -187,4 +174,12 @@ final class LeaseHolder: Sendable {
         }
         throw .notSaved(nil, version, stored.location, consequence)
     }
+}
+
+/// How a host lost its lease.
+enum LeaseLoss: Sendable {
+    /// It could not be renewed for that long.
+    case notRenewed(Duration)
+    /// Another host wrote the document; `nil` where no lease is in it now.
+    case taken(by: String?)
 }

@@ -10,7 +10,9 @@ struct LeaseWait {
     private let onWait: (MigrationEvent) -> Void
 
     private var watch = LeaseWatch()
-    private var began: Duration?
+    /// When the first look began.
+    private var start: Duration?
+    private var hasPaused = false
     private var told: Duration?
     private var pause = Duration.milliseconds(20)
     private var holder = ""
@@ -60,14 +62,22 @@ struct LeaseWait {
     mutating func read(_ stored: StoredState) async throws(MigrationError) -> StoredState.Found {
         while true {
             asked = clock.awake()
+            let start = start ?? asked
+            self.start = start
             do throws(MigrationError) {
-                let found = try await stored.read()
+                // The last look has a second, also where the time is over.
+                let left = timeout.map { max(.seconds(1), $0 - (asked - start)) } ?? stored.deadline.limit
+                let found = try await stored.read(within: min(left, stored.deadline.limit))
                 failing = nil
                 return found
             } catch {
+                if error.code != .stateUnreadable { throw error }
+                if let timeout, clock.awake() - start >= timeout, error.underlyingError is Overdue {
+                    throw end ?? .timedOut(timeout, hasPaused ? holder : nil, location, version)
+                }
                 let now = clock.uptime()
                 let since = failing ?? now
-                if error.code != .stateUnreadable || began == nil || now - since >= patience { throw error }
+                if !hasPaused || now - since >= patience { throw error }
                 failing = since
                 // A server that comes up again may have forgotten a renewal, so the lease is watched for its whole length anew.
                 watch = LeaseWatch()
@@ -82,9 +92,9 @@ struct LeaseWait {
         orEndWith end: MigrationError? = nil
     ) async throws(MigrationError) {
         let now = clock.awake()
-        let began = began ?? now
-        (self.began, self.holder, self.end) = (began, holder, end)
-        if let timeout, now - began >= timeout {
+        let start = start ?? now
+        (self.start, self.holder, self.end, hasPaused) = (start, holder, end, true)
+        if let timeout, now - start >= timeout {
             throw end ?? .timedOut(timeout, holder, location, version)
         }
         if told.map({ now - $0 >= Self.timeBetweenEvents }) ?? true {
@@ -92,7 +102,7 @@ struct LeaseWait {
             onWait(MigrationEvent(.waiting, location.name, version: version, note: holder))
         }
         var next = pause
-        if let timeout { next = min(next, timeout - (now - began)) }
+        if let timeout { next = min(next, timeout - (now - start)) }
         pause = min(pause * 2, Self.longestPause)
         do {
             try await clock.pause(next)

@@ -1,18 +1,27 @@
 internal import AppMigrations
+internal import AppMigrationsSQL
 
 extension MigrationError {
     static func unreadable(_ cause: any Error, _ location: StateLocation, _ consequence: Message)
         -> MigrationError
     {
-        MigrationError(
-            .stateUnreadable,
-            manager: location.name,
-            underlying: cause,
+        let message: Message = """
+            The state of \(location), could not be read: \(sentence(cause)) \
+            \(consequence)\(advice(after: cause))
             """
-            The state of manager \(location.name.quoted), \(location.state), could not be read: \(sentence(cause)) \
-            \(consequence) Try again when the store can be reached.
-            """
-        )
+        return location.error(.stateUnreadable, because: cause, message)
+    }
+
+    /// Nothing to wait for where the server answers and refuses.
+    ///
+    /// The classes of SQLSTATE are connection exception, insufficient resources, operator intervention and system error.
+    private static func advice(after cause: (any Error)?) -> Message {
+        if let error = cause as? SQLError {
+            guard let state = error.sqlState, ["08", "53", "57", "58"].contains(state.prefix(2)) else {
+                return ""
+            }
+        }
+        return " Try again when the store can be reached."
     }
 
     /// Without a cause the store refused each time, and nobody else wrote.
@@ -24,47 +33,39 @@ extension MigrationError {
     ) -> MigrationError {
         let reason =
             cause.map(sentence) ?? "The store refused it each time, as if another host had been faster."
-        return MigrationError(
-            .stateNotSaved,
-            manager: location.name,
-            version: version,
-            underlying: cause,
+        let message: Message = """
+            The state of \(location), could not be saved: \(reason) \
+            The old state stands. \(consequence)\(advice(after: cause))
             """
-            The state of manager \(location.name.quoted), \(location.state), could not be saved: \(reason) \
-            The old state stands. \(consequence) Try again when the store can be reached.
-            """
-        )
+        return location.error(.stateNotSaved, version, because: cause, message)
     }
 
     static func tooLong(_ version: AppVersion?, _ location: StateLocation, _ consequence: Message)
         -> MigrationError
     {
-        MigrationError(
-            .stateNotSaved,
-            manager: location.name,
-            version: version,
-            """
-            The state of manager \(location.name.quoted), \(location.state), would take more than 1 MiB and was not saved. \
+        let message: Message = """
+            The state of \(location), would take more than 1 MiB and was not saved. \
             The old state stands. \(consequence)
             """
-        )
+        return location.error(.stateNotSaved, version, message)
     }
 
+    /// `holder` is `nil` where the store was not read once.
     static func timedOut(
         _ timeout: Duration,
-        _ holder: String,
+        _ holder: String?,
         _ location: StateLocation,
         _ version: AppVersion?
     ) -> MigrationError {
-        MigrationError(
-            .lockTimeout,
-            manager: location.name,
-            version: version,
+        let reason: Message =
+            holder.map { "\($0), which has the lease in \(location.state)" }
+            ?? "an answer of the store with \(location.state)"
+        let advice: Message = holder == nil ? "Look whether the store is up" : "Let that host finish"
+        let message: Message = """
+            Manager \(location.name.quoted) waited \(timeout.description) for \(reason). Nothing was run and the state is \
+            unchanged. \(advice) and start again.
             """
-            Manager \(location.name.quoted) waited \(timeout.description) for \(holder), which has the lease in \
-            \(location.state). Nothing was run and the state is unchanged. Let that host finish and start again.
-            """
-        )
+        return location.error(.lockTimeout, version, message)
     }
 
     /// The end of a wait for migrations at which no host is at work; `version` is the first of them, where there is a state.
@@ -96,15 +97,27 @@ extension MigrationError {
             } else {
                 "Let the host that migrates start again, and then this one."
             }
-        return MigrationError(
-            .lockTimeout,
-            manager: location.name,
-            version: version,
-            """
+        let message: Message = """
             Manager \(location.name.quoted) waited \(timeout.description) for the migrations that it declares. No host is at work \
             on them in \(location.state): \(reason). Nothing was run by this call. \(advice)
             """
-        )
+        return location.error(.lockTimeout, version, message)
+    }
+
+    /// A newer release was started, and has not run what this one declares.
+    static func heldBack(
+        _ version: AppVersion,
+        _ marks: StateMarks,
+        current: AppVersion,
+        _ location: StateLocation
+    ) -> MigrationError {
+        let newer = marks.newest(above: current)
+        let message: Message = """
+            Migration \(version) of \(location), was not run: version \(newer) of the app was \
+            started on the data, which is at \(marks.lastRun). Nothing was changed by this call. Wait with untilMigrated before \
+            this version (\(current)) serves, or call reset(to:) in it if version \(newer) is rolled back.
+            """
+        return location.error(.overtaken, version, message)
     }
 
     static func cancelledWaiting(
@@ -115,27 +128,18 @@ extension MigrationError {
         let wait: Message =
             holder.map { "while manager \(location.name.quoted) waited for \($0)" }
             ?? "before manager \(location.name.quoted) took the lease"
-        return MigrationError(
-            .cancelled,
-            manager: location.name,
-            version: version,
-            underlying: CancellationError(),
-            """
+        let message: Message = """
             The task was cancelled \(wait) in \(location.state). Nothing was run. Make a new manager to try again.
             """
-        )
+        return location.error(.cancelled, version, because: CancellationError(), message)
     }
 
     static func cancelledReading(_ cause: any Error, _ location: StateLocation) -> MigrationError {
-        MigrationError(
-            .cancelled,
-            manager: location.name,
-            underlying: cause,
-            """
-            The task was cancelled while the state of manager \(location.name.quoted), \(location.state), was read: \
+        let message: Message = """
+            The task was cancelled while the state of \(location), was read: \
             \(sentence(cause)) Nothing was run or written. Make a new manager to try again.
             """
-        )
+        return location.error(.cancelled, because: cause, message)
     }
 
     static func leaseLost(
@@ -157,15 +161,11 @@ extension MigrationError {
             What it did outside of the store stays.
             """
             : "Its closure was not called, and nothing was recorded: the migration runs later, here or elsewhere."
-        return MigrationError(
-            .leaseLost,
-            manager: location.name,
-            version: version,
-            """
-            This host lost its lease on migration \(version) of manager \(location.name.quoted), \(location.state): \(reason). \
+        let message: Message = """
+            This host lost its lease on migration \(version) of \(location): \(reason). \
             \(consequence) Make a new manager, which reads the state again.
             """
-        )
+        return location.error(.leaseLost, version, message)
     }
 
     /// `second` is why the store couldn't be asked; `nil` where it didn't know for long.
@@ -177,15 +177,10 @@ extension MigrationError {
     ) -> MigrationError {
         let reason: Message =
             second.map { "The store could not be asked: \($0.description)" } ?? "The server is still at it."
-        return MigrationError(
-            .stateNotSaved,
-            manager: location.name,
-            version: version,
-            underlying: cause,
-            """
-            Whether migration \(version) of manager \(location.name.quoted), \(location.state), was committed is not known: \
+        let message: Message = """
+            Whether migration \(version) of \(location), was committed is not known: \
             \(sentence(cause)) \(reason) It is in the database and recorded, or neither. Make a new manager, which reads that.
             """
-        )
+        return location.error(.stateNotSaved, version, because: cause, message)
     }
 }

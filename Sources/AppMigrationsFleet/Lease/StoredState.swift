@@ -4,6 +4,8 @@ internal import AppMigrations
 struct StoredState: Sendable {
     let location: StateLocation
     let store: any FleetStore
+    /// Half a lease for each call.
+    let deadline: Deadline
 
     /// What stood in the store at one moment.
     struct Found: Sendable {
@@ -23,14 +25,17 @@ struct StoredState: Sendable {
         case refused(Found)
     }
 
-    nonisolated(nonsending) func read() async throws(MigrationError) -> Found {
-        try found(await document())
+    nonisolated(nonsending) func read(within limit: Duration? = nil) async throws(MigrationError) -> Found {
+        try found(await document(within: limit))
     }
 
     /// What stands in the store, as it stands there.
-    nonisolated(nonsending) func document() async throws(MigrationError) -> FleetDocument? {
+    nonisolated(nonsending) func document(
+        within limit: Duration? = nil
+    ) async throws(MigrationError) -> FleetDocument? {
         do {
-            return try await store.read(location.name)
+            return try await deadline.bound(limit) { [store, location] in try await store.read(location.name)
+            }
         } catch {
             if error is CancellationError || Task.isCancelled { throw .cancelledReading(error, location) }
             throw .unreadable(error, location, "Nothing was run or written.")
@@ -65,12 +70,20 @@ struct StoredState: Sendable {
         _ state: MigrationState,
         _ version: AppVersion? = nil,
         at revision: FleetRevision?,
+        within limit: Duration? = nil,
         else consequence: Message
     ) async throws(MigrationError) -> Outcome {
         guard let document = state.writtenDocument else {
             throw .tooLong(version, location, consequence)
         }
-        return try await save(document, version, at: revision, else: consequence)
+        do {
+            return try await deadline.bound(limit) {
+                try await save(document, version, at: revision, else: consequence)
+            }
+        } catch {
+            if let error = error as? MigrationError { throw error }
+            throw .unreadable(error, location, "Whether the state was saved is not known. \(consequence)")
+        }
     }
 
     /// Saves the intent of a claim over the state that stood at a revision.
@@ -84,17 +97,19 @@ struct StoredState: Sendable {
         at revision: FleetRevision?
     ) async throws(MigrationError) -> Outcome {
         let consequence: Message = "Migration \(version) was not run."
-        do throws(MigrationError) {
-            return try await save(intent, version, at: revision, else: consequence)
-        } catch {
-            if error.code != .stateNotSaved || error.underlyingError == nil { throw error }
-            var void = state
-            void.fence = intent.fence
-            // One that has run out: its holder would go on under a lower fence than the document's.
-            void.marks.interruption?.lease = nil
-            let outcome = try await save(void, version, at: revision, else: consequence)
-            if case .saved = outcome { throw error }
-            return outcome
+        return try await uncancelled { () throws(MigrationError) in
+            do throws(MigrationError) {
+                return try await save(intent, version, at: revision, else: consequence)
+            } catch {
+                if error.code != .stateNotSaved || error.underlyingError == nil { throw error }
+                var void = state
+                void.fence = intent.fence
+                // One that has run out: its holder would go on under a lower fence than the document's.
+                void.marks.interruption?.lease = nil
+                let outcome = try await save(void, version, at: revision, else: consequence)
+                if case .saved = outcome { throw error }
+                return outcome
+            }
         }
     }
 

@@ -22,3 +22,32 @@ public protocol FleetStore: Sendable {
         with document: [UInt8]
     ) async throws -> FleetRevision?
 }
+
+/// What a store holds for one manager.
+public struct FleetDocument: Sendable, Hashable {
+    /// The document as it was handed over, byte for byte.
+    public let bytes: [UInt8]
+
+    /// The revision of these bytes, which no other document of this name ever had.
+    public let revision: FleetRevision
+
+    /// What was read from a store, with the revision under which it stands there.
+    public init(bytes: [UInt8], revision: FleetRevision) {
+        self.bytes = bytes
+        self.revision = revision
+    }
+}
+
+/// Tells one state of a document from every other: a number that the store counts, an entity tag, a version.
+///
+/// The manager only asks whether two are equal.
+public struct FleetRevision: Sendable, Hashable, CustomStringConvertible {
+    /// The text of the revision, as the store gave it.
+    public let description: String
+
+    /// A revision that the store writes as a text, such as an entity tag.
+    public init(_ text: String) { description = text }
+
+    /// A revision that the store counts.
+    public init(_ number: some BinaryInteger) { description = number.description }
+}

@@ -6,15 +6,6 @@ import Testing
 @Suite struct UnreachableWhileWaitingTests {
     let fleet = Fleet()
 
-    /// Moves the clock until something holds, or for so long at most.
-    private func pass(_ duration: Duration, until isOver: () -> Bool = { false }) async {
-        let end = fleet.clock.now + duration
-        while fleet.clock.now < end, !isOver() {
-            fleet.clock.advance(by: .milliseconds(250))
-            for _ in 0..<100 { await Task.yield() }
-        }
-    }
-
     /// Puts the document there that a host leaves which died in 1.1, and has another one wait for it.
     private func waiting(_ work: @escaping @Sendable () -> Void = {}) async throws -> Task<Void, Never> {
         try await fleet.leaveLease()
@@ -31,12 +22,12 @@ import Testing
         async throws
     {
         let task = try await waiting()
-        await pass(.seconds(20))
+        await fleet.pass(.seconds(20))
         fleet.store.onRead { _ in .fails }
-        await pass(.seconds(6))
+        await fleet.pass(.seconds(6))
         fleet.store.works()
         let recovered = fleet.clock.now
-        await pass(.seconds(120)) { fleet.log.lines.contains { $0.hasPrefix("b ends") } }
+        await fleet.pass(.seconds(120)) { fleet.log.lines.contains { $0.hasPrefix("b ends") } }
         #expect(fleet.log.lines.contains("b ends with no error"))
         #expect(fleet.clock.now - recovered >= .seconds(30))
         await task.value
@@ -45,9 +36,9 @@ import Testing
     @Test func `a wait ends with the store's error after the length of a lease`() async throws {
         let task = try await waiting { Issue.record("It ran.") }
         fleet.store.onRead { _ in .fails }
-        await pass(.seconds(9))
+        await fleet.pass(.seconds(9))
         #expect(!fleet.log.lines.contains { $0.hasPrefix("b ends") })
-        await pass(.seconds(60)) { fleet.log.lines.contains { $0.hasPrefix("b ends") } }
+        await fleet.pass(.seconds(60)) { fleet.log.lines.contains { $0.hasPrefix("b ends") } }
         #expect(fleet.log.lines.contains("b ends with stateUnreadable"))
         task.cancel()
         await task.value
@@ -57,9 +48,9 @@ import Testing
         let task = try await waiting()
         for _ in 0..<3 {
             fleet.store.onRead { _ in .fails }
-            await pass(.seconds(7))
+            await fleet.pass(.seconds(7))
             fleet.store.works()
-            await pass(.seconds(3))
+            await fleet.pass(.seconds(3))
         }
         #expect(!fleet.log.lines.contains { $0.hasPrefix("b ends") })
         task.cancel()
@@ -70,7 +61,7 @@ import Testing
     @Test func `a document that can't be understood ends a wait at once`() async throws {
         let task = try await waiting { Issue.record("It ran.") }
         try await fleet.store.put("nonsense")
-        await pass(.seconds(5)) { fleet.log.lines.contains { $0.hasPrefix("b ends") } }
+        await fleet.pass(.seconds(5)) { fleet.log.lines.contains { $0.hasPrefix("b ends") } }
         #expect(fleet.log.lines.contains("b ends with stateCorrupted"))
         task.cancel()
         await task.value
@@ -86,10 +77,10 @@ import Testing
         }
         await fleet.clock.sleepers(1)
         fleet.store.onRead { _ in .fails }
-        await pass(.seconds(20))
+        await fleet.pass(.seconds(20))
         fleet.store.works()
         try await fleet.host("job").whenMigrating(toVersion: "1.1") {}
-        await pass(.seconds(60)) { fleet.log.lines.contains { $0.hasPrefix("pod ends") } }
+        await fleet.pass(.seconds(60)) { fleet.log.lines.contains { $0.hasPrefix("pod ends") } }
         #expect(fleet.log.lines.contains("pod ends with no error"))
         task.cancel()
         await task.value

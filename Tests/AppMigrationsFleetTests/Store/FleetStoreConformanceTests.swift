@@ -21,6 +21,11 @@ import Testing
         #expect(findings.isEmpty, "\(findings)")
     }
 
+    @Test func `a number and its text are the same revision`() {
+        #expect(FleetRevision(7) == FleetRevision("7"))
+        #expect(FleetRevision(7) != FleetRevision(8))
+    }
+
     @Test func `a finding says what was done and what came back`() async throws {
         let findings = await FleetStoreConformance(StoreWithFault(.trims), writers: 2, rounds: 2).findings()
         let finding = try #require(findings.first { $0.promise == .bytes })

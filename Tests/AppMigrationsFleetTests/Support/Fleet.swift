@@ -57,6 +57,18 @@ extension FleetMigrationManager {
 }
 
 extension Fleet {
+    /// Lets time pass until something holds, or for so long at most.
+    func pass(_ duration: Duration = .seconds(500), until isOver: () -> Bool = { false }) async {
+        let end = clock.now + duration
+        while clock.now < end, !isOver() {
+            clock.advance(by: .milliseconds(250))
+            for _ in 0..<100 { await Task.yield() }
+        }
+    }
+
+    /// Lets time pass until a line is in the log.
+    func pass(until line: String) async { await pass { log.lines.contains(line) } }
+
     /// A host whose closure stands at a door, and the door.
     func holding(
         _ host: String = "a",
@@ -76,7 +88,7 @@ extension Fleet {
                 }
             }
         }
-        await clock.sleepers(2)
+        await clock.sleepers(1)
         while !log.lines.contains(where: { $0.hasPrefix("\(host) runs") }) { await Task.yield() }
         return (task, door)
     }

@@ -6,6 +6,8 @@ final class ManualClock: Sendable {
     private struct Sleeper {
         let id: UInt64
         let end: Duration
+        /// Whether it waits for the deadline of a call, which no test counts.
+        let isAlarm: Bool
         let continuation: CheckedContinuation<Void, any Error>
     }
 
@@ -25,19 +27,20 @@ final class ManualClock: Sendable {
             uptime: { self.now },
             awake: { self.now },
             now: { 1_795_000_000 },
-            pause: { try await self.pause($0) }
+            pause: { try await self.pause($0) },
+            alarm: { try await self.pause($0, isAlarm: true) }
         )
     }
 
     var now: Duration { progress.withLock { $0.now } }
 
     /// How many tasks sleep.
-    var asleep: Int { progress.withLock { $0.sleepers.count } }
+    var asleep: Int { progress.withLock { $0.sleepers.count { !$0.isAlarm } } }
 
     /// How many pauses were begun.
     var pauses: Int { progress.withLock { $0.pauses } }
 
-    private func pause(_ duration: Duration) async throws {
+    private func pause(_ duration: Duration, isAlarm: Bool = false) async throws {
         let id = progress.withLock { progress in
             progress.nextID += 1
             return progress.nextID
@@ -46,14 +49,16 @@ final class ManualClock: Sendable {
             try await withCheckedThrowingContinuation {
                 (continuation: CheckedContinuation<Void, any Error>) in
                 let watchers: [CheckedContinuation<Void, Never>] = progress.withLock { progress in
-                    progress.pauses += 1
+                    if !isAlarm { progress.pauses += 1 }
                     if progress.cancelled.remove(id) != nil {
                         continuation.resume(throwing: CancellationError())
                     } else if duration <= .zero {
                         continuation.resume()
                     } else {
                         let end = progress.now + duration
-                        progress.sleepers.append(Sleeper(id: id, end: end, continuation: continuation))
+                        progress.sleepers.append(
+                            Sleeper(id: id, end: end, isAlarm: isAlarm, continuation: continuation)
+                        )
                     }
                     return Self.satisfied(&progress)
                 }
@@ -72,7 +77,7 @@ final class ManualClock: Sendable {
     }
 
     private static func satisfied(_ progress: inout Progress) -> [CheckedContinuation<Void, Never>] {
-        let count = progress.sleepers.count
+        let count = progress.sleepers.count { !$0.isAlarm }
         let satisfied = progress.watchers.filter { $0.count <= count }
         progress.watchers.removeAll { $0.count <= count }
         return satisfied.map(\.continuation)
@@ -82,7 +87,7 @@ final class ManualClock: Sendable {
     func sleepers(_ count: Int) async {
         await withCheckedContinuation { continuation in
             let isThere = progress.withLock { progress in
-                if progress.sleepers.count >= count { return true }
+                if progress.sleepers.count(where: { !$0.isAlarm }) >= count { return true }
                 progress.watchers.append((count, continuation))
                 return false
             }

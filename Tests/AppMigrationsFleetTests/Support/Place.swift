@@ -7,17 +7,18 @@ import Testing
 /// A database with a table, and managers whose store it is.
 struct Place {
     let path: String
-    let db: AsyncSQLite
+    /// The connection of the closures.
+    let db: PostgresStandIn
     let clock = ManualClock()
 
     init() async throws {
         path = TemporaryDirectory.current.file("data.sqlite")
-        db = try AsyncSQLite(path)
+        db = try PostgresStandIn(path)
         try await db.query("CREATE TABLE notes (title TEXT)")
     }
 
-    func manager(_ host: String = "a", on db: AsyncSQLite? = nil) async throws -> FleetMigrationManager {
-        try await FleetMigrationManager(host, on: SQLFleetStore(db ?? self.db), clock: clock)
+    func manager(_ host: String = "a") async throws -> FleetMigrationManager {
+        try await FleetMigrationManager(host, on: postgresStore(path), clock: clock)
     }
 
     func notes() async throws -> Int64? {
@@ -38,7 +39,7 @@ struct Place {
         }
     }
 
-    func insert(_ db: AsyncSQLite) async throws { try await db.query("INSERT INTO notes VALUES ('one')") }
+    func insert(_ db: PostgresStandIn) async throws { try await db.query("INSERT INTO notes VALUES ('one')") }
 
     /// Declares a migration that writes a note.
     func migrate(_ manager: FleetMigrationManager, to version: String = "1.1") async throws -> Bool {

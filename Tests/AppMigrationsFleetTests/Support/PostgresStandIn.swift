@@ -1,51 +1,120 @@
+import AppMigrations
+import AppMigrationsFleet
 import AppMigrationsPostgreSQL
 import AppMigrationsSQLite
 
-/// PostgreSQL as far as a fleet's store and transaction ask it, over SQLite; a test acts after each statement.
+/// PostgreSQL as far as a fleet's store and transaction ask it, over SQLite; it fails where a test wants it to.
 final class PostgresStandIn: AsyncSQLConnection, @unchecked Sendable {
     static var dialect: SQLDialect { .postgres }
 
-    let db: SQLiteConnection
-    private(set) var statements = [String]()
-    /// The settings that end with the transaction.
-    private var mark: SQLValue = ""
-    /// Called before a statement; what `after` throws, the statement has done.
-    var before: (String) throws -> Void = { _ in }
-    var after: (String) throws -> Void = { _ in }
+    private struct Progress {
+        var statements: [String] = []
+        var onStatement: @Sendable (String) throws -> Answer = { _ in .works }
+        /// The setting that ends with the transaction.
+        var mark: SQLValue = ""
+        var isClosed = false
+    }
 
-    init(_ path: String) throws { db = try SQLiteConnection(path: path) }
+    enum Answer: Sendable {
+        case works, fails, worksAndFails
+        /// Never answers, until the connection is closed.
+        case hangs
+    }
 
-    @discardableResult
+    struct Gone: Error, CustomStringConvertible {
+        var state: String?
+        var description: String { "server closed the connection unexpectedly" }
+    }
+
+    let path: String
+    private let db: SQLiteConnection
+    private let progress = Guarded(Progress())
+    private let turns = Guarded(())
+    private let end = Door()
+
+    init(_ path: String) throws {
+        self.path = path
+        db = try SQLiteConnection(path: path)
+    }
+
+    var statements: [String] { progress.withLock { $0.statements } }
+    var isClosed: Bool { progress.withLock { $0.isClosed } }
+    var isInTransaction: Bool { get throws { try turns.withLock { _ in try db.isInTransaction } } }
+
+    static func serverError(_ error: any Error) -> SQLServerError? {
+        (error as? Gone)?.state.map { SQLServerError(message: "the server says \($0)", sqlState: $0) }
+    }
+
+    func onStatement(_ answer: @escaping @Sendable (String) throws -> Answer) {
+        progress.withLock { $0.onStatement = answer }
+    }
+
+    nonisolated(nonsending) func close() async {
+        progress.withLock { $0.isClosed = true }
+        end.open()
+        // As a server does with the transaction of a connection that ends.
+        do {
+            try turns.withLock { _ in if try db.isInTransaction { try db.query("ROLLBACK") } }
+        } catch {
+            return
+        }
+    }
+
+    /// Lets a connection that was closed be used again, as a pool does.
+    func open() { progress.withLock { $0.isClosed = false } }
+
     nonisolated(nonsending) func query(_ sql: String, _ arguments: [SQLValue]) async throws -> [[SQLValue]] {
-        statements.append(sql)
-        try before(sql)
-        let rows = try answer(sql, arguments)
-        try after(sql)
+        let onStatement = progress.withLock { progress in
+            progress.statements.append(sql)
+            return progress.onStatement
+        }
+        let answer = try onStatement(sql)
+        if case .hangs = answer {
+            await end.pass()
+            throw Gone()
+        }
+        if case .fails = answer { throw Gone() }
+        let rows = try turns.withLock { _ in try self.answer(sql, arguments) }
+        if case .worksAndFails = answer { throw Gone() }
         return rows
     }
 
     private func answer(_ sql: String, _ arguments: [SQLValue]) throws -> [[SQLValue]] {
-        if try !db.isInTransaction { mark = "" }
+        if try !db.isInTransaction { progress.withLock { $0.mark = "" } }
         if sql.contains("set_config('app_migrations.transaction'") {
-            mark = "open"
-            return [[mark]]
+            progress.withLock { $0.mark = "open" }
+            return [["open"]]
         }
-        if sql.hasPrefix("SELECT set_config(") { return [] }
-        if sql.contains("current_setting('app_migrations.transaction'") { return [[mark]] }
-        if sql.contains("relnamespace") { return [] }
-        if sql.contains("pg_attribute") {
-            return try db.query("SELECT name FROM pragma_table_info('app_migration_state')")
+        if sql.hasPrefix("SELECT set_config(") || sql.hasPrefix("SET LOCAL") { return [] }
+        if sql.contains("current_setting('app_migrations.transaction'") {
+            return [[progress.withLock { $0.mark }]]
         }
+        if sql.contains("to_regclass") { return [[try columns(of: arguments[0]), "p", .null]] }
         if sql == "ROLLBACK", try !db.isInTransaction { return [] }
-        if sql.hasPrefix("BEGIN") { return try db.query("BEGIN IMMEDIATE") }
+        if sql.hasPrefix("BEGIN") { return try db.query("BEGIN") }
         // What SQLite has no words for, and needs none.
         var own = sql
         for part in [
-            " FOR UPDATE SKIP LOCKED",
+            " FOR UPDATE SKIP LOCKED", " FOR UPDATE",
             " AND (SELECT relpersistence FROM pg_class WHERE oid = held.tableoid) <> 't'",
             " AND (SELECT set_config('synchronous_commit', 'local', true)"
                 + " WHERE current_setting('synchronous_commit') = 'off') IS DISTINCT FROM ''",
         ] { own = own.split(separator: part).joined() }
         return try db.query(own.split(separator: "$").joined(separator: "?"), arguments)
     }
+
+    private func columns(of table: SQLValue) throws -> SQLValue {
+        guard case .text(let quoted) = table else { return .null }
+        let parts = quoted.replacing("\".\"", with: "\"\n\"").split(separator: "\n")
+        let names = parts.map { $0.dropFirst().dropLast().replacing("\"\"", with: "\"") }
+        let sql = "SELECT group_concat(name, ', ') FROM pragma_table_info(\(names.count == 1 ? "?" : "?, ?"))"
+        return try db.query(sql, names.reversed().map { .text(String($0)) })[0][0]
+    }
+}
+
+/// A store that connects to the database of a file.
+func postgresStore(_ path: String, table: String = "app_migration_state") -> PostgresFleetStore<
+    PostgresStandIn
+> {
+    PostgresFleetStore(table: table) { try PostgresStandIn(path) }
 }

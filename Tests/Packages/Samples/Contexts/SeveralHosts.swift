@@ -23,17 +23,22 @@ import Testing
     // Sample 8 of SeveralHosts.md
 
     func firstPage<Connection: AsyncSQLConnection & Sendable>(
-        _ storeConnection: Connection,
-        _ connection: Connection
+        connect: @escaping @Sendable () async throws -> Connection
     ) async throws {
         // Sample 1 of AppMigrationsFleet.md
     }
 
     func together<Connection: AsyncSQLConnection & Sendable>(
-        _ connection: Connection,
-        _ database: Connection
+        connect: @escaping @Sendable () async throws -> Connection
     ) async throws {
         // Sample 1 of FleetMigrationManager+Database.swift
+    }
+
+    func store<Connection: AsyncSQLConnection & Sendable>(
+        connect: @escaping @Sendable () async throws -> Connection
+    ) -> PostgresFleetStore<Connection> {
+        // Sample 1 of PostgresFleetStore.swift
+        return store
     }
 
     func start(_ store: any FleetStore) async throws {
@@ -67,7 +72,12 @@ import Testing
         async throws
     {
         let store = InMemoryFleetStore()
-        let old = try await FleetMigrationManager(named: "Data", currentVersion: "1.0", store: store)
+        let old = try await FleetMigrationManager(
+            named: "Data",
+            currentVersion: "1.0",
+            firstRun: .freshInstall,
+            store: store
+        )
         let probe = try await manager(store) { false }
         #expect(try await !mustDrain(old))
         #expect(try await readyz(probe).text == "The data isn't migrated yet.")
@@ -83,7 +93,12 @@ import Testing
         #expect(try await !mustDrain(probe))
         #expect(try await mustDrain(old))
         #expect(try await readyz(old).text == "This needs release 1.1.")
-        let newer = try await FleetMigrationManager(named: "Data", currentVersion: "2.0", store: store)
+        let newer = try await FleetMigrationManager(
+            named: "Data",
+            currentVersion: "2.0",
+            firstRun: .freshInstall,
+            store: store
+        )
         try await newer.whenMigrating(toVersion: "2.0", minimumAppVersion: "2.0") {}
         let error = await #expect(throws: TooOld.self) { try await pod(store) }
         #expect(error?.required == AppVersion("2.0"))
@@ -128,7 +143,12 @@ import Testing
                 try await migrateSchema(migrations, migrator, db)
             }
             #expect(try await migrator.status(db).applied == [1, 2])
-            let old = try await FleetMigrationManager(named: "Data", currentVersion: "1.0", store: store)
+            let old = try await FleetMigrationManager(
+                named: "Data",
+                currentVersion: "1.0",
+                firstRun: .freshInstall,
+                store: store
+            )
             #expect(try await old.status.history.map(\.version.description) == ["1.2", "1.3"])
             #expect(try await old.status.requiredAppVersion == AppVersion("1.1"))
         }

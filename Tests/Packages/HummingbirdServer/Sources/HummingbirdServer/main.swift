@@ -9,12 +9,13 @@ import ServiceLifecycle
 import UnixSignals
 
 guard CommandLine.arguments.count == 3 else { throw ServerError.usage }
+let (database, release) = (CommandLine.arguments[1], CommandLine.arguments[2])
 let data = Data(
     manager: try await FleetMigrationManager(
         named: "Data",
-        currentVersion: CommandLine.arguments[2],
+        currentVersion: release,
         firstRun: .everything,
-        store: SQLFleetStore(AsyncPostgresConnection(CommandLine.arguments[1])),
+        store: PostgresFleetStore { try await AsyncPostgresConnection(database) },
         options: FleetMigrationManager.Options(leaseDuration: .seconds(5))
     )
 )

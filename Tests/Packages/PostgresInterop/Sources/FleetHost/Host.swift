@@ -11,12 +11,11 @@ struct Host {
 
     func start() async throws {
         let cells: AsyncPostgresConnection.Cells = settings["cells"] == "binary" ? .binary : .text
-        let db = try await AsyncPostgresConnection(connection, cells: cells)
         let manager = try await FleetMigrationManager(
             named: "Data",
             currentVersion: release,
             firstRun: .everything,
-            store: SQLFleetStore(db),
+            store: PostgresFleetStore { try await AsyncPostgresConnection(connection, cells: cells) },
             options: FleetMigrationManager.Options(
                 leaseDuration: .seconds(Int(settings["lease"] ?? "30") ?? 30),
                 onEvent: { if $0.kind == .waiting { say("waiting \($0.note ?? "")") } }
@@ -27,10 +26,10 @@ struct Host {
             if version == "1.1" || version == "1.3" {
                 try await manager.whenMigrating(toVersion: version) { try await work($0) }
             } else {
-                let other = try await AsyncPostgresConnection(connection, cells: cells)
-                try await manager.whenMigrating(toVersion: version, in: other) { db in
-                    try await count(version, db)
-                }
+                try await manager.whenMigrating(
+                    toVersion: version,
+                    in: try await AsyncPostgresConnection(connection, cells: cells)
+                ) { db in try await count(version, db) }
             }
         }
         if release == "2.0" {

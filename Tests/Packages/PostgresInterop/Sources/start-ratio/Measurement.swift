@@ -5,12 +5,12 @@ import PostgresConnection
 
 struct Measurement {
     private let db: AsyncPostgresConnection
-    private let store: SQLFleetStore<AsyncPostgresConnection>
+    private let store: PostgresFleetStore<AsyncPostgresConnection>
     private let versions = (1...10).map { "1.\($0)" }
 
     init(_ info: String) async throws {
         db = try await AsyncPostgresConnection(info, cells: .binary)
-        store = SQLFleetStore(db)
+        store = PostgresFleetStore { try await AsyncPostgresConnection(info, cells: .binary) }
     }
 
     func run() async throws {

@@ -6,15 +6,21 @@ import Testing
 
 /// The table of a fleet's store where other tables and schemas are in its way.
 @Suite struct PostgresFleetTests {
+    /// A host whose store's connections begin with `setting`.
     private func manager(
-        _ db: AsyncPostgresConnection,
-        table: String = "app_migration_state"
+        _ info: String,
+        table: String = "app_migration_state",
+        setting: String = "SELECT 1"
     ) async throws(MigrationError) -> FleetMigrationManager {
         try await FleetMigrationManager(
             named: "Data",
             currentVersion: "2.0",
             firstRun: .everything,
-            store: SQLFleetStore(db, table: table)
+            store: PostgresFleetStore(table: table) {
+                let db = try await AsyncPostgresConnection(info)
+                try await db.query(setting)
+                return db
+            }
         )
     }
 
@@ -22,13 +28,11 @@ import Testing
         async throws
     {
         try await withDatabase { info in
-            var connections = [AsyncPostgresConnection]()
-            for _ in 1...3 { connections.append(try await AsyncPostgresConnection(info)) }
             for round in 1...100 {
                 let count = try await withThrowingTaskGroup(of: Int.self) { group in
-                    for db in connections {
+                    for _ in 1...3 {
                         group.addTask {
-                            let host = try await manager(db, table: "state_\(round)")
+                            let host = try await manager(info, table: "state_\(round)")
                             return try await host.whenMigrating(toVersion: "1.1") {} ? 1 : 0
                         }
                     }
@@ -39,15 +43,15 @@ import Testing
         }
     }
 
-    @Test(arguments: ["", " AS SELECT * FROM app_migration_state"], [true, false])
-    func `a temporary table of the store's name doesn't take the record`(_ rows: String, _ isShared: Bool)
-        async throws
-    {
-        try await withAwaited { db, info in
-            let other = isShared ? db : try await AsyncPostgresConnection(info)
+    @Test(arguments: ["", " AS SELECT * FROM app_migration_state"])
+    func `a temporary table of the store's name doesn't take the record`(_ rows: String) async throws {
+        try await withDatabase { info in
             let columns = rows.isEmpty ? "(name TEXT PRIMARY KEY, revision BIGINT, document TEXT)" : rows
             let error = await #expect(throws: MigrationError.self) {
-                try await manager(db).whenMigrating(toVersion: "1.1", in: other) { db in
+                try await manager(info).whenMigrating(
+                    toVersion: "1.1",
+                    in: try await AsyncPostgresConnection(info)
+                ) { db in
                     try await db.query("CREATE TEMP TABLE app_migration_state \(columns)")
                     try await db.query("CREATE TABLE notes (title TEXT)")
                 }
@@ -61,7 +65,7 @@ import Testing
             // The work went with its record.
             let fresh = try await AsyncPostgresConnection(info)
             #expect(try await fresh.query("SELECT to_regclass('notes')::text") == [[.null]])
-            let status = try await manager(fresh).status
+            let status = try await manager(info).status
             #expect(status.lastRunVersion == AppVersion("0"))
             #expect(status.interruption?.deaths == 0)
         }
@@ -69,43 +73,51 @@ import Testing
 
     @Test func `a temporary table with the schema's name in the store is none of its business`() async throws
     {
-        try await withAwaited { db, info in
-            try await manager(db, table: "public.app_migration_state").whenMigrating(toVersion: "1.1", in: db)
-            {
+        try await withDatabase { info in
+            let table = "public.app_migration_state"
+            try await manager(info, table: table).whenMigrating(
+                toVersion: "1.1",
+                in: try await AsyncPostgresConnection(info)
+            ) {
                 try await $0.query(
                     "CREATE TEMP TABLE app_migration_state AS SELECT * FROM app_migration_state"
                 )
             }
-            let fresh = try await AsyncPostgresConnection(info)
-            #expect(try await manager(fresh).lastRunVersion == AppVersion("1.1"))
+            #expect(try await manager(info).lastRunVersion == AppVersion("1.1"))
         }
     }
 
     @Test func `a temporary table that was there before is no first run`() async throws {
-        try await withAwaited { db, _ in
-            try await manager(db).whenMigrating(toVersion: "1.1") {}
-            try await db.query(
+        try await withDatabase { info in
+            try await manager(info).whenMigrating(toVersion: "1.1") {}
+            let table =
                 "CREATE TEMP TABLE app_migration_state (name TEXT PRIMARY KEY, revision BIGINT, document TEXT)"
-            )
-            let error = await #expect(throws: MigrationError.self) { _ = try await manager(db) }
+            let error = await #expect(throws: MigrationError.self) {
+                _ = try await manager(info, setting: table)
+            }
             #expect(error?.code == .stateUnreadable)
         }
     }
 
     @Test func `while a closure is in the transaction the server looks for its host`() async throws {
-        try await withAwaited { db, _ in
-            try await manager(db).whenMigrating(toVersion: "1.1", in: db) { db async throws in
+        try await withDatabase { info in
+            try await manager(info).whenMigrating(
+                toVersion: "1.1",
+                in: try await AsyncPostgresConnection(info)
+            ) { db async throws in
                 #expect(try await keepalives(of: db) == [["10"], ["5"], ["3"]])
             }
         }
     }
 
     @Test func `a search_path that hides the table is no first run`() async throws {
-        try await withAwaited { db, _ in
-            try await manager(db).whenMigrating(toVersion: "1.1") {}
+        try await withAwaited { db, info in
+            try await manager(info).whenMigrating(toVersion: "1.1") {}
             try await db.query("CREATE SCHEMA elsewhere")
-            try await db.query("SET search_path TO elsewhere")
-            let error = await #expect(throws: MigrationError.self) { _ = try await manager(db) }
+            let elsewhere = "SET search_path TO elsewhere"
+            let error = await #expect(throws: MigrationError.self) {
+                _ = try await manager(info, setting: elsewhere)
+            }
             #expect(error?.code == .stateUnreadable)
             #expect(
                 error?.description.contains(
@@ -117,10 +129,12 @@ import Testing
                 "\(error?.description ?? "")"
             )
             #expect(
-                try await manager(db, table: "public.app_migration_state").lastRunVersion == AppVersion("1.1")
+                try await manager(info, table: "public.app_migration_state", setting: elsewhere)
+                    .lastRunVersion == AppVersion("1.1")
             )
             #expect(
-                try await manager(db, table: "elsewhere.app_migration_state").lastRunVersion
+                try await manager(info, table: "elsewhere.app_migration_state", setting: elsewhere)
+                    .lastRunVersion
                     == AppVersion("0")
             )
         }

@@ -5,17 +5,15 @@ import AppMigrationsTesting
 import Foundation
 import Testing
 
-@Suite(.temporaryDirectory) struct SQLFleetStoreTests {
+@Suite(.temporaryDirectory) struct PostgresFleetStoreTests {
     let folder = TemporaryDirectory.current.path
 
     @Test func `it keeps every promise, over several connections`() async throws {
-        let stores = try (0..<3).map { _ in SQLFleetStore(try AsyncSQLite(folder + "/data.sqlite")) }
-        let gone = try AsyncSQLite(folder + "/gone.sqlite")
-        gone.onStatement { _ in .fails }
+        let stores = (0..<3).map { _ in postgresStore(folder + "/data.sqlite") }
         let findings = await FleetStoreConformance(
             stores[0],
             others: Array(stores.dropFirst()),
-            unreachable: SQLFleetStore(gone),
+            unreachable: PostgresFleetStore<PostgresStandIn> { throw PostgresStandIn.Gone() },
             writers: 6,
             rounds: 6
         ).findings()
@@ -23,7 +21,7 @@ import Testing
     }
 
     @Test func `hosts that make the table at once all succeed`() async throws {
-        let stores = try (0..<8).map { _ in SQLFleetStore(try AsyncSQLite(folder + "/data.sqlite")) }
+        let stores = (0..<8).map { _ in postgresStore(folder + "/data.sqlite") }
         try await withThrowingTaskGroup(of: FleetRevision?.self) { group in
             for (number, store) in stores.enumerated() {
                 group.addTask { try await store.replace("host \(number)", at: nil, with: [0x7B, 0x7D]) }
@@ -33,30 +31,30 @@ import Testing
     }
 
     @Test func `a start with nothing pending is one statement`() async throws {
-        let db = try AsyncSQLite(folder + "/data.sqlite")
+        let db = try PostgresStandIn(folder + "/data.sqlite")
         for statements in [nil, 1] as [Int?] {
             let before = db.statements.count
-            let migrations = try await FleetMigrationManager(at: "1.1", on: SQLFleetStore(db))
+            let migrations = try await FleetMigrationManager(at: "1.1", on: PostgresFleetStore { db })
             try await migrations.whenMigrating(toVersion: "1.1") {}
             if let statements { #expect(db.statements.count == before + statements) }
         }
     }
 
     @Test func `a table of another tool is refused by its columns`() async throws {
-        let db = try AsyncSQLite(folder + "/data.sqlite")
+        let db = try PostgresStandIn(folder + "/data.sqlite")
         try await db.query("CREATE TABLE app_migration_state (name TEXT PRIMARY KEY, state BLOB)")
-        let store = SQLFleetStore(db)
+        let store = PostgresFleetStore { db }
         for call in [
             { _ = try await store.read("Data") },
             { _ = try await store.replace("Data", at: nil, with: [0x7B]) },
         ] {
             let error = await #expect(throws: SQLError.self) { try await call() }
-            #expect(error?.code == .foreignLedger)
+            #expect(error?.code == .statementFailed)
             #expect(
                 error?.description.contains(
                     """
                     The table "app_migration_state" is another tool's: it has the columns name, state, and not name, revision \
-                    and document. Nothing was written. Give the store another table:
+                    and document. Nothing was written. Give the store another table (table:).
                     """
                 ) == true,
                 "\(error?.description ?? "")"
@@ -67,18 +65,18 @@ import Testing
 
     @Test(arguments: ["app_migration_state", "main.states", "the state's \"table\"", "SELECT"])
     func `the table can have any name`(_ table: String) async throws {
-        let store = SQLFleetStore(try AsyncSQLite(folder + "/data.sqlite"), table: table)
+        let store = postgresStore(folder + "/data.sqlite", table: table)
         #expect(try await store.read("Data") == nil)
         let made = try #require(try await store.replace("Data", at: nil, with: [0x7B, 0x7D]))
         #expect(try await store.read("Data") == FleetDocument(bytes: [0x7B, 0x7D], revision: made))
     }
 
     @Test func `an error of the connection is no absence`() async throws {
-        let db = try AsyncSQLite(folder + "/data.sqlite")
-        let store = SQLFleetStore(db)
+        let db = try PostgresStandIn(folder + "/data.sqlite")
+        let store = PostgresFleetStore { db }
         _ = try await store.replace("Data", at: nil, with: [0x7B, 0x7D])
         db.onStatement { $0.contains("document FROM") ? .fails : .works }
-        await #expect(throws: AsyncSQLite.Gone.self) { try await store.read("Data") }
+        await #expect(throws: PostgresStandIn.Gone.self) { try await store.read("Data") }
         #expect(
             await code {
                 _ = try await FleetMigrationManager(at: "1.0", on: store)
@@ -87,8 +85,8 @@ import Testing
     }
 
     @Test func `a row that is removed by hand and made anew has another revision`() async throws {
-        let db = try AsyncSQLite(folder + "/data.sqlite")
-        let store = SQLFleetStore(db)
+        let db = try PostgresStandIn(folder + "/data.sqlite")
+        let store = PostgresFleetStore { db }
         let first = try #require(try await store.replace("Data", at: nil, with: [0x7B, 0x7D]))
         try await db.query("DELETE FROM app_migration_state")
         let second = try #require(try await store.replace("Data", at: nil, with: [0x7B, 0x7D]))
@@ -97,7 +95,7 @@ import Testing
     }
 
     @Test func `a document that is no text is refused, and nothing is written`() async throws {
-        let store = SQLFleetStore(try AsyncSQLite(folder + "/data.sqlite"))
+        let store = postgresStore(folder + "/data.sqlite")
         for bytes in [[0xFF, 0xFE], [0x7B, 0x00, 0x7D]] as [[UInt8]] {
             await #expect(throws: SQLError.self) { try await store.replace("Data", at: nil, with: bytes) }
         }

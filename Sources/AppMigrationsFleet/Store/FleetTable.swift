@@ -1,0 +1,225 @@
+internal import AppMigrations
+internal import AppMigrationsSQL
+
+/// What a store says to PostgreSQL.
+///
+/// A class, since a start copies its store, and one reference is less to copy than all of this.
+final class FleetTable: Sendable {
+    /// The name as it stands in a statement.
+    private let name: String
+    /// The table's own name, where no schema is named.
+    private let bare: String?
+    private let select: String
+
+    init(_ table: String) {
+        let parts = table.split(separator: ".", omittingEmptySubsequences: false).map { SQLName(String($0)) }
+        name = parts.map(\.quoted).joined(separator: ".")
+        bare = parts.count == 1 ? parts[0].text : nil
+        select = "SELECT revision, document FROM \(name) WHERE name = $1"
+    }
+
+    nonisolated(nonsending) func read(
+        _ name: String,
+        on db: some AsyncSQLConnection
+    ) async throws -> FleetDocument? {
+        let rows = try await rows(of: select, [key(name)], on: db) ?? []
+        guard let row = rows.first else {
+            _ = try await isThere(on: db)
+            return nil
+        }
+        guard rows.count == 1, row.count == 2, let revision = Self.number(row[0]),
+            let document = Self.bytes(row[1])
+        else {
+            throw SQLError(.ledgerUnreadable, "The table \(self.name) has a row that can't be read: \(rows)")
+        }
+        return FleetDocument(bytes: document, revision: FleetRevision(revision))
+    }
+
+    /// Replaces a document; `isWaiting` waits for a row that another transaction has locked, instead of passing it over.
+    ///
+    /// Outside of a transaction of this library a row that is locked is passed over: a waiting statement could be neither cancelled
+    /// nor told of.
+    nonisolated(nonsending) func replace(
+        _ name: String,
+        at revision: FleetRevision?,
+        with document: [UInt8],
+        isWaiting: Bool = false,
+        on db: some AsyncSQLConnection
+    ) async throws -> FleetRevision? {
+        guard let text = String(validUTF8: document), !document.contains(0) else {
+            throw SQLError(.statementFailed, "A document is text as UTF-8 without NUL")
+        }
+        guard let revision else { return try await insert(key(name), .text(text), on: db) }
+        // What no store of this kind gave stands nowhere.
+        guard let number = Int64(revision.description) else { return nil }
+        let row = "name = $1 AND revision = $2"
+        let lock = "FOR UPDATE\(isWaiting ? "" : " SKIP LOCKED")"
+        let update = """
+            UPDATE \(self.name) AS held SET revision = revision + $4, document = $3 WHERE \(row) \
+            AND name = (SELECT name FROM \(self.name) WHERE \(row) \(lock)) AND \(Self.lasting) AND \(Self.durable) \
+            RETURNING revision
+            """
+        let arguments: [SQLValue] = [key(name), .integer(number), .text(text), .integer(Self.step)]
+        let rows = try await rows(of: update, arguments, on: db) ?? []
+        if let next = try Self.revision(rows) { return next }
+        _ = try await isThere(on: db)
+        return nil
+    }
+
+    /// How far the next revision lies.
+    ///
+    /// A rollback, a server that comes up again without its last commits and a backup all take revisions back. Counted
+    /// by ones, the revision that its former holder remembers would come again and be another host's.
+    private static var step: Int64 { Int64.random(in: 1...(1 << 31)) }
+
+    /// A temporary table hides one without a schema, and ends with the session.
+    private static var lasting: String {
+        "(SELECT relpersistence FROM pg_class WHERE oid = held.tableoid) <> 't'"
+    }
+
+    /// A condition that always holds, and has the server write the commit before it answers.
+    ///
+    /// With synchronous_commit=off a server that crashes forgets a lease whose holder is at work, and gives its fence to the next
+    /// one. "on" would also wait for standby servers.
+    private static var durable: String {
+        "(SELECT set_config('synchronous_commit', 'local', true) WHERE current_setting('synchronous_commit') = 'off')"
+            + " IS DISTINCT FROM ''"
+    }
+
+    nonisolated(nonsending) private func insert(
+        _ key: SQLValue,
+        _ document: SQLValue,
+        on db: some AsyncSQLConnection
+    ) async throws -> FleetRevision? {
+        // Asked first: a temporary table would take the row.
+        if try await !isThere(on: db) { try await create(on: db) }
+        let sql = """
+            INSERT INTO \(name) (name, revision, document) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING RETURNING revision
+            """
+        // Anywhere: were the row removed by hand and made anew, a host that stalled since must not meet its old revision.
+        let first = SQLValue.integer(Int64.random(in: 1...(1 << 52)))
+        return try Self.revision(try await rows(of: sql, [key, first, document], on: db) ?? [])
+    }
+
+    /// Makes the table; of two hosts that do it at once one may fail, and finds the table of the other.
+    nonisolated(nonsending) private func create(on db: some AsyncSQLConnection) async throws {
+        do {
+            try await db.query(
+                """
+                CREATE TABLE IF NOT EXISTS \(name) \
+                (name TEXT NOT NULL PRIMARY KEY, revision BIGINT NOT NULL, document TEXT NOT NULL)
+                """
+            )
+        } catch {
+            if try await !isThere(on: db, after: error) { throw error }
+        }
+    }
+
+    /// The rows of a statement; `nil` where there is no table.
+    private nonisolated(nonsending) func rows<Connection: AsyncSQLConnection>(
+        of sql: String,
+        _ arguments: [SQLValue],
+        on db: Connection
+    ) async throws -> [[SQLValue]]? {
+        do {
+            return try await db.query(sql, arguments)
+        } catch {
+            // 42P01: undefined_table. A connection that doesn't tell is asked.
+            if let state = Connection.serverError(error)?.sqlState, state != "42P01" { throw error }
+            if try await !isThere(on: db, after: error) { return nil }
+        }
+        // Another host may have been making the table when the statement looked for it.
+        return try await db.query(sql, arguments)
+    }
+
+    /// Whether there is a table under the store's name, in one statement: a pooler gives each to another session.
+    ///
+    /// Throws where it is another tool's, and where the name leads past the table in which there may be a document: it would be a
+    /// first run for data that is there.
+    nonisolated(nonsending) private func isThere(
+        on db: some AsyncSQLConnection,
+        after cause: (any Error)? = nil
+    ) async throws -> Bool {
+        let rows: [[SQLValue]]
+        do {
+            rows = try await db.query(
+                """
+                SELECT string_agg(attname::text, ', ' ORDER BY attnum), min(relpersistence::text), \
+                (SELECT min(relnamespace::regnamespace::text) FROM pg_class WHERE relname = $2 AND relkind IN ('r', 'p') \
+                AND relpersistence <> 't' AND NOT pg_table_is_visible(oid)) \
+                FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped \
+                WHERE pg_class.oid = to_regclass($1)
+                """,
+                [.text(name), bare.map(SQLValue.text) ?? .null]
+            )
+        } catch {
+            // The connection is gone, and the first error says why.
+            throw cause ?? error
+        }
+        guard let row = rows.first, row.count == 3 else {
+            throw SQLError(.statementFailed, "A look at the table \(name) gave \(rows)")
+        }
+        if bare != nil, row[1] == "t" {
+            throw SQLError(
+                .statementFailed,
+                "A temporary table hides the table \(name) of the fleet's store. Nothing was written. Drop it, or name the "
+                    + "store's table with its schema"
+            )
+        }
+        if case .text(let columns) = row[0] {
+            let found = columns.split(separator: ", ")
+            if ["name", "revision", "document"].allSatisfy(found.contains) { return true }
+            throw SQLError(
+                .statementFailed,
+                "The table \(name) is another tool's: it has the columns \(columns), and not name, revision and document."
+                    + " Nothing was written. Give the store another table (table:)"
+            )
+        }
+        guard bare != nil, case .text(let schema) = row[2] else { return false }
+        throw SQLError(
+            .statementFailed,
+            "The connection's search_path leads to no table \(name), and the schema \(schema) has one. Nothing was written. "
+                + "Name the store's table with its schema, also where it is to be a new one"
+        )
+    }
+}
+
+extension FleetTable {
+    /// A text of PostgreSQL holds no NUL.
+    private func key(_ name: String) -> SQLValue {
+        guard name.utf8.contains(where: { $0 == 0 || $0 == UInt8(ascii: "%") }) else { return .text(name) }
+        var key = ""
+        for scalar in name.unicodeScalars {
+            switch scalar {
+            case "\0": key += "%00"
+            case "%": key += "%25"
+            default: key.unicodeScalars.append(scalar)
+            }
+        }
+        return .text(key)
+    }
+
+    private static func revision(_ rows: [[SQLValue]]) throws -> FleetRevision? {
+        guard let row = rows.first else { return nil }
+        guard rows.count == 1, let value = row.first, let number = number(value) else {
+            throw SQLError(.statementFailed, "RETURNING gave no revision: \(rows)")
+        }
+        return FleetRevision(number)
+    }
+
+    private static func number(_ value: SQLValue) -> Int64? {
+        switch value {
+        case .integer(let number): number
+        case .text(let text): Int64(text)
+        default: nil
+        }
+    }
+
+    private static func bytes(_ value: SQLValue) -> [UInt8]? {
+        switch value {
+        case .text(let text): Array(text.utf8)
+        case .blob(let bytes): bytes
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import AppMigrations
+import AppMigrationsFleet
+import Testing
+
+/// A store that never answers: a connection that is half open, a pooler that stands still, a server that is frozen.
+@Suite struct SilentStoreTests {
+    let fleet = Fleet()
+
+    /// The error with which a call ends, while the clock moves up to a time; `nil` where it doesn't end, or doesn't throw.
+    private func end(
+        within duration: Duration,
+        of call: @escaping @Sendable () async throws -> Void
+    ) async -> MigrationError? {
+        let ended = Guarded<MigrationError?>(nil)
+        let task = Task {
+            do { try await call() } catch { ended.withLock { $0 = error as? MigrationError } }
+        }
+        await fleet.pass(duration) { ended.withLock { $0 } != nil }
+        task.cancel()
+        return ended.withLock { $0 }
+    }
+
+    @Test func `a start ends after half a lease`() async throws {
+        fleet.store.onRead { _ in .stalls }
+        let error = await end(within: .seconds(16)) { _ = try await fleet.host() }
+        #expect(error?.code == .stateUnreadable)
+        #expect(error?.description.contains("there was no answer within 15.0 seconds") == true)
+        fleet.store.works()
+    }
+
+    @Test func `a wait with a time-out ends with it, whatever the lease`() async throws {
+        let host = try await fleet.host { $0.lockTimeout = .seconds(3) }
+        fleet.store.onRead { _ in .stalls }
+        for call in [
+            {
+                try await host.untilMigrated(timeout: .seconds(3)) {
+                    try await $0.whenMigrating(toVersion: "1.1") {}
+                }
+            },
+            { try await host.whenMigrating(toVersion: "1.1") { Issue.record("It ran.") } },
+        ] as [@Sendable () async throws -> Void] {
+            let error = await end(within: .seconds(4), of: call)
+            #expect(error?.code == .lockTimeout)
+            #expect(
+                error?.description.contains("for an answer of the store") == true,
+                "\(error?.description ?? "")"
+            )
+        }
+        fleet.store.works()
+    }
+
+    @Test func `cancelling the task ends every call at once`() async throws {
+        let host = try await fleet.host()
+        fleet.store.onRead { _ in .stalls }
+        for call in [
+            { _ = try await fleet.host("b") }, { _ = try await host.status },
+            { try await host.untilMigrated { try await $0.whenMigrating(toVersion: "1.1") {} } },
+            { try await host.whenMigrating(toVersion: "1.1") { Issue.record("It ran.") } },
+        ] as [@Sendable () async throws -> Void] {
+            let reads = fleet.store.reads
+            let task = Task { await code { try await call() } }
+            while fleet.store.reads == reads { await Task.yield() }
+            task.cancel()
+            #expect(await task.value == .cancelled)
+        }
+        fleet.store.works()
+    }
+
+    @Test func `a call that hangs holds no later one up`() async throws {
+        let host = try await fleet.host()
+        fleet.store.onRead { [reads = fleet.store.reads] in $0 == reads + 1 ? .stalls : .works }
+        let first = Task { await code { _ = try await host.status } }
+        while fleet.store.reads < 2 { await Task.yield() }
+        #expect(try await host.status.hasState)
+        first.cancel()
+        #expect(await first.value == .cancelled)
+        fleet.store.works()
+    }
+}

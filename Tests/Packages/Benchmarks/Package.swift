@@ -47,11 +47,6 @@ let package = Package(
             swiftSettings: settings
         ),
         .executableTarget(
-            name: "store-ratios",
-            dependencies: ["Measuring", sqlite, schema],
-            swiftSettings: settings
-        ),
-        .executableTarget(
             name: "schema-ratios",
             dependencies: ["CMeasure", "Measuring", sqlite, schema],
             swiftSettings: settings

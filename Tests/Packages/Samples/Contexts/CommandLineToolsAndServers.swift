@@ -25,16 +25,6 @@ import Testing
         #expect(try release(of: text) == expected)
     }
 
-    @Test(
-        arguments: [
-            "9fe1234", "1234567", "9123456-dirty", "release-2024/v2.1", "v2.1.x", "v2.1.", "v", "", "2",
-            "1e2.3", "vv2.1",
-        ]
-    )
-    func `what is no release is no version`(_ text: String) {
-        #expect(throws: (any Error).self) { try release(of: text) }
-    }
-
     @Test func `what may pass is worth another try, and a mistake isn't`() async throws {
         try await withFolder { folder async throws in
             var said = [String]()
@@ -64,24 +54,7 @@ import Testing
         }
     }
 
-    @Test func `a missing right is no reason to try again`() async throws {
-        try await withFolder { folder async throws in
-            let closed = folder + "/closed"
-            try FileManager.default.createDirectory(atPath: closed, withIntermediateDirectories: false)
-            try #require(chmod(closed, 0) == 0)
-            await #expect(processExitsWith: .success) { [closed = closed as String] in
-                // No folder is closed to root.
-                if getuid() == 0 { try #require(setuid(65_534) == 0) }
-                let code = CommandLineToolsAndServers().exitCode {
-                    _ = try MigrationManager(currentVersion: "1.0", stateDirectory: closed)
-                } report: { _ in
-                }
-                #expect(code == 77)
-            }
-        }
-    }
-
-    @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+    @Test(arguments: [SIGINT, SIGTERM])
     func `an interrupted tool ends behind its checkpoint, and no death is counted`(number: Int32) async {
         await #expect(processExitsWith: .success) { [number = number as Int32] in
             try await withFolder { folder async throws in

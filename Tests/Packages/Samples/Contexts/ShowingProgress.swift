@@ -96,21 +96,6 @@ import UIKit
         }
     }
 
-    @Test func `the bar of a tool ends with the error of the start, also where an app would wait`()
-        async throws
-    {
-        try await withFolder { folder async throws in
-            let state = folder + "/state"
-            try FileManager.default.createSymbolicLink(atPath: state, withDestinationPath: state)
-            let error = await #expect(throws: MigrationError.self) {
-                try await showBar(of: gate(state)) { _ in }
-            }
-            #expect(error?.code == .stateUnreadable)
-            let wrong = libraryGate(in: folder, appVersion: "no version", isUnlocked: isUnlocked)
-            await #expect(throws: MigrationError.self) { try await showBar(of: wrong) { _ in } }
-        }
-    }
-
     @Test func `a phone that is locked at its first start is waited for, and nothing is written before`()
         async throws
     {
@@ -128,49 +113,6 @@ import UIKit
             try await gate.ready()
             #expect(exists(state))
         }
-    }
-
-    @Test func `"Try again" lets a migration run that too many processes died in, and nothing else does`()
-        async throws
-    {
-        try await withFolder { folder async throws in
-            let died = """
-                {"format":1,"name":"Library","lastRunVersion":"1.0","launchedVersion":"1.4","baseline":"1.0",
-                "interruption":{"version":"1.1","attempts":3,"deaths":2,"isProtecting":false,"appVersion":"1.4",
-                "startedAt":"2026-11-21T03:54:28Z","failure":null},"attempted":[],"history":[]}
-                """
-            try write(died, to: folder + "/Library.migrations.json")
-            for _ in 0..<2 {
-                let error = await #expect(throws: MigrationError.self) { try await gate(folder).ready() }
-                #expect(error?.code == .attemptLimitReached, "\(String(describing: error))")
-            }
-            let retried = gate(folder)
-            await #expect(throws: MigrationError.self) { try await retried.ready() }
-            retried.retry()
-            try await retried.ready()
-            #expect(calls.take() == ["rename", "rename", "deleteCaches", "makeTables"])
-        }
-    }
-
-    @Test func `a line is cut to the width, and ends before an error is printed`() async throws {
-        let note = String(repeating: "n", count: 200)
-        let shown = Calls()
-        let (seen, isSeen) = AsyncStream<Void>.makeStream()
-        let gate = MigrationGate { progress in
-            progress.expect(steps: 1)
-            progress.report(0.5, note: note)
-            for await _ in seen { break }
-            throw CancellationError()
-        }
-        await #expect(throws: CancellationError.self) {
-            try await showBar(of: gate) { text in
-                shown.add(text)
-                if text.contains("50 %") { isSeen.yield() }
-            }
-        }
-        let half = String(repeating: "#", count: 15) + String(repeating: "-", count: 15)
-        let lines = shown.take()
-        #expect(lines.suffix(2) == ["\r" + "[\(half)] 50 % \(note)".prefix(79) + "\u{1B}[K", "\n"])
     }
 }
 

@@ -68,10 +68,6 @@ import XCTest
         try docComment(fixtures)
     }
 
-    @Test func `the folder of the tests is the one of their source`() {
-        #expect(fileOfTheTests().hasSuffix("/Sources/AppMigrationsTesting/AppMigrationsTesting.docc/"))
-    }
-
     @Test func `the detection takes the data of each release for what it is`() throws {
         let report = try rehearsed(
             Rehearsal(
@@ -85,46 +81,6 @@ import XCTest
         )
         try report.requireClean()
         #expect(report.runs.filter { $0.title == "asked firstRun" }.count == 3)
-    }
-
-    @Test func `the keys that a release left say where its data is`() throws {
-        func left(by version: String, _ make: @escaping @Sendable (String) throws -> Void) -> StartingPoint {
-            .version(version) { folder in
-                try make(folder)
-                let keys = try PropertyListSerialization.data(
-                    fromPropertyList: ["LastVersion": version],
-                    format: .xml,
-                    options: 0
-                )
-                try keys.write(to: URL(filePath: folder + "/defaults.plist"))
-            }
-        }
-        let report = try withOtherDefaults([
-            left(by: "1.0") { try write("Milk\nBread\n", to: $0 + "/notes.txt") },
-            left(by: "1.1") { try Library.create(in: $0) }, .freshInstall { try Library.create(in: $0) },
-        ])
-        let asked = report.runs.filter { $0.title == "asked firstRun" }
-        #expect(asked.map(\.start) == ["1.0", "1.1", "fresh install"])
-        #expect("\(report)".contains(#"existingData(at: "1.1")"#))
-    }
-
-    @Test func `the rules keep what differs by nature out of the comparison`() throws {
-        func data(_ number: Int) -> @Sendable (String) throws -> Void {
-            { folder in
-                try write("\(number)", to: folder + "/Caches")
-                try write(#"{ "changed" : "\#(number)" }"#, to: folder + "/note.json")
-                try SQLiteConnection(path: folder + "/note.sqlite").execute(
-                    script: "CREATE TABLE note (changed_at); INSERT INTO note VALUES (\(number))"
-                )
-            }
-        }
-        let rehearsal = Rehearsal(
-            currentVersion: "1.1",
-            from: [.version("1.0", making: data(1)), .version("1.1", making: data(2))],
-            comparing: rules()
-        )
-        try rehearsal.run { migrations, _ in try migrations.whenMigrating(toVersion: "1.1") {} }
-            .requireClean()
     }
 }
 

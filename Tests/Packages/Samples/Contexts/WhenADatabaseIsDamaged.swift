@@ -112,20 +112,4 @@ import Testing
             #expect(aside == 1)
         }
     }
-
-    @Test(arguments: [false, true])
-    func `a cache that can't be migrated or is damaged inside begins anew`(isDamaged: Bool) async throws {
-        try await withFolder { folder async throws in
-            let store = SQLiteStore(path: folder + "/cache")
-            if isDamaged {
-                try makeDamagedInside(store.path)
-            } else {
-                try SQLiteConnection(path: store.path).query("CREATE TABLE note(other)")
-            }
-            let sql = "CREATE TABLE IF NOT EXISTS note(id, body); UPDATE note SET body = 'x' WHERE body <> ''"
-            let cache = try opening(cache: store, migrator(sql))
-            #expect(try cache.query("SELECT id, body FROM note") == [])
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 2)
-        }
-    }
 }

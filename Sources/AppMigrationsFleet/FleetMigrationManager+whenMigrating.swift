@@ -93,7 +93,7 @@ extension FleetMigrationManager {
             try declarations.withLock { declarations throws(MigrationError) in
                 if let declaration { return try declarations.look(at: declaration, marks) }
                 // The newer release may have run it meanwhile.
-                if version > marks.lastRun { throw .heldBack(version, marks, current: currentVersion, location) }
+                if version > marks.lastRun { throw .heldBack(version, marks, currentVersion, location) }
             }
         } catch {
             declarations.withLock { $0.close(error) }

@@ -108,7 +108,7 @@ extension MigrationError {
     static func heldBack(
         _ version: AppVersion,
         _ marks: StateMarks,
-        current: AppVersion,
+        _ current: AppVersion,
         _ location: StateLocation
     ) -> MigrationError {
         let newer = marks.newest(above: current)

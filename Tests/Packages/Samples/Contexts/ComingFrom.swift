@@ -101,14 +101,12 @@ import Testing
                 ], nil, "1.2", false
             ),
             (["MTMigration.lastMigrationVersion": "1.1"], "Library", "1.1", false),
-            (["MTMigration.lastAppVersion": "1.2"], "Library", "1.2", false),
             (
                 ["MTMigration.lastAppVersion": "1.3", "MTMigration.lastMigrationVersion": "1.1"], "Library",
                 "1.1",
                 false
             ),
             (["MFMigrationManagerInitialVersionKey-Library": "1.3b2"], "Library", "1.3", true),
-            (["MFMigrationManagerInitialVersionKey-Library": "1.3."], "Library", "1.3", true),
             (["MFMigrationManagerInitialVersionKey-Library": "1.9b2"], "Library", "1.4", true),
             (["MFMigrationManagerInitialVersionKey-Library": "beta"], "Library", "1.0", true),
             (["MFMigrationManagerInitialVersionKey-Library": ""], "Library", "1.0", true),

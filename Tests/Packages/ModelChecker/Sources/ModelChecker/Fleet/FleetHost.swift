@@ -65,7 +65,8 @@ final class FleetHost: @unchecked Sendable {
             uptime: { self.fleet.time + .seconds(1_000 * (self.number + 1)) },
             awake: { self.fleet.time + .seconds(500 * (self.number + 1)) },
             now: { 1_790_000_000 + 3_600 * Int64(self.number) + self.fleet.time.components.seconds },
-            pause: { try await self.pause($0) }
+            pause: { try await self.pause($0) },
+            alarm: { try await self.pause($0) }
         )
     }
 

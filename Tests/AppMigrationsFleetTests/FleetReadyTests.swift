@@ -47,7 +47,7 @@ import Testing
             held?.description == """
                 Migration 1.1 of manager "Data", document "Data" in the fleet's store, was not run: version 2.0 of the app was \
                 started on the data, which is at 0. Nothing was changed by this call. Wait with untilMigrated before this version \
-                (1.4) serves, or call reset(to:) in it if version 2.0 is rolled back.
+                (1.4) serves, or call reset(to:) in it if version 2.0 is rolled back; the guide Several hosts has its SQL.
                 """
         )
         let pod = try await pod()
@@ -59,7 +59,7 @@ import Testing
                 Manager "Data" waited 3.0 seconds for the migrations that it declares. No host is at work on them in \
                 document "Data" in the fleet's store: the last attempt at migration 1.1, number 1, failed with "the network is \
                 gone". Nothing was run by this call. Version 2.0 of the app was started on the data: let it finish, or call \
-                reset(to:) in this version (1.4) if it is rolled back.
+                reset(to:) in this version (1.4) if it is rolled back; the guide Several hosts has its SQL.
                 """
         )
         try await old.reset(to: old.lastRunVersion.description)

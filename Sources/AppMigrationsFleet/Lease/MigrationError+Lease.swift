@@ -92,7 +92,7 @@ extension MigrationError {
             if let marks, marks.isDowngrade(to: current) {
                 """
                 Version \(marks.newest(above: current)) of the app was started on the data: let it finish, or call reset(to:) in \
-                this version (\(current)) if it is rolled back.
+                this version (\(current)) if it is rolled back; the guide Several hosts has its SQL.
                 """
             } else {
                 "Let the host that migrates start again, and then this one."
@@ -115,7 +115,7 @@ extension MigrationError {
         let message: Message = """
             Migration \(version) of \(location), was not run: version \(newer) of the app was \
             started on the data, which is at \(marks.lastRun). Nothing was changed by this call. Wait with untilMigrated before \
-            this version (\(current)) serves, or call reset(to:) in it if version \(newer) is rolled back.
+            this version (\(current)) serves, or call reset(to:) in it if version \(newer) is rolled back; the guide Several hosts has its SQL.
             """
         return location.error(.overtaken, version, message)
     }

@@ -15,16 +15,6 @@ import Testing
     func createStore(_ directory: String) throws {}
     func addIndex(_ directory: String) throws {}
 
-    @Test(
-        arguments: [
-            ("v2.1.0-rc.1", "2.1.0"), ("2.1.0-5-g1a2b3c4", "2.1.0"), ("2.1.0+7", "2.1.0"),
-            ("2.1.0-1", "2.1.0"), ("2024.01", "2024.01"),
-        ]
-    )
-    func `a tag gives its release`(_ text: String, _ expected: String) throws {
-        #expect(try release(of: text) == expected)
-    }
-
     @Test func `what may pass is worth another try, and a mistake isn't`() async throws {
         try await withFolder { folder async throws in
             var said = [String]()

@@ -74,19 +74,4 @@ import Testing
         try deleting(before: limit, db)
         #expect(try db.query("SELECT id FROM note") == [[3]])
     }
-
-    @Test func `a list that comes with the app is updated`() throws {
-        let db = try database(
-            """
-            CREATE TABLE country(code PRIMARY KEY, name, nickname, visited);
-            INSERT INTO country VALUES ('CH', 'Helvetia', 'home', 5)
-            """
-        )
-        try updating([Country(code: "CH", name: "Switzerland"), Country(code: "IS", name: "Iceland")], db)
-        #expect(
-            try db.query("SELECT * FROM country") == [
-                ["CH", "Switzerland", "home", 5], ["IS", "Iceland", nil, nil],
-            ]
-        )
-    }
 }

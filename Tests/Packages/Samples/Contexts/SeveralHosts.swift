@@ -18,9 +18,9 @@ import Testing
 
     // Sample 6 of SeveralHosts.md
 
-    // Sample 7 of SeveralHosts.md
+    // Sample 1 of RunningAFleet.md
 
-    // Sample 8 of SeveralHosts.md
+    // Sample 2 of RunningAFleet.md
 
     func firstPage<Connection: AsyncSQLConnection & Sendable>(
         connect: @escaping @Sendable () async throws -> Connection
@@ -165,7 +165,7 @@ import Testing
         await #expect(throws: MigrationError.self) {
             try await newer.whenMigrating(toVersion: "1.2") { throw ConnectionLost() }
         }
-        try await job(store)
+        await #expect(throws: MigrationError.self) { try await job(store) }
         let old = try await manager(store) { false }
         #expect(try await !readyz(old).isReady)
         try await old.reset(to: old.lastRunVersion.description)

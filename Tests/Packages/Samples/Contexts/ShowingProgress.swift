@@ -74,28 +74,6 @@ import UIKit
         }
     }
 
-    @Test func `a tool with two managers has one bar, and an interruption ends its start at a checkpoint`()
-        async throws
-    {
-        try await withFolder { folder async throws in
-            func shown() async throws -> [Int] {
-                let lines = Calls()
-                try await startTool(in: folder, version: "1.4") { lines.add($0) }
-                return lines.take().compactMap { Int($0.split(separator: " ").dropFirst().first ?? "") }
-            }
-            try write("1.0", to: folder + "/library.plist")
-            isInterrupted.value.withLock { $0 = true }
-            let error = await #expect(throws: MigrationError.self) { _ = try await shown() }
-            #expect(error?.code == .cancelled)
-            #expect(calls.take() == ["declareSettings"])
-            isInterrupted.value.withLock { $0 = false }
-            let percents = try await shown()
-            #expect(percents == percents.sorted(), "\(percents)")
-            #expect(calls.take() == ["declareSettings", "rename", "rename", "deleteCaches"])
-            #expect(try await shown() == [])
-        }
-    }
-
     @Test func `a phone that is locked at its first start is waited for, and nothing is written before`()
         async throws
     {

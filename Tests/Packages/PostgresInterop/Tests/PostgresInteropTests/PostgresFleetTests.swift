@@ -1,6 +1,7 @@
 import AppMigrations
 import AppMigrationsFleet
 import AppMigrationsSQL
+import Foundation
 import PostgresConnection
 import Testing
 
@@ -9,18 +10,20 @@ import Testing
     /// A host whose store's connections begin with `setting`.
     private func manager(
         _ info: String,
+        at release: String = "2.0",
         table: String = "app_migration_state",
         setting: String = "SELECT 1"
     ) async throws(MigrationError) -> FleetMigrationManager {
         try await FleetMigrationManager(
             named: "Data",
-            currentVersion: "2.0",
+            currentVersion: release,
             firstRun: .everything,
             store: PostgresFleetStore(table: table) {
                 let db = try await AsyncPostgresConnection(info)
                 try await db.query(setting)
                 return db
-            }
+            },
+            options: FleetMigrationManager.Options(attemptLimit: 1)
         )
     }
 
@@ -137,6 +140,46 @@ import Testing
                     .lastRunVersion
                     == AppVersion("0")
             )
+        }
+    }
+
+    /// The statements of the guide, in their order.
+    private static func repairs() throws -> [String] {
+        var root = URL(filePath: #filePath)
+        for _ in 1...6 { root.deleteLastPathComponent() }
+        let guide = "Sources/AppMigrationsFleet/AppMigrationsFleet.docc/SeveralHosts.md"
+        let text = try String(contentsOf: root.appending(path: guide), encoding: .utf8)
+        return text.split(separator: "```").filter { $0.hasPrefix("sql") }.map { String($0.dropFirst(3)) }
+    }
+
+    @Test func `the guide's statements set the mark, and forget deaths, without a deploy`() async throws {
+        struct Failure: Error {}
+        try await withAwaited { db, info in
+            let statements = try Self.repairs()
+            try #require(statements.count == 2)
+            try await manager(info, at: "1.2").whenMigrating(toVersion: "1.1") {}
+            await #expect(throws: MigrationError.self) {
+                try await manager(info).whenMigrating(toVersion: "1.2") { throw Failure() }
+            }
+            try await db.query(statements[0])
+            #expect(try await manager(info, at: "1.2").whenMigrating(toVersion: "1.2") {})
+            await #expect(throws: MigrationError.self) {
+                try await manager(info).whenMigrating(toVersion: "1.3") {
+                    try await $0.saveCheckpoint("7")
+                    throw Failure()
+                }
+            }
+            let died =
+                "document::jsonb || jsonb_build_object('interruption', document::jsonb -> 'interruption' || '{\"failure\": null}')"
+            try await db.query(
+                "UPDATE app_migration_state SET revision = revision + 1, document = (\(died))::text"
+            )
+            let ended = await #expect(throws: MigrationError.self) {
+                try await manager(info).whenMigrating(toVersion: "1.3") {}
+            }
+            #expect(ended?.code == .attemptLimitReached)
+            try await db.query(statements[1])
+            try await manager(info).whenMigrating(toVersion: "1.3") { #expect($0.checkpoint == "7") }
         }
     }
 }

@@ -127,11 +127,10 @@ extension FleetAttempt {
             throw lost(.taken(by: found.lease?.owner))
         }
         do {
-            try await session.asking(deadline) { session, _ in try await session.commit() }
+            try await session.asking(deadline) { session, _ in _ = try await session.db.query("COMMIT") }
             holder.move(to: next, at: revision)
         } catch {
             let cause = await session.rollingBack(after: error, deadline)
-            await session.close(deadline)
             try await uncancelled { () throws(MigrationError) in
                 try await self.settle(row, before, after: cause)
             }

@@ -62,21 +62,20 @@ struct FleetSession: @unchecked Sendable {
         try await db.query("SET LOCAL lock_timeout = \(limit.wholeMilliseconds)")
     }
 
-    nonisolated(nonsending) func commit() async throws { try await db.query("COMMIT") }
-
     nonisolated(nonsending) func rollBack() async throws { try await db.query("ROLLBACK") }
 
     /// Rolls back; gives the error to report, which tells of a rollback that failed too.
     ///
-    /// The server ends a transaction with its connection.
+    /// The server ends a transaction with its connection, which takes no statement while one that wasn't answered is under way.
     nonisolated(nonsending) func rollingBack(after cause: any Error, _ deadline: Deadline) async -> any Error
     {
         do {
+            if cause is Overdue { throw cause }
             try await asking(deadline) { session, _ in try await session.rollBack() }
             return cause
         } catch {
             await close(deadline)
-            return RollbackFailure(cause: cause, failure: error)
+            return cause is Overdue ? cause : RollbackFailure(cause: cause, failure: error)
         }
     }
 

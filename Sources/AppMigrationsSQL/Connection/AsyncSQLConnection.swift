@@ -27,8 +27,8 @@ public protocol AsyncSQLConnection {
 
     /// Closes the connection.
     ///
-    /// Whoever connects, closes: the library calls it for a connection that it has had made, also after an error. By default
-    /// nothing is done.
+    /// Whoever connects, closes: the library calls it for a connection that it has had made, also after an error, more than once,
+    /// and while a statement is under way that isn't answered, which it ends. By default nothing is done.
     nonisolated(nonsending) func close() async
 }
 

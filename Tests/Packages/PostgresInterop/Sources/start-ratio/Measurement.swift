@@ -7,6 +7,8 @@ struct Measurement {
     private let db: AsyncPostgresConnection
     private let store: PostgresFleetStore<AsyncPostgresConnection>
     private let versions = (1...10).map { "1.\($0)" }
+    /// A seventh is the task that can be left behind at its deadline: without one a start takes 1.05 times as long as a SELECT.
+    private let bound = 1.3
 
     init(_ info: String) async throws {
         db = try await AsyncPostgresConnection(info, cells: .binary)
@@ -19,7 +21,7 @@ struct Measurement {
         var lowest = Double.infinity
         // Other work on the machine only adds to a time: where it was not quiet, the measuring goes on.
         for round in 1...20 {
-            if round > 5, lowest <= 1.1 { break }
+            if round > 5, lowest <= bound { break }
             let (start, select) = try await series()
             print(
                 "start-ratio: \(Int(start)) µs for a start with nothing pending, \(Int(select)) µs for one SELECT"
@@ -27,8 +29,8 @@ struct Measurement {
             lowest = min(lowest, start / select)
         }
         let rounded = (lowest * 100).rounded() / 100
-        print("start-ratio: lowest ratio \(rounded) of at most 1.1")
-        if CommandLine.arguments.contains("--ci"), lowest > 1.1 { throw Failure.slow(rounded) }
+        print("start-ratio: lowest ratio \(rounded) of at most \(bound)")
+        if CommandLine.arguments.contains("--ci"), lowest > bound { throw Failure.slow(rounded) }
     }
 
     /// The medians of starts and SELECTs in turn, each as often after the other as before it.

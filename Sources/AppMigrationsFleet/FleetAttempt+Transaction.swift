@@ -13,19 +13,12 @@ extension FleetAttempt {
         in connect: nonisolated(nonsending) () async throws -> Connection,
         _ body: nonisolated(nonsending) (Connection) async throws -> Void
     ) async throws(MigrationError) {
-        let store: any PostgresStore
-        let connection: Connection
-        do {
-            guard let found = holder.stored.store as? any PostgresStore, Connection.dialect == .postgres
+        let (store, connection) = try await connected { () async throws -> (any PostgresStore, Connection) in
+            guard let store = holder.stored.store as? any PostgresStore, Connection.dialect == .postgres
             else {
                 throw SQLError.otherDatabase
             }
-            store = found
-            // Nothing is renewed while a host connects: one that can't is overtaken.
-            connection = try await connect()
-        } catch {
-            _ = await holder.end()
-            throw await note(error)
+            return (store, try await connect())
         }
         let session = FleetSession(db: connection)
         do throws(MigrationError) {

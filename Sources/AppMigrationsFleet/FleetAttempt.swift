@@ -76,9 +76,10 @@ final class FleetAttempt: Sendable {
 
     /// Calls the closure; its error is given, not thrown.
     nonisolated(nonsending) func call(
+        onLoss: @escaping @Sendable () async -> Void = {},
         _ body: nonisolated(nonsending) (FleetMigrationContext) async throws -> Void
     ) async -> (any Error)? {
-        await measuring { await holder.supervise { try await body(context) } }
+        await measuring { await holder.supervise(onLoss: onLoss) { try await body(context) } }
     }
 
     /// Measures a closure, and marks its task.

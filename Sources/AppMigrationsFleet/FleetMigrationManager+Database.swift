@@ -69,4 +69,66 @@ extension FleetMigrationManager {
             try await attempt.run(in: { try await connect() }) { db in try await run(db, attempt.context) }
         }
     }
+
+    /// Runs `batches` again and again on one host of the fleet, each time in a transaction of its own, until it says that it is
+    /// done: each batch exactly once in the life of the database.
+    ///
+    /// It is for a table that is too large for one transaction. The transaction of a batch also writes the cursor at which the
+    /// batch ended, into the table `app_migrations` of the connection's database, which needn't be the store's. A host that dies, or
+    /// loses its lease, loses the batch under way and no other: the next one goes on at the cursor. Between two batches others can write.
+    ///
+    /// ```swift
+    /// try await migrations.whenMigrating(
+    ///     toVersion: "1.4",
+    ///     in: try await connect()
+    /// ) { db, batch, context in
+    ///     let rows = try await db.query(
+    ///         """
+    ///         WITH page AS (SELECT id FROM notes WHERE id > $1 ORDER BY id LIMIT 1000)
+    ///         UPDATE notes SET title = trim(title) FROM page WHERE notes.id = page.id RETURNING notes.id
+    ///         """,
+    ///         [.integer(try batch.cursor(as: Int64.self) ?? 0)]
+    ///     )
+    ///     let ids = rows.compactMap { if case .integer(let id) = $0[0] { id } else { nil } }
+    ///     return ids.max().map { .continue(at: $0) } ?? .done
+    /// }
+    /// ```
+    ///
+    /// The connection is made when the host has the lease, which is renewed meanwhile, and closed afterwards. The store gets the cursor
+    /// as a checkpoint after the first batch of each attempt and after each tenth of the progress, so the closure saves none. A
+    /// batch that met a deadlock or a serialization failure runs again, up to three times. A cancelled task ends
+    /// between two batches with `cancelled`. ``reset(to:)`` leaves the cursors in the database; ``reset(to:in:ledger:lockTimeout:)`` removes them.
+    ///
+    /// - Parameters:
+    ///   - toVersion: The version, as in `whenMigrating(toVersion:minimumAppVersion:run:)`; `1.4` and `1.4.0` are one row.
+    ///   - minimumAppVersion: The oldest app that can still use the data, as there.
+    ///   - connect: Makes a connection that is in no transaction.
+    ///   - ledger: The table that records the batches, for a database in which another program has one of that name.
+    ///   - lockTimeout: How long each batch waits for another writer. PostgreSQL ends a batch that sends no statement for so long,
+    ///     and for at least 60 seconds. A statement of this library that isn't answered for so long and half a lease ends with its
+    ///     connection.
+    ///   - batches: Does one batch, with the connection, the cursor of the batch before it, and the migration's context. It must
+    ///     not end the transaction.
+    /// - Returns: Whether the closure, or what was left of its batches, was begun here.
+    /// - Throws: `MigrationError` as `whenMigrating(toVersion:minimumAppVersion:run:)`, with the closure's error or an `SQLError` as
+    ///   its `underlyingError`. The batches before stay.
+    @discardableResult
+    nonisolated(nonsending) public func whenMigrating<Connection: AsyncSQLConnection>(
+        toVersion: String,
+        minimumAppVersion: String? = nil,
+        in connect: nonisolated(nonsending) @autoclosure () async throws -> Connection,
+        ledger: String = "app_migrations",
+        lockTimeout: Duration = .seconds(60),
+        batches:
+            nonisolated(nonsending) (Connection, MigrationBatch, FleetMigrationContext) async throws ->
+            MigrationBatch.Outcome
+    ) async throws(MigrationError) -> Bool {
+        if passes(toVersion, minimumAppVersion) { return false }
+        guard let declaration = try await declare(toVersion, minimumAppVersion) else { return false }
+        return try await perform(declaration) { attempt async throws(MigrationError) in
+            try await attempt.run(in: { try await connect() }, ledger: ledger, lockTimeout: lockTimeout) {
+                try await batches($0, $1, attempt.context)
+            }
+        }
+    }
 }

@@ -1,4 +1,5 @@
 public import AppMigrations
+public import AppMigrationsSQL
 
 extension FleetMigrationManager {
     /// Sets the mark: the data is at `version`, whatever happened before.
@@ -16,6 +17,35 @@ extension FleetMigrationManager {
             try release.resetting(existing(found), to: marks)
         }
         declarations.withLock { $0.reopen(state.marks) }
+    }
+
+    /// Sets the mark as ``reset(to:)`` does, and takes the rows above `version` out of the database, so that what
+    /// `whenMigrating(toVersion:in:batches:)` ran there runs again.
+    ///
+    /// The rows go first: after a death in between, the call has to be made again.
+    ///
+    /// - Parameters:
+    ///   - version: The version at which the data is.
+    ///   - db: A connection that is not in a transaction; it isn't closed.
+    ///   - ledger: The table that records the batches.
+    ///   - lockTimeout: How long to wait for another writer.
+    /// - Throws: `SQLError` of the database, and nothing was reset then; `MigrationError` as ``reset(to:)``.
+    nonisolated(nonsending) public func reset<Connection: AsyncSQLConnection>(
+        to version: String,
+        in db: Connection,
+        ledger: String = "app_migrations",
+        lockTimeout: Duration = .seconds(60)
+    ) async throws {
+        try requireWritable()
+        let limit = try release.mark(version).lastRun
+        try await AppMigrationsTable.remove(
+            from: db,
+            ledger: ledger,
+            of: name,
+            after: limit,
+            lockTimeout: lockTimeout
+        )
+        try await reset(to: version)
     }
 
     /// Forgets the hosts that died in pending migrations, so that the limit of attempts lets these run again.

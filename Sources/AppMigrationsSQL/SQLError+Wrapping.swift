@@ -36,9 +36,9 @@ extension SQLError {
         return wrapped
     }
 
-    /// The SQLSTATE of what a connection threw, also where this library made an ``SQLError`` of it.
-    package static func sqlState(of error: any Error, on type: (some AsyncSQLConnection).Type) -> String? {
-        (error as? SQLError)?.sqlState ?? type.serverError(error)?.sqlState
+    /// Whether the same transaction may succeed when it is tried again: serialization_failure and deadlock_detected.
+    package static func isOfConcurrency(_ sqlState: String?) -> Bool {
+        sqlState == "40001" || sqlState == "40P01"
     }
 
     static var taskCancelled: SQLError { SQLError(.cancelled, "The task was cancelled") }

@@ -9,10 +9,11 @@ struct FleetSession: @unchecked Sendable {
     /// Runs statements of this library on the caller's actor until the deadline, also where the caller's task is cancelled.
     nonisolated(nonsending) func asking<Value: Sendable>(
         _ deadline: Deadline,
+        within limit: Duration? = nil,
         _ body: @escaping @Sendable (Self, isolated (any Actor)?) async throws -> Value
     ) async throws -> Value {
         let isolation = #isolation
-        return try await uncancelled { try await deadline.bound { try await body(self, isolation) } }
+        return try await uncancelled { try await deadline.bound(limit) { try await body(self, isolation) } }
     }
 
     /// Refuses a connection whose transaction the COMMIT would end: PostgreSQL only warns of a BEGIN in a transaction.
@@ -88,8 +89,8 @@ struct FleetSession: @unchecked Sendable {
         }
     }
 
-    /// Whether nothing of the closure counts, and it is called again: serialization_failure and deadlock_detected.
-    func mayRepeat(after error: any Error) -> Bool { ["40001", "40P01"].contains(sqlState(of: error)) }
+    /// Whether nothing of the closure counts, and it is called again.
+    func mayRepeat(after error: any Error) -> Bool { SQLError.isOfConcurrency(sqlState(of: error)) }
 
     /// Whether the server has ended the transaction since nothing came (idle_in_transaction_session_timeout).
     func isIdleTooLong(_ error: any Error) -> Bool { sqlState(of: error) == "25P03" }

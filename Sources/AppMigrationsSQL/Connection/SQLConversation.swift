@@ -44,9 +44,6 @@ package final class SQLConversation {
     /// Runs the closure of the caller.
     package func call() throws(SQLError) { _ = try ask(.call) }
 
-    /// Runs code of this library in the caller's task.
-    package func inTask(_ body: @escaping () throws -> Void) throws(SQLError) { _ = try ask(.inTask(body)) }
-
     package func pause(_ time: Duration) throws(SQLError) { _ = try ask(.pause(time)) }
 
     /// The whole number that a statement gives.

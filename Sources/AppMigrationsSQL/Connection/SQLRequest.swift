@@ -10,14 +10,13 @@ enum SQLRequest {
     case script(String)
     /// The closure of the caller, which knows what it is called for.
     case call
-    case inTask(() throws -> Void)
     case pause(Duration)
 
     /// The code of a failure that is no error of this library.
     var code: SQLError.Code {
         switch self {
         case .query, .undo: .statementFailed
-        case .script, .call, .inTask, .pause: .migrationFailed
+        case .script, .call, .pause: .migrationFailed
         }
     }
 
@@ -25,7 +24,7 @@ enum SQLRequest {
     var isOfDatabase: Bool {
         switch self {
         case .query, .undo, .script: true
-        case .call, .inTask, .pause: false
+        case .call, .pause: false
         }
     }
 
@@ -36,7 +35,6 @@ enum SQLRequest {
             return try db.query(sql, arguments)
         case .script(let text): try db.execute(script: text)
         case .call: try call()
-        case .inTask(let body): try body()
         case .pause(let time): Platform.pause(time)
         }
         return []
@@ -54,7 +52,6 @@ enum SQLRequest {
         case .undo(let sql, let arguments): return try await db.undo(sql, arguments)
         case .script(let text): return try await db.query(text, [])
         case .call: try await call()
-        case .inTask(let body): try body()
         case .pause(let time): try await Task.sleep(for: time)
         }
         return []

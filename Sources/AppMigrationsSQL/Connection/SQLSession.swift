@@ -148,7 +148,7 @@ extension SQLSession {
         try db.query("SAVEPOINT app_migrations_guard")
         try body()
         do throws(SQLError) { try db.query("RELEASE SAVEPOINT app_migrations_guard") } catch {
-            if error.code == .transactionEnded { throw error }
+            if error.code == .transactionEnded || error.code == .cancelled { throw error }
             var ended = SQLError.endedTransaction
             ended.underlyingError = error
             throw ended

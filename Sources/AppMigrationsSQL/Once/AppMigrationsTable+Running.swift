@@ -1,4 +1,4 @@
-internal import AppMigrations
+package import AppMigrations
 
 extension AppMigrationsTable {
     /// Calls the caller's closure in a transaction that also writes its row, unless the row is there already; tells whether it
@@ -83,6 +83,22 @@ extension AppMigrationsTable {
             if try has("cursor", columns()) { cursor = try look(for: version).cursor }
         }
         return cursor
+    }
+
+    /// Removes the rows of a manager above a version, on a connection that is awaited.
+    package static nonisolated(nonsending) func remove<Connection: AsyncSQLConnection>(
+        from db: Connection,
+        ledger: String,
+        of manager: String,
+        after version: AppVersion,
+        lockTimeout: Duration
+    ) async throws(SQLError) {
+        let conversation = SQLConversation(nil)
+        let session = Connection.dialect.session(conversation)
+        let table = Self(session: session, name: ledger, manager: manager)
+        try await conversation.run(awaiting: db) { () throws(SQLError) in
+            try table.removeAlone(after: version, lockTimeout: lockTimeout)
+        }
     }
 
     /// Removes the rows of this manager above a version, where there are any.

@@ -5,7 +5,7 @@ internal import AppMigrations
 ///
 /// A row is written in the transaction of its closure, so that the database itself knows what a state file
 /// outside of it could not be told any more. One whose `cursor` is `NULL` stands for a version that is done.
-final class AppMigrationsTable {
+package final class AppMigrationsTable {
     let session: any SQLSession
     let name: String
     let manager: String

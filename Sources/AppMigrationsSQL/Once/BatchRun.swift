@@ -1,12 +1,20 @@
-internal import AppMigrations
+package import AppMigrations
 
 /// The batches of one attempt, one after the other.
 ///
-/// The cursor in the database is the one that counts. It is a checkpoint of the state file as well, now and then: the deaths
+/// The cursor in the database is the one that counts. It is a checkpoint of the state as well, now and then: the deaths
 /// of an attempt are counted before any database is opened, and a plan opens none.
-final class BatchRun {
+package final class BatchRun {
+    /// How far the batches have come.
+    package struct Place {
+        package let cursor: String
+        package let progress: Double?
+        /// Whether it is to be saved: a save takes as long as a commit.
+        package let isCheckpoint: Bool
+    }
+
     private let table: AppMigrationsTable
-    private let context: MigrationContext
+    private let version: AppVersion
     private let lockTimeout: Duration
 
     /// Whether a batch was run by this attempt.
@@ -15,54 +23,113 @@ final class BatchRun {
     /// The batch under way.
     private var call: BatchCall
 
+    /// What the caller is told instead of being asked for a batch.
+    private var place: Place?
+
     /// The progress at the last checkpoint of this attempt.
     private var saved: Double?
 
-    init(_ table: AppMigrationsTable, _ context: MigrationContext, lockTimeout: Duration) {
+    /// How often a batch is tried again that met a deadlock or a serialization failure.
+    private static var repetitions: Int { 3 }
+
+    init(_ table: AppMigrationsTable, _ version: AppVersion, lockTimeout: Duration) {
         self.table = table
-        self.context = context
+        self.version = version
         self.lockTimeout = lockTimeout
-        call = BatchCall(of: context.version)
+        call = BatchCall(of: version)
     }
 
-    /// What the caller's task does for each batch.
-    func call(_ batch: (MigrationBatch) throws -> MigrationBatch.Outcome) throws {
+    /// What the caller's task does where it is called: a batch, or it takes down how far they came.
+    func call(
+        telling tell: (Place) throws -> Void,
+        _ batch: (MigrationBatch) throws -> MigrationBatch.Outcome
+    ) throws {
+        if let place { return try tell(place) }
         call.outcome = try batch(call.batch)
     }
 
-    nonisolated(nonsending) func call(
+    private nonisolated(nonsending) func call(
+        telling tell: nonisolated(nonsending) (Place) async throws -> Void,
         _ batch: nonisolated(nonsending) (MigrationBatch) async throws -> MigrationBatch.Outcome
     ) async throws {
+        if let place { return try await tell(place) }
         call.outcome = try await batch(call.batch)
     }
 
+    /// Runs the batches of a version on a connection that was made for them, which is closed in every case; tells whether one ran.
+    ///
+    /// `checkpoint` is the one that the attempt began with.
+    package nonisolated(nonsending) static func run<Connection: AsyncSQLConnection>(
+        closing db: Connection,
+        ledger: String,
+        of manager: String,
+        _ version: AppVersion,
+        from checkpoint: String?,
+        lockTimeout: Duration,
+        telling tell: nonisolated(nonsending) (Place) async throws -> Void,
+        _ batch: nonisolated(nonsending) (MigrationBatch) async throws -> MigrationBatch.Outcome
+    ) async throws -> Bool {
+        let conversation = SQLConversation(nil)
+        let session = Connection.dialect.session(conversation)
+        let table = AppMigrationsTable(session: session, name: ledger, manager: manager)
+        let run = BatchRun(table, version, lockTimeout: lockTimeout)
+        try await conversation.run(closing: db) {
+            try await run.call(telling: tell, batch)
+        } _: { () throws(SQLError) in
+            try run.run(from: checkpoint)
+        }
+        return run.hasRun
+    }
+
     /// Runs batches until one was the last.
-    func run() throws(SQLError) {
+    func run(from checkpoint: String?) throws(SQLError) {
         let db = table.session.db
-        let begun = try table.cursor(of: context.version, lockTimeout: lockTimeout)
+        let begun = try table.cursor(of: version, lockTimeout: lockTimeout)
         // A process that died right behind a commit came further than its checkpoint says.
-        if let begun, begun != context.checkpoint {
-            try db.inTask { try self.context.saveCheckpoint(begun) }
+        if let begun, begun != checkpoint {
+            try tell(Place(cursor: begun, progress: nil, isCheckpoint: true))
         }
         while true {
             if db.isCancelled { throw SQLError.taskCancelled }
-            call = BatchCall(of: context.version)
-            try table.runBatch(call, isFirst: !hasRun, lockTimeout: lockTimeout)
+            try runBatch(repetitions: Self.repetitions)
             guard let outcome = call.outcome else { break }
             hasRun = true
             guard let cursor = outcome.cursor else { break }
-            try db.inTask { try self.tell(cursor, outcome.progress) }
+            try tell(cursor, outcome.progress)
         }
-        try table.synchronize(context.version, lockTimeout: lockTimeout)
+        try table.synchronize(version, lockTimeout: lockTimeout)
     }
 
-    /// Saves the first cursor of an attempt, then one for each tenth of the work: a save takes as long as a commit.
-    private func tell(_ cursor: String, _ progress: Double?) throws(MigrationError) {
-        if let saved, progress ?? 0 < saved + 0.1 {
-            if let progress { context.reportProgress(progress) }
-        } else {
-            saved = progress ?? 0
-            try context.saveCheckpoint(cursor, progress: progress)
+    private func runBatch(repetitions: Int) throws(SQLError) {
+        call = BatchCall(of: version)
+        do throws(SQLError) { try table.runBatch(call, isFirst: !hasRun, lockTimeout: lockTimeout) } catch {
+            guard repetitions > 0, SQLError.isOfConcurrency(error.sqlState) else { throw error }
+            try table.session.db.pause(.milliseconds(Int.random(in: 50...200)))
+            try runBatch(repetitions: repetitions - 1)
+        }
+    }
+
+    /// Saves the first cursor of an attempt, then one for each tenth of the work.
+    private func tell(_ cursor: String, _ progress: Double?) throws(SQLError) {
+        let isCheckpoint = saved.map { progress ?? 0 >= $0 + 0.1 } ?? true
+        if isCheckpoint { saved = progress ?? 0 } else if progress == nil { return }
+        try tell(Place(cursor: cursor, progress: progress, isCheckpoint: isCheckpoint))
+    }
+
+    private func tell(_ place: Place) throws(SQLError) {
+        self.place = place
+        defer { self.place = nil }
+        try table.session.db.call()
+    }
+}
+
+extension MigrationContext {
+    /// Takes down how far the batches came.
+    func reach(_ place: BatchRun.Place) throws(MigrationError) {
+        if place.isCheckpoint {
+            try saveCheckpoint(place.cursor, progress: place.progress)
+        } else if let progress = place.progress {
+            reportProgress(progress)
         }
     }
 }

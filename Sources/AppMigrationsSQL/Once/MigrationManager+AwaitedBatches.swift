@@ -39,14 +39,16 @@ extension MigrationManager {
         var ran = false
         try await whenMigrating(toVersion: toVersion, minimumAppVersion: minimumAppVersion) { context in
             let db = try await db()
-            let conversation = SQLConversation(nil)
-            let table = table(ledger, Connection.dialect.session(conversation))
-            let run = BatchRun(table, context, lockTimeout: lockTimeout)
-            defer { ran = run.hasRun }
-            try await conversation.run(closing: db) {
-                try await run.call { try await batches(db, $0, context) }
-            } _: { () throws(SQLError) in
-                try run.run()
+            ran = try await BatchRun.run(
+                closing: db,
+                ledger: ledger,
+                of: name,
+                context.version,
+                from: context.checkpoint,
+                lockTimeout: lockTimeout,
+                telling: { try context.reach($0) }
+            ) {
+                try await batches(db, $0, context)
             }
         }
         return ran

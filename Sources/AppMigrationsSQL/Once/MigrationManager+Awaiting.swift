@@ -88,12 +88,14 @@ extension MigrationManager {
         ledger: String = "app_migrations",
         lockTimeout: Duration = .seconds(60)
     ) async throws {
-        let conversation = SQLConversation(nil)
-        let table = table(ledger, Connection.dialect.session(conversation))
         if let limit = try limit(ofReset: version) {
-            try await conversation.run(awaiting: db) { () throws(SQLError) in
-                try table.removeAlone(after: limit, lockTimeout: lockTimeout)
-            }
+            try await AppMigrationsTable.remove(
+                from: db,
+                ledger: ledger,
+                of: name,
+                after: limit,
+                lockTimeout: lockTimeout
+            )
         }
         try reset(to: version)
     }

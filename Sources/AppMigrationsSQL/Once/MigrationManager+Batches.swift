@@ -67,13 +67,13 @@ extension MigrationManager {
             let db = try db()
             let conversation = SQLConversation(db)
             let table = table(ledger, Connection.dialect.session(conversation))
-            let run = BatchRun(table, context, lockTimeout: lockTimeout)
+            let run = BatchRun(table, context.version, lockTimeout: lockTimeout)
             defer { ran = run.hasRun }
             do throws(SQLError) {
                 try conversation.run {
-                    try run.call { try batches(db, $0, context) }
+                    try run.call(telling: context.reach) { try batches(db, $0, context) }
                 } _: { () throws(SQLError) in
-                    try run.run()
+                    try run.run(from: context.checkpoint)
                 }
             } catch { throw conversation.cause(of: error) }
         }

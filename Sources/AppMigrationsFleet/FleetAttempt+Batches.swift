@@ -1,0 +1,92 @@
+internal import AppMigrations
+internal import AppMigrationsSQL
+
+/// An attempt whose work is done in batches, each of which is one transaction with its cursor.
+///
+/// The lease keeps hosts from doing one work twice. It is the database that makes each batch run once: a host that has lost its
+/// lease and goes on for a moment begins where the other one ended.
+extension FleetAttempt {
+    nonisolated(nonsending) func run<Connection: AsyncSQLConnection>(
+        in connect: nonisolated(nonsending) () async throws -> Connection,
+        ledger: String,
+        lockTimeout: Duration,
+        batches: nonisolated(nonsending) (Connection, MigrationBatch) async throws -> MigrationBatch.Outcome
+    ) async throws(MigrationError) {
+        let (db, stored) = (try await connected(by: connect), holder.stored)
+        let bounded = BoundedConnection(db, stored.deadline, lockTimeout + stored.deadline.limit)
+        let failure = await call(onLoss: bounded.closing) { context in
+            _ = try await BatchRun.run(
+                closing: bounded,
+                ledger: ledger,
+                of: stored.location.name,
+                context.version,
+                from: context.checkpoint,
+                lockTimeout: lockTimeout,
+                telling: { try await context.reach($0) }
+            ) {
+                try await batches(db, $0)
+            }
+        }
+        try await finish(failure)
+    }
+
+    /// Makes the connection of a closure; one that can't be made is noted.
+    ///
+    /// Nothing is renewed meanwhile: a host that can't connect is overtaken.
+    nonisolated(nonsending) func connected<Connection>(
+        by connect: nonisolated(nonsending) () async throws -> Connection
+    ) async throws(MigrationError) -> Connection {
+        do { return try await connect() } catch {
+            _ = await holder.end()
+            throw await note(error)
+        }
+    }
+}
+
+extension FleetMigrationContext {
+    /// Takes down how far the batches came.
+    fileprivate func reach(_ place: BatchRun.Place) async throws(MigrationError) {
+        if place.isCheckpoint {
+            try await saveCheckpoint(place.cursor, progress: place.progress)
+        } else if let progress = place.progress {
+            reportProgress(progress)
+        }
+    }
+}
+
+/// A connection of batches, on which each statement of this library has an end.
+///
+/// A statement that has none is left behind. Nothing is sent after it, and the server ends its transaction with the connection.
+private final class BoundedConnection<Connection: AsyncSQLConnection>: AsyncSQLConnection {
+    private let session: FleetSession
+    private let deadline: Deadline
+    private let limit: Duration
+    private let isLeft = Guarded(false)
+
+    static var dialect: SQLDialect { Connection.dialect }
+
+    static func serverError(_ error: any Error) -> SQLServerError? { Connection.serverError(error) }
+
+    init(_ db: Connection, _ deadline: Deadline, _ limit: Duration) {
+        (session, self.deadline, self.limit) = (FleetSession(db: db), deadline, limit)
+    }
+
+    nonisolated(nonsending) func query(_ sql: String, _ arguments: [SQLValue]) async throws -> [[SQLValue]] {
+        if isLeft.withLock({ $0 }) {
+            if sql == "ROLLBACK" { return [] }
+            throw Overdue(limit: limit)
+        }
+        do {
+            return try await session.asking(deadline, within: limit) { session, _ in
+                try await session.db.query(sql, arguments)
+            }
+        } catch {
+            if error is Overdue { isLeft.withLock { $0 = true } }
+            throw error
+        }
+    }
+
+    nonisolated(nonsending) func close() async { await session.close(deadline) }
+
+    var closing: @Sendable () async -> Void { { [session, deadline] in await session.close(deadline) } }
+}

@@ -1,0 +1,147 @@
+import AppMigrations
+import AppMigrationsFleet
+import AppMigrationsSQL
+import AppMigrationsSQLite
+import Testing
+
+/// Batches of a fleet, in a database that isn't the store.
+@Suite(.temporaryDirectory) struct FleetBatchesTests {
+    let fleet = Fleet()
+    let db: BatchConnection
+
+    init() async throws {
+        db = BatchConnection(base: try PostgresStandIn(TemporaryDirectory.current.file("data.sqlite")))
+        try await db.query("CREATE TABLE log (number INTEGER)")
+    }
+
+    /// Logs the numbers from the cursor on, up to 3.
+    private func count(
+        _ manager: FleetMigrationManager,
+        during: (Int) async throws -> Void = { _ in }
+    ) async throws -> Bool {
+        db.base.open()
+        return try await manager.whenMigrating(toVersion: "1.4", in: db) { db, batch, _ in
+            let number = try (batch.cursor(as: Int.self) ?? 0) + 1
+            _ = try await db.query("INSERT INTO log VALUES (?)", [SQLValue(number)])
+            try await during(number)
+            return number == 3 ? .done : .continue(at: number, progress: Double(number) / 3)
+        }
+    }
+
+    private var numbers: [[SQLValue]] {
+        get async throws { try await db.query("SELECT number FROM log ORDER BY number") }
+    }
+
+    @Test func `each batch runs once, and its cursor is a checkpoint in the store`() async throws {
+        #expect(try await count(fleet.host()))
+        #expect(try await numbers == [[1], [2], [3]])
+        #expect(db.base.isClosed)
+        #expect(try await !count(fleet.host("b")))
+        #expect(fleet.log.lines.count { $0 == "a progressed" } == 2)
+    }
+
+    @Test func `another host goes on where one failed`() async throws {
+        let failed = await code {
+            _ = try await count(fleet.host()) { if $0 == 3 { throw TestStore.Failure() } }
+        }
+        #expect(failed == .migrationFailed)
+        let status = try await fleet.host("b").status
+        #expect(status.interruption?.failure == "the network is gone")
+        #expect(status.interruption?.checkpoint == "2")
+        #expect(try await count(fleet.host("c")))
+        #expect(try await numbers == [[1], [2], [3]])
+    }
+
+    @Test func `a host that lost its lease in a batch leaves nothing of it`() async throws {
+        let manager = try await fleet.host()
+        let lost = await code {
+            _ = try await count(manager) { number in
+                guard number == 2 else { return }
+                fleet.store.onWrite { _, _ in .fails }
+                await fleet.pass { db.base.isClosed }
+                fleet.store.works()
+                // A statement of the closure that hangs ends by it.
+                #expect(db.base.isClosed)
+                try Task.checkCancellation()
+            }
+        }
+        #expect(lost == .leaseLost)
+        #expect(try await numbers == [[1]])
+        let successor = try await fleet.host("b")
+        let task = Task { try await count(successor) }
+        await fleet.pass(until: "b finished")
+        #expect(try await task.value)
+        #expect(try await numbers == [[1], [2], [3]])
+    }
+
+    @Test(arguments: ["40001", "40P01"])
+    func `a batch that met a deadlock runs again`(state: String) async throws {
+        let failures = Log()
+        let ran = try await count(fleet.host()) { _ in
+            if failures.lines.count == 3 { return }
+            failures.add("one")
+            throw PostgresStandIn.Gone(state: state)
+        }
+        #expect(ran)
+        #expect(try await numbers == [[1], [2], [3]])
+        let last = await code {
+            _ = try await fleet.host("b", at: "1.5").whenMigrating(toVersion: "1.5", in: db) { _, _, _ in
+                throw PostgresStandIn.Gone(state: state)
+            }
+        }
+        #expect(last == .migrationFailed)
+    }
+
+    @Test(arguments: ["BEGIN", "COMMIT"])
+    func `a statement that isn't answered ends with its connection, and nothing is sent after it`(
+        word: String
+    ) async throws {
+        let manager = try await fleet.host()
+        db.base.onStatement { $0.hasPrefix(word) ? .hangs : .works }
+        let task = Task { await code { _ = try await count(manager) } }
+        await fleet.pass { db.base.isClosed }
+        #expect(await task.value == .migrationFailed)
+        #expect(db.base.statements.last?.hasPrefix(word) == true)
+        db.base.onStatement { _ in .works }
+        #expect(try await count(fleet.host("b")))
+        #expect(try await numbers == [[1], [2], [3]])
+    }
+
+    @Test func `a reset runs the batches again only where their rows go too`() async throws {
+        #expect(try await count(fleet.host()))
+        let manager = try await fleet.host("b")
+        try await manager.reset(to: "1.0")
+        #expect(try await count(manager))
+        #expect(try await numbers.count == 3)
+        try await manager.reset(to: "1.0", in: db)
+        #expect(try await count(manager))
+        #expect(try await numbers.count == 6)
+    }
+
+    @Test func `a cancelled task ends between two batches, and is no failure`() async throws {
+        let manager = try await fleet.host()
+        let end = await Task {
+            await #expect(throws: MigrationError.self) {
+                try await count(manager) { if $0 == 2 { withUnsafeCurrentTask { $0?.cancel() } } }
+            }
+        }.value
+        #expect(end?.code == .cancelled, "\(end)")
+        #expect(try await count(fleet.host("b")))
+        #expect(try await numbers == [[1], [2], [3]])
+    }
+}
+
+/// SQLite as a connection that is awaited, which fails where a test wants it to.
+struct BatchConnection: AsyncSQLConnection {
+    let base: PostgresStandIn
+
+    static var dialect: SQLDialect { .sqlite }
+
+    static func serverError(_ error: any Error) -> SQLServerError? { PostgresStandIn.serverError(error) }
+
+    nonisolated(nonsending) func query(_ sql: String, _ arguments: [SQLValue]) async throws -> [[SQLValue]] {
+        try await base.query(sql, arguments)
+    }
+
+    nonisolated(nonsending) func close() async { await base.close() }
+}

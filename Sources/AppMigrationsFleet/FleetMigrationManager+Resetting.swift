@@ -14,7 +14,7 @@ extension FleetMigrationManager {
         try requireWritable()
         let marks = try release.mark(version)
         let state = try await change(else: "The mark was not set.") { found throws(MigrationError) in
-            try release.resetting(existing(found), to: marks)
+            try release.resetting(existing(found).established(in: currentVersion), to: marks)
         }
         declarations.withLock { $0.reopen(state.marks) }
     }

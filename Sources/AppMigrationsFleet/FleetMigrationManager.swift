@@ -60,7 +60,9 @@ public final class FleetMigrationManager: Sendable {
     ///   - name: The subsystem, in at most 200 of `A-Z a-z 0-9 . _ -`, not beginning with a dot.
     ///   - currentVersion: The app's version.
     ///   - firstRun: What data there is when the store has no state; asked only then. It is about the data of the fleet: a host
-    ///     that is added later finds the state and asks nothing. Where migrations make the schema it is `.everything`.
+    ///     that is added later finds the state and asks nothing. Where migrations make the schema it is `.everything`. After
+    ///     `.freshInstall` the sub-migrations of that version belong to the baseline on every host, one that is added later
+    ///     as well: give that one the next version.
     ///   - store: Where the state is kept, the same for all hosts.
     ///   - options: Length of the lease, time-out, limit of attempts, the oldest version to upgrade from, whether only to look,
     ///     events.

@@ -23,7 +23,8 @@ struct FleetStart {
     /// A start that finds a state.
     private func known(_ found: StoredState.Found) async throws(MigrationError) -> StartOutcome {
         guard let marks = found.state?.marks else { throw .gone(stored.location) }
-        let outcome = try StartOutcome(found: marks, by: release)
+        var outcome = try StartOutcome(found: marks, by: release)
+        outcome.isFresh = found.state?.isFresh(in: release.version) == true
         if !isReadOnly { try await raiseLaunched(found) }
         return outcome
     }
@@ -41,7 +42,8 @@ struct FleetStart {
         }
         let made = try StartOutcome(first: answer, by: release)
         if isReadOnly { return made }
-        let state = MigrationState(name: stored.location.name, marks: made.marks, fence: absent.fence)
+        var state = MigrationState(name: stored.location.name, marks: made.marks, fence: absent.fence)
+        if made.isFresh { state.unknownMembers = MigrationState.freshInstall(of: release.version) }
         let outcome = try await stored.save(state, at: absent.revision, else: "Nothing was run.")
         if case .refused(let found) = outcome { return try await known(found) }
         return made
@@ -67,5 +69,26 @@ struct FleetStart {
                 return
             }
         }
+    }
+}
+
+/// The fresh install of a fleet, which stands in the document.
+///
+/// The host that made the state is one of several that start at once, and may die before it declares anything. All that begin with
+/// new data take the sub-migrations of their release into the baseline.
+extension MigrationState {
+    fileprivate static func freshInstall(of version: AppVersion) -> [UInt8] {
+        Array("  \"freshInstall\" : \"\(version)\",\n".utf8)
+    }
+
+    fileprivate func isFresh(in version: AppVersion) -> Bool {
+        marks.launched == version && unknownMembers.contains(Self.freshInstall(of: version))
+    }
+
+    /// This state without the mark, once somebody has said what the data is.
+    func established(in version: AppVersion) -> MigrationState {
+        var state = self
+        state.unknownMembers.replace(Self.freshInstall(of: version), with: [])
+        return state
     }
 }

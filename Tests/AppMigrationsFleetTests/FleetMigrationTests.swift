@@ -136,7 +136,15 @@ import Testing
         let second = try await fleet.host("b", firstRun: .everything)
         #expect(second.launch == .same)
         #expect(try await !second.whenMigrating(toVersion: "1.4-1") {})
-        #expect(try await second.whenMigrating(toVersion: "1.4-2") {})
+        #expect(try await !second.whenMigrating(toVersion: "1.4-2") {})
+        // The next release, and a reset, find data that isn't new.
+        let newer = try await fleet.host("c", at: "1.5")
+        #expect(try await newer.whenMigrating(toVersion: "1.4-3") {})
+        #expect(try await newer.whenMigrating(toVersion: "1.5-1") {})
+        try await newer.forgetState()
+        #expect(try await !fleet.host(firstRun: .freshInstall).whenMigrating(toVersion: "1.4-1") {})
+        try await fleet.host().reset(to: "1.4")
+        #expect(try await fleet.host("b").whenMigrating(toVersion: "1.4-1") {})
     }
 
     @Test func `an older release that meets the data of a newer one runs nothing`() async throws {

@@ -2,8 +2,8 @@
 package struct StartOutcome {
     package private(set) var marks: StateMarks
     package let launch: MigrationManager.Launch
-    /// Whether this start made the state, for a fresh install.
-    package let isFresh: Bool
+    /// Whether this start made the state, for a fresh install; of a fleet, whether a host of this version did.
+    package var isFresh: Bool
 
     /// A state that was found; `end` says what had happened by then, should it be too old.
     ///

@@ -8,7 +8,7 @@ package struct MigrationState: Equatable, Sendable {
     package var marks: StateMarks
     package internal(set) var history: [AppliedMigration] = []
     /// The members that this release doesn't know, as they stand in the file: a newer release relies on them.
-    package internal(set) var unknownMembers: [UInt8] = []
+    package var unknownMembers: [UInt8] = []
     /// The number of the last lease that a host of a fleet took; zero in a file, which has none.
     package var fence = 0
 

@@ -47,7 +47,7 @@ extension MigrationManager {
             // What this manager took for its first state is no knowledge, once there is a state.
             return found != nil && isPresuming ? Declarations(state.marks, release) : declarations
         }
-        let recorder = PlanRecorder(state, known, limit: options.attemptLimit)
+        let recorder = PlanRecorder(state, known, limit: options.attemptLimit, isPresumed: found == nil)
         let manager = MigrationManager(
             like: self,
             for: Observer(planner: recorder),
@@ -84,6 +84,8 @@ package final class PlanRecorder: Sendable {
     private let state: MigrationState
     private let known: Declarations
     private let limit: Int?
+    /// Whether there is no state yet, so that the plan shows what a first run would do.
+    private let isPresumed: Bool
     private let progress = Guarded(Progress())
 
     private struct Progress {
@@ -93,7 +95,8 @@ package final class PlanRecorder: Sendable {
     }
 
     /// `known` is what the manager that is asked knows of the state: a declaration up to its mark looks no further.
-    package init(_ state: MigrationState, _ known: Declarations, limit: Int?) {
+    package init(_ state: MigrationState, _ known: Declarations, limit: Int?, isPresumed: Bool) {
+        self.isPresumed = isPresumed
         self.state = state
         self.known = known
         self.limit = limit
@@ -133,12 +136,12 @@ package final class PlanRecorder: Sendable {
     private func kind(of decision: MigrationDecision, _ version: AppVersion) -> PlannedMigration.Kind {
         switch decision {
         case .run: return .willRun
-        case .joinsBaseline: return .baseline
+        case .joinsBaseline: return isPresumed ? .noState : .baseline
         case .heldByDowngrade: return .heldByDowngrade
         default: break
         }
         if state.history.contains(where: { $0.version == version }) { return .alreadyRun }
-        if version <= state.marks.baseline { return .baseline }
+        if version <= state.marks.baseline { return isPresumed ? .noState : .baseline }
         return state.mayHaveForgotten(version) ? .alreadyRun : .missed
     }
 }

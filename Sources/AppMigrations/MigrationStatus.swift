@@ -80,8 +80,10 @@ extension MigrationStatus {
 
         /// The error that ended it, at most 1,000 characters: what the closure's own error says.
         ///
-        /// `nil` while it is under way, and where its process died.
-        public var failure: String? { interruption?.failure }
+        /// `nil` while it is under way, and where its process died or its task was cancelled.
+        public var failure: String? { wasCancelled ? nil : interruption?.failure }
+
+        private var wasCancelled: Bool { interruption?.failure == Interruption.cancellation }
 
         /// What the closure saved with `saveCheckpoint`, and the next attempt goes on from.
         public var checkpoint: String? { known.checkpoint?.text }
@@ -217,7 +219,7 @@ extension MigrationStatus.Attempt {
             } else if failure != nil {
                 "Failed: \(version)"
             } else {
-                "Interrupted\(isUnderWay == nil ? " or under way" : " by a death"): \(version)"
+                "Interrupted\(wasCancelled ? ", its task was cancelled" : isUnderWay == nil ? " or under way" : " by a death"): \(version)"
             }
         var lines: [Message] = ["\(subject), \(counts)"]
         if let checkpointAppVersion {

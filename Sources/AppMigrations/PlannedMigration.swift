@@ -35,6 +35,9 @@ public struct PlannedMigration: Sendable, CustomStringConvertible {
         /// The data was at this version, or beyond it, when the state was made or reset.
         public static var baseline: Kind { Kind("baseline") }
 
+        /// There is no state yet: the first run takes it for the baseline, as its `firstRun:` says, and its closure doesn't run.
+        public static var noState: Kind { Kind("noState") }
+
         /// It lies below the last-run version and never ran here: it was declared too late, and isn't run.
         public static var missed: Kind { Kind("missed") }
 

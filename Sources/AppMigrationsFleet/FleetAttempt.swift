@@ -127,7 +127,7 @@ final class FleetAttempt: Sendable {
 
     /// The state after a failure, without the lease.
     func ended(by failure: any Error, of state: MigrationState) -> MigrationState {
-        var ended = state.failing(String(describing: failure))
+        var ended = state.failing(failure)
         ended.marks.interruption?.lease = nil
         return ended
     }

@@ -17,20 +17,21 @@ extension FleetMigrationManager {
         let known =
             found.state != nil && isPresumed
             ? Declarations(state.marks, release) : self.declarations.withLock { $0 }
-        return try await plan(declarations, by: state, isHeld: isHeld, known)
+        return try await plan(declarations, by: state, isHeld: isHeld, known, isPresumed: found.state == nil)
     }
 
     nonisolated(nonsending) func plan(
         _ body: nonisolated(nonsending) (FleetMigrationManager) async throws -> Void,
         by found: MigrationState,
         isHeld: Bool,
-        _ known: Declarations
+        _ known: Declarations,
+        isPresumed: Bool = false
     ) async throws -> [PlannedMigration] {
         var state = found
         // While its lease stands, an attempt is no death.
         if isHeld { state.marks.interruption?.failure = "It is under way." }
         declarations.withLock { $0.beginPlan() }
-        let recorder = PlanRecorder(state, known, limit: options.attemptLimit)
+        let recorder = PlanRecorder(state, known, limit: options.attemptLimit, isPresumed: isPresumed)
         let manager = FleetMigrationManager(
             like: self,
             planner: recorder,

@@ -34,6 +34,32 @@ import Testing
         )
     }
 
+    @Test func `a probe is made while the store is down, and reads nothing before it is asked`() async throws
+    {
+        fleet.store.onRead { _ in .fails }
+        let readiness = FleetMigrationManager.readiness(
+            named: "Data",
+            currentVersion: "1.4",
+            store: fleet.store
+        )
+        #expect(fleet.store.reads == 0)
+        #expect(await code { _ = try await readiness.isMigrated(declare) } == .stateUnreadable)
+        fleet.store.works()
+        #expect(try await !readiness.isMigrated(declare))
+        try await declare(fleet.host())
+        #expect(try await readiness.isMigrated(declare))
+        #expect(try await readiness.status.lastRunVersion == AppVersion("1.1"))
+        try await fleet.host("new", at: "2.0").whenMigrating(toVersion: "2.0", minimumAppVersion: "2.0") {}
+        #expect(try await !readiness.isMigrated(declare))
+    }
+
+    @Test func `a plan without a state says so in its own kind`() async throws {
+        let pod = try await fleet.host("pod", firstRun: .freshInstall) { $0.isReadOnly = true }
+        #expect(try await pod.plan(declare).map(\.description) == ["1.1 noState"])
+        try await fleet.host("job", firstRun: .freshInstall).whenMigrating(toVersion: "1.1") {}
+        #expect(try await pod.plan(declare).map(\.description) == ["1.1 baseline"])
+    }
+
     @Test func `where a newer release only began, an older one is not ready until the mark is set`()
         async throws
     {

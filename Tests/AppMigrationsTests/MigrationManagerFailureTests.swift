@@ -92,6 +92,9 @@ import Testing
         let error = try folder.manager("1.4").failure(of: "1.2", CancellationError())
         #expect(error.code == .cancelled)
         #expect(error.underlyingError is CancellationError)
+        let status = try folder.manager("1.4").status
+        #expect(status.interruption?.failure == nil && status.interruption?.deaths == 0)
+        #expect(status.description.contains("Interrupted, its task was cancelled: 1.2"))
         #expect(try folder.manager("1.4").declare("1.2") == ["1.2"])
     }
 

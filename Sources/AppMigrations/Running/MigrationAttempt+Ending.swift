@@ -76,7 +76,7 @@ extension MigrationAttempt {
     /// This error of a closure that returned, once its files are put back.
     private func undone(_ failure: MigrationError) throws(MigrationError) -> MigrationError {
         do throws(MigrationError) {
-            let restored = try putBack(failure: failure.description)
+            let restored = try putBack(failure)
             return restored.isEmpty ? failure : failure.adding("\(restored)")
         } catch {
             throw error.following(failure)
@@ -85,7 +85,7 @@ extension MigrationAttempt {
 
     private func undo(_ cause: any Error) -> MigrationError {
         do throws(MigrationError) {
-            let consequence = try putBack(failure: String(describing: cause))
+            let consequence = try putBack(cause)
             return .failed(
                 version,
                 attempt: context.attempt,
@@ -99,7 +99,7 @@ extension MigrationAttempt {
     }
 
     /// Puts the protected files back, and saves how the attempt ended; gives a sentence about it for the error.
-    private func putBack(failure: String) throws(MigrationError) -> String {
+    private func putBack(_ failure: any Error) throws(MigrationError) -> String {
         let ended = intent.failing(failure)
         guard files != nil else {
             let isNoted = locked.note(ended) == nil

@@ -6,7 +6,7 @@ extension MigrationError {
         _ location: StateLocation,
         consequence: Message
     ) -> MigrationError {
-        let isCancelled = cause is CancellationError || (cause as? MigrationError)?.code == .cancelled
+        let isCancelled = isCancellation(cause)
         let end: Message =
             isCancelled
             ? cancellation(of: version, attempt: attempt, cause, location)
@@ -20,6 +20,10 @@ extension MigrationError {
             It is not recorded in \(location.state) and runs again with the next manager.\(consequence)
             """
         )
+    }
+
+    static func isCancellation(_ cause: any Error) -> Bool {
+        cause is CancellationError || (cause as? MigrationError)?.code == .cancelled
     }
 
     /// How a migration ended whose task was cancelled.

@@ -1,5 +1,8 @@
 /// A migration whose closure was begun and isn't recorded.
 package struct Interruption: Equatable, Sendable {
+    /// What stands for the error of an attempt whose task was cancelled, which is no failure.
+    static var cancellation: String { "The task was cancelled." }
+
     package internal(set) var version: AppVersion
     /// How often the closure was begun, this time included.
     package internal(set) var attempts: Int

@@ -82,8 +82,10 @@ extension MigrationState {
     }
 
     /// The state after the closure threw.
-    package func failing(_ failure: String) -> MigrationState {
+    package func failing(_ error: any Error) -> MigrationState {
         var ended = self
+        let isCancelled = MigrationError.isCancellation(error)
+        let failure = isCancelled ? Interruption.cancellation : String(describing: error)
         // Scalars, since one character can hold any number of them, and the state has a limit of size.
         ended.marks.interruption?.failure = String(failure.unicodeScalars.prefix(Self.failureLimit))
         return ended

@@ -65,8 +65,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (MigrationManager.FirstRun.freshInstall, "1.4", ["1.0 baseline", "1.4 baseline", "1.4-1 baseline"]),
-        (.existingData(at: "1.0"), "1.0", ["1.0 baseline", "1.4 willRun", "1.4-1 willRun"]),
+        (MigrationManager.FirstRun.freshInstall, "1.4", ["1.0 noState", "1.4 noState", "1.4-1 noState"]),
+        (.existingData(at: "1.0"), "1.0", ["1.0 noState", "1.4 willRun", "1.4-1 willRun"]),
         (.everything, "0", ["1.0 willRun", "1.4 willRun", "1.4-1 willRun"]),
     ])
     func `without a state the first run's answer decides what a plan shows, and nothing is fixed`(

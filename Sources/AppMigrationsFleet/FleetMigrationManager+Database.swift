@@ -77,23 +77,6 @@ extension FleetMigrationManager {
     /// batch ended, into the table `app_migrations` of the connection's database, which needn't be the store's. A host that dies, or
     /// loses its lease, loses the batch under way and no other: the next one goes on at the cursor. Between two batches others can write.
     ///
-    /// ```swift
-    /// try await migrations.whenMigrating(
-    ///     toVersion: "1.4",
-    ///     in: try await connect()
-    /// ) { db, batch, context in
-    ///     let rows = try await db.query(
-    ///         """
-    ///         WITH page AS (SELECT id FROM notes WHERE id > $1 ORDER BY id LIMIT 1000)
-    ///         UPDATE notes SET title = trim(title) FROM page WHERE notes.id = page.id RETURNING notes.id
-    ///         """,
-    ///         [.integer(try batch.cursor(as: Int64.self) ?? 0)]
-    ///     )
-    ///     let ids = rows.compactMap { if case .integer(let id) = $0[0] { id } else { nil } }
-    ///     return ids.max().map { .continue(at: $0) } ?? .done
-    /// }
-    /// ```
-    ///
     /// The connection is made when the host has the lease, which is renewed meanwhile, and closed afterwards. The store gets the cursor
     /// as a checkpoint after the first batch of each attempt and after each tenth of the progress, so the closure saves none. A
     /// batch that met a deadlock or a serialization failure runs again, up to three times. A cancelled task ends

@@ -9,9 +9,7 @@ extension FleetMigrationManager {
     ///     currentVersion: "1.4",
     ///     store: store
     /// )
-    /// router.get("readyz") { _, _ in
-    ///     try await readiness.isMigrated(declare) ? HTTPResponse.Status.ok : .serviceUnavailable
-    /// }
+    /// let isReady = try await readiness.isMigrated(declare)
     /// ```
     ///
     /// - Parameters:

@@ -6,6 +6,14 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+]
+
+let fleet: [Target.Dependency] = [
+    .product(name: "AppMigrations", package: "swift-app-migrations"),
+    .product(name: "AppMigrationsFleet", package: "swift-app-migrations"),
+    .product(name: "AppMigrationsSQL", package: "swift-app-migrations"),
+    .product(name: "PostgresConnection", package: "PostgresInterop"),
 ]
 
 let package = Package(
@@ -19,17 +27,19 @@ let package = Package(
     ],
     targets: [
         .executableTarget(
-            name: "HummingbirdServer",
-            dependencies: [
-                .product(name: "AppMigrations", package: "swift-app-migrations"),
-                .product(name: "AppMigrationsFleet", package: "swift-app-migrations"),
-                .product(name: "PostgresConnection", package: "PostgresInterop"),
+            name: "NotesService",
+            dependencies: fleet + [
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
+            path: ".",
+            exclude: ["Contexts", "NewRelease", "run", "servers"],
+            // The service of the documentation is in Generated, where ../Samples/extract writes it.
+            sources: ["Generated", "Service"],
             swiftSettings: settings
-        )
+        ),
+        .executableTarget(name: "NewRelease", dependencies: fleet, path: "NewRelease", swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

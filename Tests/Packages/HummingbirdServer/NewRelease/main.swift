@@ -1,0 +1,14 @@
+// A newer release, which shuts older ones out: <connection>.
+
+import AppMigrations
+import AppMigrationsFleet
+import PostgresConnection
+
+let info = CommandLine.arguments[1]
+let migrations = try await FleetMigrationManager(
+    named: "Data",
+    currentVersion: "2.0",
+    firstRun: .everything,
+    store: PostgresFleetStore { try await AsyncPostgresConnection(info) }
+)
+try await migrations.whenMigrating(toVersion: "2.0", minimumAppVersion: "2.0") {}

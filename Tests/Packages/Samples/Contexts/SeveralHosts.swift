@@ -4,7 +4,7 @@ import AppMigrationsSQL
 import AppMigrationsSQLite
 import Testing
 
-/// Also the samples of the first page and of the doc comments of AppMigrationsFleet.
+/// Also the samples of the doc comments of AppMigrationsFleet.
 @Suite struct SeveralHosts {
     // Sample 1 of SeveralHosts.md
 
@@ -21,12 +21,6 @@ import Testing
     // Sample 1 of RunningAFleet.md
 
     // Sample 2 of RunningAFleet.md
-
-    func firstPage<Connection: AsyncSQLConnection & Sendable>(
-        connect: @escaping @Sendable () async throws -> Connection
-    ) async throws {
-        // Sample 1 of AppMigrationsFleet.md
-    }
 
     func together<Connection: AsyncSQLConnection & Sendable>(
         connect: @escaping @Sendable () async throws -> Connection

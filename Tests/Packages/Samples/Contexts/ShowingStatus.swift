@@ -8,6 +8,8 @@ import Testing
 
     // Sample 3 of ShowingStatus.md
 
+    // Sample 1 of MigrationErrorCode.md
+
     func declareAll(_ migrations: MigrationManager) throws {
         try migrations.whenMigrating(toVersion: "1.1") {}
     }
@@ -39,6 +41,7 @@ import Testing
             let closed = try open()
             let error = try #require(throws: MigrationError.self) { try declareAll(closed) }
             #expect(error.code == .attemptLimitReached)
+            #expect(sentence(for: error) == "The update failed. Send us the details.")
             let died1 = "\nInterrupted by a death: 1.1, attempts: 1, deaths: 1,"
             #expect(supportMail(closed, about: error).contains(died1))
             try tryAgain(closed, open)

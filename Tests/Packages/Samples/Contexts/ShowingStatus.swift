@@ -50,4 +50,13 @@ import Testing
             #expect(supportMail(closed, about: error).contains("the next manager is a first run then."))
         }
     }
+
+    @Test func `each code of an error has a sentence for users`() throws {
+        let folder = "../../../Sources/AppMigrations/"
+        let codes = try read(folder + "MigrationError.swift").matches(of: /static var (\w+): Code/)
+        let page = try read(folder + "AppMigrations.docc/Symbols/MigrationErrorCode.md")
+        let words = page.prefix(upTo: try #require(page.firstRange(of: "## Topics")).lowerBound)
+        #expect(codes.count > 20)
+        for code in codes { #expect(words.contains("`\(code.output.1)`")) }
+    }
 }

@@ -1,7 +1,7 @@
 /// What a migrator needs of a connection whose statements are awaited.
 ///
-/// PostgresNIO's `PostgresConnection` is one with an extension of some thirty lines, SQLiteNIO's with fewer: the guide
-/// *Asynchronous connections* shows them.
+/// PostgresNIO's `PostgresConnection` is one with some thirty lines, which the guide <doc:AsynchronousConnections> has.
+/// SQLiteNIO's is shown below.
 ///
 /// The method throws whatever its library throws: an error must never come back as an empty result.
 ///

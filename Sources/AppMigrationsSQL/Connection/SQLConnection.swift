@@ -1,8 +1,8 @@
 /// What a migrator needs of a database connection.
 ///
 /// `SQLiteConnection` of `AppMigrationsSQLite` is one. So is a connection of another library, or to another database,
-/// once it has these two methods and a dialect: the guide *Writing SQL migrations* shows GRDB's `Database` and a connection
-/// of libpq.
+/// once it has these two methods and a dialect: GRDB's `Database` is shown below, and a connection of libpq is in
+/// `Tests/Packages/PostgresInterop` of this package.
 ///
 /// Both methods throw whatever their library throws: an error must never come back as an empty result.
 public protocol SQLConnection {

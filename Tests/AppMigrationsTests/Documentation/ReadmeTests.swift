@@ -11,7 +11,7 @@ import Testing
 
     @Test func `the README is short, and begins with code`() throws {
         let text = try Self.text("README.md")
-        #expect(text.split(whereSeparator: \.isWhitespace).count <= 735)
+        #expect(text.split(whereSeparator: \.isWhitespace).count <= 650)
         #expect(text.components(separatedBy: "\n").prefix(12).contains("```swift"))
     }
 

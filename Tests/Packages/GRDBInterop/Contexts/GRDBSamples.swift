@@ -2,17 +2,17 @@ public import AppMigrationsSQLite
 import Foundation
 public import GRDB
 
-// Sample 5 of WritingSQLMigrations.md
+// Sample 1 of SQLConnection.md
 
 func migrate(_ queue: DatabaseQueue, with migrator: SQLMigrator<Database>) throws {
-    // Sample 6 of WritingSQLMigrations.md
+    // Sample 2 of SQLConnection.md
 }
 
 func migrate(_ writer: any DatabaseWriter, with migrator: SQLMigrator<Database>) async throws {
-    // Sample 7 of AsynchronousConnections.md
+    // Sample 5 of AsynchronousConnections.md
 }
 
-// Sample 8 of AsynchronousConnections.md
+// Sample 2 of AsyncSQLConnection.md
 
 /// GRDB's connection with GRDB's own way to run a script, which refuses nothing.
 struct PlainDatabase: SQLConnection {

@@ -8,12 +8,8 @@ import Testing
         return addLastName
     }
 
-    func numberingItems(_ db: SQLiteConnection) throws {
-        // Sample 2 of ChangingATable.md
-    }
-
     func droppingColors(_ db: SQLiteConnection) throws {
-        // Sample 3 of ChangingATable.md
+        // Sample 2 of ChangingATable.md
     }
 
     @Test func `a table of users gains a last name`() throws {
@@ -42,16 +38,13 @@ import Testing
         #expect(try db.query("PRAGMA foreign_keys") == [[1]])
     }
 
-    @Test func `items are numbered, and notes lose their color`() throws {
+    @Test func `notes lose their color`() throws {
         let db = try database(
             """
-            CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO item VALUES (5, 'a'), (9, 'b');
             CREATE TABLE note (id INTEGER PRIMARY KEY, title TEXT, header TEXT, body TEXT, color);
             CREATE INDEX note_by_color ON note (color); INSERT INTO note VALUES (1, '', 'a', 'b', 'red')
             """
         )
-        try numberingItems(db)
-        #expect(try db.query("SELECT id, position FROM item") == [[5, 0], [9, 1]])
         try droppingColors(db)
         #expect(try db.query("SELECT * FROM note") == [[1, "Untitled", "ab"]])
     }

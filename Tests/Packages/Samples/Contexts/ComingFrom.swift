@@ -8,18 +8,9 @@ import Testing
 
     // Sample 2 of ComingFrom.md
 
-    // Sample 3 of ComingFrom.md
-
     func takingOver(_ migrator: SQLiteMigrator, _ db: SQLiteConnection) throws {
-        // Sample 4 of ComingFrom.md
+        // Sample 3 of ComingFrom.md
     }
-
-    // Sample 5 of ComingFrom.md
-
-    func moveArchiveToFolders() throws {}
-    func renameDrafts() throws {}
-    func buildIndex() throws {}
-    func migrateCoreDataStore(at path: String, progress: (Double) -> Void) throws {}
 
     @Test func `the number of sModel is found in either place`() throws {
         let scripts = ["CREATE TABLE a(x)", "CREATE TABLE b(x)", "CREATE TABLE c(x)"]

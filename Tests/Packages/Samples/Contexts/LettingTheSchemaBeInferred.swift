@@ -24,10 +24,10 @@ import Testing
         // Sample 2 of LettingTheSchemaBeInferred.md
     }
 
-    // Sample 3 of LettingTheSchemaBeInferred.md
+    // Sample 4 of LettingTheSchemaBeInferred.md
 
     func inAMigration(_ schemaOfRelease2_1: String) -> SQLiteMigration {
-        // Sample 4 of LettingTheSchemaBeInferred.md
+        // Sample 3 of LettingTheSchemaBeInferred.md
         return migration
     }
 

@@ -6,11 +6,11 @@ import OSLog
 #endif
 
 @Suite struct Logging {
-    // Sample 1 of Logging.md
+    // Sample 1 of MigrationEvent.md
 
-    // Sample 2 of Logging.md
+    // Sample 2 of MigrationEvent.md
 
-    // Sample 3 of Logging.md
+    // Sample 3 of MigrationEvent.md
 
     @Test func `each event is a line, and those with an error are told apart`() async throws {
         try await withFolder { folder async throws in

@@ -10,11 +10,11 @@ import Testing
     func showUpdateTheApp() { calls.add("update the app") }
 
     func waiting(_ migrator: SQLiteMigrator, _ db: SQLiteConnection) throws {
-        // Sample 1 of ProcessesLocksAndErrors.md
+        // Sample 2 of ProcessesLocksAndErrors.md
     }
 
     func readingAnError(_ migrator: SQLiteMigrator, _ db: SQLiteConnection) {
-        // Sample 2 of ProcessesLocksAndErrors.md
+        // Sample 1 of ProcessesLocksAndErrors.md
     }
 
     func newerDatabase(_ migrator: SQLiteMigrator, _ db: SQLiteConnection) throws {

@@ -14,7 +14,7 @@ import Testing
     }
 
     func planning(_ store: SQLiteStore, _ schema: String, release: Int64 = 1) throws -> Bool {
-        // Sample 2 of ReplacingAStore.md
+        // Sample 1 of SQLiteStore.md
     }
 
     func showing(
@@ -23,7 +23,7 @@ import Testing
         _ isCancelled: @escaping () -> Bool,
         _ show: @escaping (Double) -> Void
     ) throws {
-        // Sample 3 of ReplacingAStore.md
+        // Sample 2 of ReplacingAStore.md
     }
 
     struct NewerStore: Error {}

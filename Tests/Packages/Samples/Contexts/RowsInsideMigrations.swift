@@ -11,8 +11,6 @@ import Testing
         var nickname: String?
     }
 
-    func shade(of title: String) -> String { title.isEmpty ? "grey" : "blue" }
-
     func splittingNames() -> SQLiteMigration {
         // Sample 1 of RowsInsideMigrations.md
         return splitNames
@@ -23,12 +21,8 @@ import Testing
         return (orphans, known)
     }
 
-    func coloring(before limit: Date, in folder: Int, _ db: SQLiteConnection) throws {
-        // Sample 3 of RowsInsideMigrations.md
-    }
-
     func updating(_ countries: [Country], _ db: SQLiteConnection) throws {
-        // Sample 4 of RowsInsideMigrations.md
+        // Sample 3 of RowsInsideMigrations.md
     }
 
     func reading(_ db: SQLiteConnection) throws -> [Note] {
@@ -60,16 +54,14 @@ import Testing
         let db = try database(
             """
             CREATE TABLE folder(id); CREATE TABLE tag(name, folder);
-            CREATE TABLE note(id, title, color, hue, created, folder);
+            CREATE TABLE note(id, title, color, created, folder);
             INSERT INTO folder VALUES (7); INSERT INTO tag VALUES ('a', 7), ('b', 8);
-            INSERT INTO note VALUES (1, 'a', NULL, NULL, 5.0, 7), (2, 'b', 'red', NULL, 5.0, 7),
-                (3, 'c', 'red', NULL, 15.0, 7), (4, 'd', 'red', NULL, 5.0, 8)
+            INSERT INTO note VALUES (1, 'a', NULL, 5.0, 7), (2, 'b', 'red', 5.0, 7),
+                (3, 'c', 'red', 15.0, 7), (4, 'd', 'red', 5.0, 8)
             """
         )
         #expect(try oneColumn(db) == ([4], ["a"]))
         let limit = Date(timeIntervalSince1970: 10)
-        try coloring(before: limit, in: 7, db)
-        #expect(try db.query("SELECT hue FROM note") == [["blue"], ["red"], [nil], [nil]])
         #expect(try reading(db).map(\.color) == [nil, "red", "red", "red"])
         try deleting(before: limit, db)
         #expect(try db.query("SELECT id FROM note") == [[3]])

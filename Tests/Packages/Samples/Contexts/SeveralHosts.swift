@@ -4,7 +4,7 @@ import AppMigrationsSQL
 import AppMigrationsSQLite
 import Testing
 
-/// Also the samples of the first page and of the doc comments of AppMigrationsFleet.
+/// Also the samples of the doc comments of AppMigrationsFleet.
 @Suite struct SeveralHosts {
     // Sample 2 of SeveralHosts.md
 
@@ -28,12 +28,6 @@ import Testing
     }
 
     func job(_ store: any FleetStore) async throws { try await declare(manager(store) { false }) }
-
-    func firstPage<Connection: AsyncSQLConnection & Sendable>(
-        connect: @escaping @Sendable () async throws -> Connection
-    ) async throws {
-        // Sample 1 of AppMigrationsFleet.md
-    }
 
     func together<Connection: AsyncSQLConnection & Sendable>(
         connect: @escaping @Sendable () async throws -> Connection

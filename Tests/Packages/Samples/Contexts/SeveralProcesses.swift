@@ -5,14 +5,10 @@ import Testing
 @Suite struct SeveralProcesses {
     // Sample 1 of SeveralProcesses.md
 
-    // Sample 2 of SeveralProcesses.md
-
     let calls = Calls()
     func libraryVersion(in folder: URL) -> MigrationManager.FirstRun { .existingData(at: "1.0") }
     func moveToAppGroup() throws { try calls.note() }
     func renameDrafts() throws { try calls.note() }
-    func makeTables(_ directory: String) throws { try calls.note() }
-    func addIndexes(_ directory: String) throws { try calls.note() }
 
     @Test func `an extension leaves the update to the app, and an older app leaves newer data alone`()
         async throws

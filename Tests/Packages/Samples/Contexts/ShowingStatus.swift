@@ -8,6 +8,8 @@ import Testing
 
     // Sample 3 of ShowingStatus.md
 
+    // Sample 1 of MigrationErrorCode.md
+
     func declareAll(_ migrations: MigrationManager) throws {
         try migrations.whenMigrating(toVersion: "1.1") {}
     }
@@ -39,6 +41,7 @@ import Testing
             let closed = try open()
             let error = try #require(throws: MigrationError.self) { try declareAll(closed) }
             #expect(error.code == .attemptLimitReached)
+            #expect(sentence(for: error) == "The update failed. Send us the details.")
             let died1 = "\nInterrupted by a death: 1.1, attempts: 1, deaths: 1,"
             #expect(supportMail(closed, about: error).contains(died1))
             try tryAgain(closed, open)
@@ -46,5 +49,14 @@ import Testing
             try write("{", to: state)
             #expect(supportMail(closed, about: error).contains("the next manager is a first run then."))
         }
+    }
+
+    @Test func `each code of an error has a sentence for users`() throws {
+        let folder = "../../../Sources/AppMigrations/"
+        let codes = try read(folder + "MigrationError.swift").matches(of: /static var (\w+): Code/)
+        let page = try read(folder + "AppMigrations.docc/Symbols/MigrationErrorCode.md")
+        let words = page.prefix(upTo: try #require(page.firstRange(of: "## Topics")).lowerBound)
+        #expect(codes.count > 20)
+        for code in codes { #expect(words.contains("`\(code.output.1)`")) }
     }
 }

@@ -10,14 +10,7 @@ private let folderOfTheTests = FileManager.default.currentDirectoryPath + "/Fixt
 
 /// The samples of "Testing your migrations" about SQL, and those of its types' doc comments.
 @Suite struct TestingSQLMigrations {
-    // Sample 11 of TestingYourMigrations.md
-
-    // Sample 12 of TestingYourMigrations.md
-
-    func startingPoint() -> StartingPoint {
-        // Sample 13 of TestingYourMigrations.md
-        return point
-    }
+    // Sample 1 of SQLRehearsal.md
 
     func startingPoint(_ releases: String) -> StartingPoint {
         // Sample 1 of StartingPoint+Schema.swift

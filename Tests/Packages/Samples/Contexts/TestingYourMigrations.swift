@@ -4,25 +4,24 @@ import AppMigrationsSchema
 import AppMigrationsTesting
 import Foundation
 import Testing
-import XCTest
 
-/// Also the samples of the first page and of the doc comments of AppMigrationsTesting.
+/// Also the samples of the doc comments of AppMigrationsTesting.
 @Suite struct TestingYourMigrations {
     // Sample 1 of TestingYourMigrations.md
 
     // Sample 2 of TestingYourMigrations.md
 
-    // Sample 4 of TestingYourMigrations.md
+    // Sample 3 of TestingYourMigrations.md
 
-    // Sample 5 of TestingYourMigrations.md
+    // Sample 1 of Rehearsal.md
 
     func withOtherDefaults(_ startingPoints: [StartingPoint]) throws -> RehearsalReport {
-        // Sample 6 of TestingYourMigrations.md
+        // Sample 2 of Rehearsal.md
         return report
     }
 
     func rules() -> [ComparisonRule] {
-        // Sample 8 of TestingYourMigrations.md
+        // Sample 5 of TestingYourMigrations.md
         return rules
     }
 
@@ -31,18 +30,9 @@ import XCTest
         return rule
     }
 
-    func fileOfTheTests() -> String {
-        // Sample 9 of TestingYourMigrations.md
-        return folderOfTheTests
-    }
-
-    func recording(_ folderOfTheTests: String, _ startingPoints: [StartingPoint]) -> Rehearsal {
-        // Sample 10 of TestingYourMigrations.md
+    func recording(_ startingPoints: [StartingPoint]) -> Rehearsal {
+        // Sample 6 of TestingYourMigrations.md
         return rehearsal
-    }
-
-    func firstPage(_ fixtures: String) throws {
-        // Sample 1 of AppMigrationsTesting.md
     }
 
     func docComment(_ fixtures: String) throws {
@@ -63,8 +53,7 @@ import XCTest
 
     init() throws { fixtures = try #require(Bundle.module.resourcePath) + "/Fixtures" }
 
-    @Test func `the other samples rehearse the library`() throws {
-        try firstPage(fixtures)
+    @Test func `the doc comment rehearses the library`() throws {
         try docComment(fixtures)
     }
 
@@ -86,10 +75,8 @@ import XCTest
 
 private typealias Library = TestingYourMigrations.Library
 
-// Sample 3 of TestingYourMigrations.md
-
 extension TestingYourMigrations.Library {
-    // Sample 7 of TestingYourMigrations.md
+    // Sample 4 of TestingYourMigrations.md
 
     typealias UpdateTheApp = TestingYourMigrations.UpdateTheApp
 

@@ -11,13 +11,8 @@ struct WritingMigrations {
         // Sample 1 of MigrationManager.swift
     }
 
-    func start(_ oldLibrary: String) throws -> MigrationManager {
-        // Sample 1 of WritingMigrations.md
-        return migrations
-    }
-
     func synchronizing(_ migrations: MigrationManager, _ libraryFolder: String) throws {
-        // Sample 2 of WritingMigrations.md
+        // Sample 1 of WritingMigrations.md
         // Sample 2 of MigrationContext.swift
         // Sample 1 of MigrationContext.swift
     }

@@ -39,7 +39,12 @@ let package = Package(
             sources: ["Generated", "Service"],
             swiftSettings: settings
         ),
-        .executableTarget(name: "NewRelease", dependencies: fleet, path: "NewRelease", swiftSettings: settings),
+        .executableTarget(
+            name: "NewRelease",
+            dependencies: fleet,
+            path: "NewRelease",
+            swiftSettings: settings
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

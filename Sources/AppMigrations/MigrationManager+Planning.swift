@@ -29,15 +29,15 @@ extension MigrationManager {
     private func beginPlan() throws(MigrationError) -> (PlanRecorder, MigrationManager, RunToken) {
         let found = try file.readState()
         var state = try known(found)
-        // Only the lock tells an attempt that is under way from an attempt whose process died.
-        if options.attemptLimit != nil, let interrupted = state.marks.interruption,
-            interrupted.failure == nil,
-            try isUnderWay()
-        {
-            state.marks.interruption?.failure = "It is under way."
-        }
         let folder: FileIdentity?
         do throws(SystemCallError) {
+            // Only the lock tells an attempt that is under way from an attempt whose process died.
+            if options.attemptLimit != nil, let interrupted = state.marks.interruption,
+                interrupted.failure == nil,
+                try FileLock.isTaken(file.location)
+            {
+                state.marks.interruption?.failure = "It is under way."
+            }
             folder = try Platform.identity(ofFolder: file.location.directory)
         } catch {
             throw .unreadable(error, file.location)
@@ -60,22 +60,6 @@ extension MigrationManager {
         token.end()
         manager.declarations.withLock { $0.closeAfterPlan() }
         declarations.withLock { $0.endPlan() }
-    }
-
-    private func isUnderWay() throws(MigrationError) -> Bool {
-        do throws(SystemCallError) {
-            return try FileLock.isTaken(file.location)
-        } catch {
-            throw file.location.error(
-                .stateUnreadable,
-                at: file.location.lock,
-                because: error,
-                """
-                Whether a process is migrating can't be told from the lock of \(file.location): \(error). Nothing was run or \
-                written. Let this process read that file, or plan without attemptLimit.
-                """
-            )
-        }
     }
 }
 

@@ -76,14 +76,12 @@ extension MigrationStatus {
         public var appVersion: AppVersion { known.appVersion }
 
         /// When it was begun last, in seconds since 1970, UTC; of the interrupted migration only.
-        public var startedAt: Int64? { interruption?.startedAt }
+        public let startedAt: Int64?
 
         /// The error that ended it, at most 1,000 characters: what the closure's own error says.
         ///
         /// `nil` while it is under way, and where its process died or its task was cancelled.
-        public var failure: String? { wasCancelled ? nil : interruption?.failure }
-
-        private var wasCancelled: Bool { interruption?.failure == Interruption.cancellation }
+        public var failure: String? { end == Interruption.cancellation ? nil : end }
 
         /// What the closure saved with `saveCheckpoint`, and the next attempt goes on from.
         public var checkpoint: String? { known.checkpoint?.text }
@@ -98,23 +96,25 @@ extension MigrationStatus {
         public let isUnderWay: Bool?
 
         /// Whether protected files wait to be put back, which the next start that may write does.
-        public var awaitsRestore: Bool { isUnderWay != true && interruption?.isProtecting == true }
+        public let awaitsRestore: Bool
 
         private var known: AttemptedMigration
-        private let interruption: Interruption?
-
+        /// How it ended, in words.
+        private let end: String?
         /// The lease of the host of a fleet that may be at work; JSON doesn't have it.
-        private var lease: Lease? { isUnderWay == nil ? interruption?.lease : nil }
+        private let lease: Lease?
 
         fileprivate init(_ known: AttemptedMigration) {
             self.known = known
-            interruption = nil
-            isUnderWay = false
+            (startedAt, end, lease, awaitsRestore, isUnderWay) = (nil, nil, nil, false, false)
         }
 
         fileprivate init(_ interruption: Interruption, isUnderWay: Bool?) {
             known = AttemptedMigration(interruption)
-            self.interruption = interruption
+            startedAt = interruption.startedAt
+            end = interruption.failure
+            lease = isUnderWay == nil ? interruption.lease : nil
+            awaitsRestore = isUnderWay != true && interruption.isProtecting
             self.isUnderWay = isUnderWay
             if isUnderWay == true || lease != nil { known.deaths = interruption.deaths }
         }
@@ -219,7 +219,7 @@ extension MigrationStatus.Attempt {
             } else if failure != nil {
                 "Failed: \(version)"
             } else {
-                "Interrupted\(wasCancelled ? ", its task was cancelled" : isUnderWay == nil ? " or under way" : " by a death"): \(version)"
+                "Interrupted\(isUnderWay == nil ? " or under way" : ""): \(version)"
             }
         var lines: [Message] = ["\(subject), \(counts)"]
         if let checkpointAppVersion {
@@ -230,7 +230,7 @@ extension MigrationStatus.Attempt {
             let length = JSON.seconds(lease.length)
             lines.append("  Host: \(lease.owner). Its lease runs out where it isn't renewed for \(length) s.")
         }
-        if let failure { lines.append("  Error: \(failure)") }
+        if let end { lines.append("  Error: \(end)") }
         if awaitsRestore { lines.append("  Protected files wait to be put back.") }
         return lines
     }

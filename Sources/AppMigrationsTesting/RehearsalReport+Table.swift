@@ -32,12 +32,14 @@ extension RehearsalReport: CustomStringConvertible {
 
     private var table: [String] {
         guard !runs.isEmpty else { return [] }
-        return TextTable.lines([["start", "run", "app", "ran", "time", "outcome"]] + runs.map(Self.cells))
+        let rows = [["start", "run", "app", "ran", "time", "outcome"]] + runs.map(Self.cells)
+        let isOfSQL = runs.allSatisfy(\.appVersions.isEmpty)
+        return TextTable.lines(isOfSQL ? rows.map { [$0[0]] + $0[3...] } : rows)
     }
 
     private static func cells(_ run: RehearsedRun) -> [String] {
         [
-            run.start, run.title, list(run.appVersions), list(run.ran),
+            run.start, run.title, list(run.appVersions.map(\.description)), list(run.ran),
             TextTable.milliseconds(run.duration), outcome(run),
         ]
     }
@@ -50,7 +52,7 @@ extension RehearsalReport: CustomStringConvertible {
         return count == 0 ? text : "\(text), \(TextTable.outcome(count))"
     }
 
-    private static func list(_ versions: [AppVersion]) -> String {
-        versions.isEmpty ? "–" : versions.map(\.description).joined(separator: " ")
+    private static func list(_ versions: [String]) -> String {
+        versions.isEmpty ? "–" : versions.joined(separator: " ")
     }
 }

@@ -1,20 +1,18 @@
-public import AppMigrations
-
 /// What a rehearsal did and found: one row for each run.
 ///
 /// It prints as a table with the findings below it.
 public struct RehearsalReport: Sendable {
-    /// The manager's name.
+    /// The manager's name; `SQL migrations` of those.
     public let name: String
 
-    /// The version that was rehearsed.
-    public let currentVersion: AppVersion
+    /// The version that was rehearsed; of SQL migrations the newest.
+    public let currentVersion: String
 
     /// Whether the upgrades were compared with a fresh install.
     let hasFreshInstall: Bool
 
-    /// The versions declared, in their order.
-    public internal(set) var declaredVersions: [AppVersion] = []
+    /// The versions declared, or those of the SQL migrations, in their order.
+    public internal(set) var declaredVersions: [String] = []
 
     /// The runs, in their order.
     ///
@@ -31,7 +29,7 @@ public struct RehearsalReport: Sendable {
     public var isClean: Bool { findings.isEmpty }
 
     /// The declared versions that ran in no run, for want of a starting point before them.
-    public var unrehearsedVersions: [AppVersion] {
+    public var unrehearsedVersions: [String] {
         guard !runs.isEmpty else { return declaredVersions }
         let ran = Set(runs.flatMap(\.ran))
         return declaredVersions.filter { !ran.contains($0) }

@@ -11,7 +11,7 @@ extension RehearsalStage {
             oldest.map { version >= $0 } ?? true
         }
         let asked = answers.first { $0.point == point }
-        if let answer = asked?.repeating(declared: report.declaredVersions, current: current) {
+        if let answer = asked?.repeating(declared: declared, current: current) {
             scenarios.append(Scenario(kind: .answered, point: point, launches: [current], answer: answer))
         }
         if steps.count > 1 { scenarios.append(Scenario(kind: .steps, point: point, launches: steps)) }
@@ -52,7 +52,7 @@ extension RehearsalStage {
     /// The releases after `start`: each declared version, each starting point's, and the current one.
     private func steps(from start: AppVersion?) -> [AppVersion] {
         var releases: [AppVersion] = []
-        for version in (report.declaredVersions + startVersions.compactMap(\.self)).sorted()
+        for version in (declared + startVersions.compactMap(\.self)).sorted()
         where releases.last != version && version < current {
             if start.map({ $0 < version }) ?? true { releases.append(version) }
         }

@@ -23,6 +23,8 @@ final class RehearsalStage {
     var answers: [FirstRunAnswer] = []
     /// Whether the list of declared versions is known to its end.
     private var isListed = false
+    /// The versions declared, in their order.
+    var declared: [AppVersion] = [] { didSet { report.declaredVersions = declared.map(\.description) } }
 
     init(_ rehearsal: Rehearsal) throws {
         self.rehearsal = rehearsal
@@ -33,7 +35,7 @@ final class RehearsalStage {
         startVersions = try rehearsal.startingPoints.map { try $0.version(current: current) }
         report = RehearsalReport(
             name: rehearsal.name,
-            currentVersion: current,
+            currentVersion: current.description,
             hasFreshInstall: rehearsal.startingPoints.contains { $0.kind == .freshInstall }
         )
         waiting = [Scenario(kind: .listing, point: 0, launches: [current])]
@@ -54,7 +56,7 @@ final class RehearsalStage {
         }
         try FolderFiles.remove(folders.root)
         for answer in answers {
-            let row = answer.row(declared: report.declaredVersions, current: current, folders)
+            let row = answer.row(declared: declared, current: current, folders)
             rows[answer.point, default: []].insert(row, at: 0)
         }
         report.runs = rehearsal.startingPoints.indices.flatMap { rows[$0] ?? [] }
@@ -127,14 +129,14 @@ final class RehearsalStage {
     private func compareWithRecord() throws {
         guard let file = rehearsal.recordFile else { return }
         let record = try VersionRecord(path: file)
-        report.versionFindings = VersionMistakes(declared: report.declaredVersions, current: current)
+        report.versionFindings = VersionMistakes(declared: declared, current: current)
             .changes(since: record, upgradesFrom: oldest)
-        if report.versionFindings.isEmpty { try record.append(report.declaredVersions) }
+        if report.versionFindings.isEmpty { try record.append(declared) }
     }
 
     private var findingOfNothingRehearsed: RehearsalFinding? {
-        guard report.findings.isEmpty, !report.declaredVersions.isEmpty else { return nil }
-        guard report.unrehearsedVersions == report.declaredVersions else { return nil }
+        guard report.findings.isEmpty, !declared.isEmpty else { return nil }
+        guard report.unrehearsedVersions.count == declared.count else { return nil }
         return RehearsalFinding(
             .notRehearsed,
             "No closure was run: no starting point has data below a declared version. Add one for each version that "
@@ -143,7 +145,7 @@ final class RehearsalStage {
     }
 
     private func listed(_ declared: [AppVersion], _ refusal: MigrationError?, _ error: (any Error)?) {
-        report.declaredVersions = declared
+        self.declared = declared
         report.versionFindings = VersionMistakes(declared: declared, current: current).found
         if let refusal {
             let kind: RehearsalFinding.Kind = refusal.code == .invalidVersion ? .invalidVersion : .failed
@@ -170,7 +172,7 @@ final class RehearsalStage {
     }
 
     private func adopt(_ declared: [AppVersion]) {
-        if declared.count > report.declaredVersions.count { report.declaredVersions = declared }
+        if declared.count > self.declared.count { self.declared = declared }
         isListed = true
     }
 

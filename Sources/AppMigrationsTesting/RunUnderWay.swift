@@ -41,7 +41,7 @@ struct RunUnderWay {
             start: rehearsal.startingPoints[scenario.point].title,
             title: scenario.title,
             appVersions: before + scenario.launches,
-            ran: ran,
+            ran: ran.map(\.description),
             duration: duration,
             findings: findings,
             answer: nil

@@ -191,7 +191,7 @@ import Testing
         let status = try await pod.status
         #expect(status.interruption?.isUnderWay == false)
         #expect(status.interruption?.deaths == 1)
-        #expect(status.description.contains("\nInterrupted by a death: 1.1, attempts: 1, deaths: 1, "))
+        #expect(status.description.contains("\nInterrupted: 1.1, attempts: 1, deaths: 1, "))
         #expect(!status.description.contains("Host: "))
         #expect(await code { _ = try await pod.isMigrated(declare) } == .attemptLimitReached)
         #expect(try await pod.plan(declare).map(\.description) == ["1.1 refused"])

@@ -10,12 +10,7 @@ import Testing
             for text in ["1.0", "1.1", "1.3", "1.5", "1.x"] {
                 let error = try manager.refusal(of: text)
                 #expect(error.code == .nested)
-                #expect(
-                    error.description
-                        == "Version \"\(text)\" was not run: another declaration of this manager \"Library\", "
-                        + "\(manager.stateFile), is under way. Declare one version after the other, or let concurrent callers make "
-                        + "a manager each. Nothing was changed by this call, and the manager goes on."
-                )
+                #expect(error.description.contains("with the same state was under way"))
             }
         }
         #expect(manager.lastRunVersion == version("1.2"))

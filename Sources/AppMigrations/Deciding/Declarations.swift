@@ -70,17 +70,7 @@ extension Declarations {
         minimumAppVersion floor: String?,
         isNested: Bool
     ) throws(MigrationError) -> Declaration? {
-        if case .declaring = standing {
-            throw location.error(
-                .nested,
-                AppVersion(text),
-                """
-                Version \(text.quoted) was not run: another declaration of this \(location), is under way. Declare one version \
-                after the other, or let concurrent callers make a manager each. Nothing was changed by this call, and the manager \
-                goes on.
-                """
-            )
-        }
+        if case .declaring = standing { throw .nested(location, AppVersion(text)) }
         do throws(MigrationError) {
             let declaration = try read(text, minimumAppVersion: floor)
             if isNested { throw .nested(location, declaration.version) }

@@ -23,7 +23,6 @@ package enum Platform {
     static var exists: Int32 { EEXIST }
     static var notADirectory: Int32 { ENOTDIR }
     static var nameTooLong: Int32 { ENAMETOOLONG }
-    static var badDescriptor: Int32 { EBADF }
     package static var notText: Int32 { EILSEQ }
 
     /// What a write of more than a state may have would be.

@@ -4,6 +4,7 @@ extension MigrationError {
     static func unreadable(_ cause: SystemCallError, _ location: StateLocation) -> MigrationError {
         location.error(
             .stateUnreadable,
+            at: cause.path,
             because: cause,
             """
             The state of \(location), could not be read: \(cause). Nothing was run or written. Try again when the file can be \

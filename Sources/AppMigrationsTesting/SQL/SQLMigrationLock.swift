@@ -25,7 +25,7 @@ public struct SQLMigrationLock: Sendable {
 
     /// Adds what the migrator has and the file has not, for the release that is about to be made.
     ///
-    /// - Throws: The first finding, an `SQLRehearsalFinding`, and the file is as it was; errors of files.
+    /// - Throws: The first finding, an `RehearsalFinding`, and the file is as it was; errors of files.
     public func record<Connection>(_ migrator: SQLMigrator<Connection>) throws {
         let text = try FolderFiles.textIfThere(file)
         let released = try text.map(lines) ?? []
@@ -51,12 +51,12 @@ public struct SQLMigrationLock: Sendable {
 
     /// What is wrong with released migrations: edited, gone, or with a new one below them.
     ///
-    /// - Returns: The findings in the order of the file; ``SQLRehearsalFinding/Kind/notRehearsed`` where there is no file.
+    /// - Returns: The findings in the order of the file; ``RehearsalFinding/Kind/notRehearsed`` where there is no file.
     /// - Throws: `SQLError` for a migration whose file can't be read; errors of the lock's file.
-    public func findings<Connection>(in migrator: SQLMigrator<Connection>) throws -> [SQLRehearsalFinding] {
+    public func findings<Connection>(in migrator: SQLMigrator<Connection>) throws -> [RehearsalFinding] {
         guard let text = try FolderFiles.textIfThere(file) else {
             return [
-                SQLRehearsalFinding(
+                RehearsalFinding(
                     .notRehearsed,
                     "There is no lock file \(file): nothing tells which migrations were released. Record them."
                 )
@@ -64,7 +64,7 @@ public struct SQLMigrationLock: Sendable {
         }
         do {
             return try findings(lines(text), migrator.migrations)
-        } catch let unreadable as SQLRehearsalFinding {
+        } catch let unreadable as RehearsalFinding {
             return [unreadable]
         }
     }
@@ -88,7 +88,7 @@ public struct SQLMigrationLock: Sendable {
             let parts = line.split(separator: " ", maxSplits: 2)
             guard parts.count >= 2, let version = Int64(parts[0]), parts[1] == "-" || parts[1].contains(":")
             else {
-                throw SQLRehearsalFinding(
+                throw RehearsalFinding(
                     .unreadableLock,
                     "Line \(number) of \(file) can't be read: \(line). It should be a version, a checksum and a name."
                 )
@@ -107,8 +107,8 @@ public struct SQLMigrationLock: Sendable {
     private func findings<Connection>(
         _ released: [Line],
         _ migrations: [SQLMigration<Connection>]
-    ) throws -> [SQLRehearsalFinding] {
-        var findings = [SQLRehearsalFinding]()
+    ) throws -> [RehearsalFinding] {
+        var findings = [RehearsalFinding]()
         for line in released {
             guard let migration = migrations.first(where: { $0.version == line.version }) else {
                 findings.append(try gone(line, released, migrations))
@@ -117,7 +117,7 @@ public struct SQLMigrationLock: Sendable {
             // A closure has no checksum, and an SQL text in its place is another migration.
             if try migration.checksum() == line.checksum { continue }
             findings.append(
-                SQLRehearsalFinding(
+                RehearsalFinding(
                     .edited,
                     version: line.version,
                     "\(subject(migration)) was edited after its release: databases that have it never get the change. "
@@ -130,7 +130,7 @@ public struct SQLMigrationLock: Sendable {
         for migration in migrations where migration.version < newest {
             if released.contains(where: { $0.version == migration.version }) { continue }
             findings.append(
-                SQLRehearsalFinding(
+                RehearsalFinding(
                     .missed,
                     version: migration.version,
                     "\(subject(migration)) is new and lies below \(newest), which was released: databases at \(newest) run it "
@@ -145,7 +145,7 @@ public struct SQLMigrationLock: Sendable {
         _ line: Line,
         _ released: [Line],
         _ migrations: [SQLMigration<Connection>]
-    ) throws -> SQLRehearsalFinding {
+    ) throws -> RehearsalFinding {
         let renumbered = try migrations.first { migration in
             guard let then = line.checksum, !released.contains(where: { $0.version == migration.version })
             else {
@@ -158,7 +158,7 @@ public struct SQLMigrationLock: Sendable {
                 "\(subject($0)) has its text, which databases that have it as \(line.version) would run once more. "
                     + "Give it back the version \(line.version)."
             } ?? "New databases would lack what it makes. Put it back."
-        return SQLRehearsalFinding(
+        return RehearsalFinding(
             .disappeared,
             version: line.version,
             "Migration \(line.label) was released and isn't there any more. \(way)"

@@ -16,7 +16,7 @@ extension SQLRehearsal {
         /// The schema at the end; `nil` where the run failed.
         private(set) var schema: SQLSchema?
         private var ran = [Int64]()
-        private var findings = [SQLRehearsalFinding]()
+        private var findings = [RehearsalFinding]()
         private var duration = Duration.zero
 
         init(
@@ -33,12 +33,15 @@ extension SQLRehearsal {
             self.ignored = ignored
         }
 
-        var row: SQLRehearsedRun {
-            SQLRehearsedRun(
+        var row: RehearsedRun {
+            RehearsedRun(
                 start: release?.description ?? "new database",
-                ran: ran,
+                title: "migrate",
+                appVersions: [],
+                ran: ran.map(\.description),
                 duration: duration,
-                findings: findings
+                findings: findings,
+                answer: nil
             )
         }
 
@@ -103,7 +106,7 @@ extension SQLRehearsal {
 
         /// What the ledger of the release tells of its migrations, also where their lines are gone from the lock.
         private mutating func compareLedger(_ status: SQLMigrationStatus) {
-            let facts: [(SQLRehearsalFinding.Kind, [Int64], String)] = [
+            let facts: [(RehearsalFinding.Kind, [Int64], String)] = [
                 (.edited, status.changed, "has another text than the one that was released"),
                 (.disappeared, status.unknown, "was released and isn't there any more"),
             ]
@@ -119,11 +122,11 @@ extension SQLRehearsal {
         private mutating func fail(_ text: String) { findings = [finding(.failed, text)] }
 
         private func finding(
-            _ kind: SQLRehearsalFinding.Kind,
+            _ kind: RehearsalFinding.Kind,
             version: Int64? = nil,
             _ text: String
-        ) -> SQLRehearsalFinding {
-            SQLRehearsalFinding(kind, version: version, release: release?.description, text)
+        ) -> RehearsalFinding {
+            RehearsalFinding(kind, version: version, release: release?.description, text)
         }
     }
 }

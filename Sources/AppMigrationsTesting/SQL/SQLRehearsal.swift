@@ -19,7 +19,7 @@ public import AppMigrationsPostgreSQL
 /// ```
 ///
 /// The databases are SQLite's, on a connection of any library: this product links none. A rehearsal asserts nothing itself: its
-/// outcome is an ``SQLRehearsalReport``.
+/// outcome is an ``RehearsalReport``.
 public struct SQLRehearsal<Connection: SQLConnection>: Sendable {
     private let migrator: SQLMigrator<Connection>
     private let folder: String
@@ -52,7 +52,7 @@ public struct SQLRehearsal<Connection: SQLConnection>: Sendable {
     /// - Parameters:
     ///   - release: The version of the app that is about to be released, such as `2.1`.
     ///   - open: Opens a new and empty database, in memory for instance.
-    /// - Throws: ``SQLRehearsalFinding`` for released migrations that were edited, and for a release that is recorded with
+    /// - Throws: ``RehearsalFinding`` for released migrations that were edited, and for a release that is recorded with
     ///   another schema; `SQLError` of a migration; `MigrationError` for a version that can't be read.
     public func record(_ release: String, opening open: () throws -> Connection) throws {
         try record(release) { body in try body(open()) }
@@ -69,7 +69,7 @@ public struct SQLRehearsal<Connection: SQLConnection>: Sendable {
     public func run(
         opening open: () throws -> Connection,
         preparing prepare: (Connection) throws -> Void = { _ in }
-    ) throws -> SQLRehearsalReport {
+    ) throws -> RehearsalReport {
         try run(lending: { body in try body(open()) }, preparing: prepare)
     }
 }
@@ -90,7 +90,7 @@ extension SQLRehearsal {
         let file = "\(folder)/\(release).sql"
         let recorded = try FolderFiles.textIfThere(file)
         if let recorded, recorded != script {
-            throw SQLRehearsalFinding(
+            throw RehearsalFinding(
                 .recordedOtherwise,
                 release: release,
                 "\(release) is recorded with another schema in \(file). Delete that file if \(release) was never released, or "
@@ -108,7 +108,7 @@ extension SQLRehearsal {
     public func run(
         lending lend: ((Connection) throws -> Void) throws -> Void,
         preparing prepare: (Connection) throws -> Void = { _ in }
-    ) throws -> SQLRehearsalReport {
+    ) throws -> RehearsalReport {
         // A closure that is lent a connection must not capture one that doesn't escape.
         try withoutActuallyEscaping(prepare) { try rehearsed(lend, $0) }
     }
@@ -116,19 +116,25 @@ extension SQLRehearsal {
     private func rehearsed(
         _ lend: ((Connection) throws -> Void) throws -> Void,
         _ prepare: @escaping (Connection) throws -> Void
-    ) throws -> SQLRehearsalReport {
-        var report = SQLRehearsalReport(versions: migrator.migrations.map(\.version))
+    ) throws -> RehearsalReport {
+        let versions = migrator.migrations.map(\.version.description)
+        var report = RehearsalReport(
+            name: "SQL migrations",
+            currentVersion: versions.last ?? "–",
+            hasFreshInstall: true
+        )
+        report.declaredVersions = versions
         report.versionFindings = try lock.findings(in: migrator)
         let releases = try releases()
         if releases.isEmpty {
             report.versionFindings.append(
-                SQLRehearsalFinding(
+                RehearsalFinding(
                     .notRehearsed,
                     "No release is recorded in \(folder). Record the one that users have."
                 )
             )
         }
-        let found = Set(report.versionFindings.compactMap(\.version))
+        let found = Set(report.versionFindings.compactMap { $0.version.flatMap { Int64($0) } })
         var new: SQLSchema?
         for release in [nil] + releases.map(Optional.some) {
             var run: Run?
@@ -158,19 +164,19 @@ extension SQLRehearsal {
 
     private func requireEmpty(_ db: Connection) throws {
         if Connection.dialect == .postgres {
-            throw SQLRehearsalFinding(
+            throw RehearsalFinding(
                 .failed,
                 "Schemas are recorded and compared in SQLite only. An SQLMigrationLock takes the migrations of every database."
             )
         }
         if try db.query("SELECT 1 FROM main.sqlite_master LIMIT 1").isEmpty { return }
-        throw SQLRehearsalFinding(
+        throw RehearsalFinding(
             .failed,
             "The database that was opened has a schema already. Open a new one for each run, in memory for instance."
         )
     }
 
-    private static var notLent: SQLRehearsalFinding {
-        SQLRehearsalFinding(.failed, "No connection was lent: lending: has to call what it is given.")
+    private static var notLent: RehearsalFinding {
+        RehearsalFinding(.failed, "No connection was lent: lending: has to call what it is given.")
     }
 }

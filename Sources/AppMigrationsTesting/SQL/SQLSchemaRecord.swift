@@ -6,7 +6,7 @@ struct SQLSchemaRecord {
 
     init(file: String) throws {
         guard let text = try FolderFiles.textIfThere(file) else {
-            throw SQLRehearsalFinding(
+            throw RehearsalFinding(
                 .notRehearsed,
                 "There is no recorded schema \(file). Record it, or put it back."
             )

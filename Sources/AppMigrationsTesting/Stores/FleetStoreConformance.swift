@@ -44,18 +44,18 @@ public struct FleetStoreConformance: Sendable {
     }
 
     /// Tries each promise; gives at most one finding for each.
-    public func findings() async -> [FleetStoreFinding] {
-        var findings: [FleetStoreFinding] = []
-        let checks: [(FleetStoreFinding.Promise, () async throws -> String?)] = [
+    public func findings() async -> [RehearsalFinding] {
+        var findings: [RehearsalFinding] = []
+        let checks: [(RehearsalFinding.Kind, () async throws -> String?)] = [
             (.absence, absence), (.creation, creation), (.comparison, comparison), (.revisions, revisions),
             (.freshness, freshness), (.bytes, bytes), (.names, names), (.concurrency, concurrency),
             (.errors, errors),
         ]
         for (promise, check) in checks {
             do {
-                if let problem = try await check() { findings.append(FleetStoreFinding(promise, problem)) }
+                if let problem = try await check() { findings.append(RehearsalFinding(promise, problem)) }
             } catch {
-                findings.append(FleetStoreFinding(promise, "A call threw \(error)."))
+                findings.append(RehearsalFinding(promise, "A call threw \(error)."))
             }
         }
         return findings

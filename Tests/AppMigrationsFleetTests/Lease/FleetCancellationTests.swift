@@ -46,7 +46,7 @@ import Testing
         let (code, status) = try await cancelled { _ in try Task.checkCancellation() }
         #expect(code == .cancelled)
         #expect(status.interruption?.failure == nil)
-        #expect(status.description.contains("Interrupted, its task was cancelled: 1.1"))
+        #expect(status.description.contains("\nInterrupted: 1.1"))
         #expect(status.interruption?.deaths == 0)
     }
 

@@ -12,7 +12,7 @@ import Testing
             writers: 4,
             rounds: 4
         ).findings()
-        #expect(findings.contains { $0.promise.description == fault.promise }, "\(findings)")
+        #expect(findings.contains { $0.kind.description == fault.promise }, "\(findings)")
     }
 
     @Test func `the store in memory keeps every promise`() async {
@@ -28,14 +28,14 @@ import Testing
 
     @Test func `a finding says what was done and what came back`() async throws {
         let findings = await FleetStoreConformance(StoreWithFault(.trims), writers: 2, rounds: 2).findings()
-        let finding = try #require(findings.first { $0.promise == .bytes })
+        let finding = try #require(findings.first { $0.kind == .bytes })
         #expect(
             finding.description
                 == #"19 bytes came back as "{\#n  "name" : "x"\#n}", 18 bytes of revision \#(Self.revision(in: finding)): text 1."#
         )
     }
 
-    private static func revision(in finding: FleetStoreFinding) -> String {
+    private static func revision(in finding: RehearsalFinding) -> String {
         finding.description.split(separator: " ").last { Int($0.dropLast()) != nil && $0.hasSuffix(":") }
             .map { String($0.dropLast()) } ?? ""
     }

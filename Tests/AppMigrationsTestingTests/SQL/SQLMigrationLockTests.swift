@@ -47,7 +47,7 @@ import Testing
         ]
         let findings = try lock.findings(in: SQLiteMigrator(migrations))
         #expect(findings.map(\.kind) == [.edited, .edited, .disappeared, .missed])
-        #expect(findings.map(\.version) == [2, 4, 6, 1])
+        #expect(findings.map(\.version) == ["2", "4", "6", "1"])
         #expect(
             findings.map(\.description) == [
                 "Migration 2 (two words) was edited after its release: databases that have it never get the change. "
@@ -60,7 +60,7 @@ import Testing
                     + "and new ones before. Give it a version after 9.",
             ]
         )
-        let error = #expect(throws: SQLRehearsalFinding.self) {
+        let error = #expect(throws: RehearsalFinding.self) {
             try lock.record(SQLiteMigrator(migrations))
         }
         #expect(error?.kind == .edited)
@@ -113,7 +113,7 @@ import Testing
                     == "Line 5 of \(folder)/migrations.lock can't be read: \(line). It should be a version, a checksum "
                     + "and a name."
             )
-            #expect(throws: SQLRehearsalFinding.self) { try lock.record(SQLiteMigrator(released)) }
+            #expect(throws: RehearsalFinding.self) { try lock.record(SQLiteMigrator(released)) }
         }
     }
 

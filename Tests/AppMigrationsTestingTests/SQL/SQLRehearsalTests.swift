@@ -36,11 +36,11 @@ import Testing
         let report = try rehearsal(folder, first, second, third).run(opening: memory)
         try report.requireClean()
         #expect(report.isClean)
-        #expect(report.versions == [1, 2, 3])
+        #expect(report.declaredVersions == ["1", "2", "3"])
         #expect(report.runs.map(\.start) == ["new database", "1.2", "1.10"])
-        #expect(report.runs.map(\.ran) == [[1, 2, 3], [2, 3], [3]])
+        #expect(report.runs.map(\.ran) == [["1", "2", "3"], ["2", "3"], ["3"]])
         let lines = report.description.split(separator: "\n").map(String.init)
-        #expect(lines[0] == "Rehearsal of SQL migrations to 3: 3 runs, 0 findings")
+        #expect(lines[0] == "Rehearsal of SQL migrations 3: 3 runs, 0 findings")
         #expect(lines[1].hasPrefix("start         ran    time  ") && lines[1].hasSuffix("  outcome"))
         #expect(lines[3].hasPrefix("1.2           2 3    "))
         #expect(lines[4].hasSuffix("  same"))
@@ -75,7 +75,7 @@ import Testing
 
     @Test func `a release is recorded once`() throws {
         try rehearsal(folder, first).record("2.1", opening: memory)
-        let error = #expect(throws: SQLRehearsalFinding.self) {
+        let error = #expect(throws: RehearsalFinding.self) {
             try rehearsal(folder, first, second).record("2.1", opening: memory)
         }
         #expect(error?.kind == .recordedOtherwise)
@@ -114,7 +114,7 @@ import Testing
         #expect(
             report.description.hasSuffix("\n" + report.findings.map { "- \($0)" }.joined(separator: "\n"))
         )
-        #expect(throws: SQLRehearsalFinding.self) { try report.requireClean() }
+        #expect(throws: RehearsalFinding.self) { try report.requireClean() }
         let fewer = try rehearsal(folder, first).run(opening: memory)
         #expect(fewer.findings.map(\.kind) == [.disappeared, .startsDiffer])
     }
@@ -136,7 +136,7 @@ import Testing
         try append("INSERT INTO note VALUES (1);", to: "Releases/2.1.sql", in: folder)
         let report = try rehearsal(folder, first, second, third).run(opening: memory)
         #expect(report.findings.map(\.kind) == [.failed])
-        #expect(report.runs.map(\.ran) == [[1, 2, 3], [2]])
+        #expect(report.runs.map(\.ran) == [["1", "2", "3"], ["2"]])
         #expect(
             report.findings[0].description.hasPrefix(
                 "From 2.1: Migration 3 (index): line 1, column 44: UNIQUE constraint failed: note.id"
@@ -174,13 +174,13 @@ import Testing
         let migrator = try SQLiteMigrator([first, second])
         let report = try rehearsal.run(opening: memory) { try migrator.baseline($0, at: $0.userVersion) }
         #expect(report.isClean)
-        #expect(report.runs.map(\.ran) == [[1, 2], [2], []])
+        #expect(report.runs.map(\.ran) == [["1", "2"], ["2"], []])
     }
 
     @Test func `a database that isn't new is refused`() throws {
         let file = folder + "/db"
         try rehearsal(folder, first).record("2.1") { try SQLiteConnection(path: file) }
-        let error = #expect(throws: SQLRehearsalFinding.self) {
+        let error = #expect(throws: RehearsalFinding.self) {
             try rehearsal(folder, first).run { try SQLiteConnection(path: file) }
         }
         #expect(
@@ -197,11 +197,11 @@ import Testing
         }
         let rehearsal = try rehearsal(folder, first, second)
         try rehearsal.record("2.1", lending: lend)
-        #expect(try rehearsal.run(lending: lend).runs.map(\.ran) == [[1, 2], []])
+        #expect(try rehearsal.run(lending: lend).runs.map(\.ran) == [["1", "2"], []])
         for body in [
             { try rehearsal.record("2.2") { _ in } }, { _ = try rehearsal.run(lending: { _ in }) },
         ] {
-            let error = #expect(throws: SQLRehearsalFinding.self) { try body() }
+            let error = #expect(throws: RehearsalFinding.self) { try body() }
             #expect(
                 error?.description == "No connection was lent: lending: has to call what it is given."
             )
@@ -217,7 +217,7 @@ import Testing
         try withTemporaryFolder { folder throws in
             let migrator = try SQLMigrator<Postgres>([SQLMigration(version: 1, sql: "SELECT 1")])
             let rehearsal = SQLRehearsal(of: migrator, releasesIn: folder)
-            let error = #expect(throws: SQLRehearsalFinding.self) {
+            let error = #expect(throws: RehearsalFinding.self) {
                 try rehearsal.record("1.0") { Postgres() }
             }
             #expect(
@@ -239,7 +239,7 @@ import Testing
             rehearsal(folder, first).run(opening: memory).findings,
         ]
         #expect(findings.map { $0.map(\.kind) } == [[.edited], [.disappeared]])
-        #expect(findings.map { $0.map(\.version) } == [[2], [2]])
+        #expect(findings.map { $0.map(\.version) } == [["2"], ["2"]])
         #expect(
             findings[0].first?.description
                 == "From 1.0: migration 2 has another text than the one that was released, and the lock doesn't tell. "

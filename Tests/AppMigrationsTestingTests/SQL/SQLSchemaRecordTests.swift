@@ -72,7 +72,7 @@ import Testing
         let point = StartingPoint.schema("2.1", recordedIn: folder + "/2.1.sql") { _ in
             try SQLiteConnection(path: ":memory:")
         }
-        let error = #expect(throws: SQLRehearsalFinding.self) {
+        let error = #expect(throws: RehearsalFinding.self) {
             try Rehearsal(currentVersion: "2.2", from: [point]).run { _, _ in }
         }
         #expect(

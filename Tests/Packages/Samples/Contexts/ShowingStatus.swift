@@ -42,7 +42,7 @@ import Testing
             let error = try #require(throws: MigrationError.self) { try declareAll(closed) }
             #expect(error.code == .attemptLimitReached)
             #expect(sentence(for: error) == "The update failed. Send us the details.")
-            let died1 = "\nInterrupted by a death: 1.1, attempts: 1, deaths: 1,"
+            let died1 = "\nInterrupted: 1.1, attempts: 1, deaths: 1,"
             #expect(supportMail(closed, about: error).contains(died1))
             try tryAgain(closed, open)
             #expect(try closed.status.lastRunVersion?.description == "1.1")

@@ -25,7 +25,7 @@ private let folderOfTheTests = FileManager.default.currentDirectoryPath + "/Fixt
     @Test func `the rehearsal's own sample passes`() throws {
         // Sample 1 of SQLRehearsal.swift
         #expect(report.runs.map(\.start) == ["new database", "2.0", "2.1"])
-        #expect(report.runs.map(\.ran) == [[1, 2, 3], [2, 3], [3]])
+        #expect(report.runs.map(\.ran) == [["1", "2", "3"], ["2", "3"], ["3"]])
     }
 
     private let migrator: SQLiteMigrator

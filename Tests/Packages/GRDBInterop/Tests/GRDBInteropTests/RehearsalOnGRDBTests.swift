@@ -22,6 +22,6 @@ import Testing
         let rehearsal = try SQLRehearsal(of: SQLMigrator(migrations), releasesIn: folder)
         let report = try rehearsal.run(lending: { try DatabaseQueue().inDatabase($0) })
         try report.requireClean()
-        #expect(report.runs.map(\.ran) == [[1, 2], [2]])
+        #expect(report.runs.map(\.ran) == [["1", "2"], ["2"]])
     }
 }

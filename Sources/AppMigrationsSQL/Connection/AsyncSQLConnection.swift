@@ -1,6 +1,6 @@
 /// What a migrator needs of a connection whose statements are awaited.
 ///
-/// PostgresNIO's `PostgresConnection` is one with an extension of some thirty lines, SQLiteNIO's with fewer: the guide
+/// PostgresNIO's `PostgresConnection` becomes one with some sixty lines, SQLiteNIO's with fewer: the guide
 /// *Asynchronous connections* shows them.
 ///
 /// The method throws whatever its library throws: an error must never come back as an empty result.

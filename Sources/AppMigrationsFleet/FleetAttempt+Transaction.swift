@@ -18,7 +18,7 @@ extension FleetAttempt {
             else {
                 throw SQLError.otherDatabase
             }
-            return (store, try await connect())
+            return (store, try await SQLError.telling(Connection.self, connect))
         }
         let session = FleetSession(db: connection)
         do throws(MigrationError) {
@@ -47,7 +47,7 @@ extension FleetAttempt {
                     hasBegun = true
                     do {
                         try await begin(session, store)
-                        return try await body()
+                        return try await SQLError.telling(type(of: session.db), body)
                     } catch {
                         guard left > 0, session.mayRepeat(after: error), !Task.isCancelled else {
                             throw error
@@ -62,7 +62,7 @@ extension FleetAttempt {
         if let cause = failure ?? loss.map({ _ in CancellationError() }) {
             let end = hasBegun ? await session.rollingBack(after: cause, deadline) : cause
             if let loss { throw lost(loss, failure) }
-            throw await note(end, session.isIdleTooLong(cause) ? Self.idleAdvice : "")
+            throw await noteEnd(end)
         }
         try await record(session, store)
     }
@@ -109,7 +109,7 @@ extension FleetAttempt {
                 )
             }
         } catch {
-            throw await note(await session.rollingBack(after: error, deadline))
+            throw await noteEnd(await session.rollingBack(after: error, deadline))
         }
         guard let revision else {
             let cause = await session.rollingBack(after: SQLError.otherDatabase, deadline)
@@ -170,11 +170,15 @@ extension FleetAttempt {
         }
     }
 
-    /// The server ends a transaction whose host sends nothing for the length of a lease.
-    private static var idleAdvice: Message {
-        """
-         The closure sent no statement for the length of a lease, and the server ended its transaction: make leaseDuration longer, \
-        or do that work before the transaction.
-        """
+    /// Notes the failure of a transaction, which the server ends where its host sends nothing for the length of a lease.
+    ///
+    /// Not every client hands over why the server ended a connection.
+    private func noteEnd(_ end: any Error) async -> MigrationError {
+        let isGone = (end is RollbackFailure || end is Overdue) && row.duration >= holder.length
+        let advice: Message = """
+             The server ends a transaction in which no statement comes for the length of a lease: make leaseDuration longer, or do \
+            other work before the transaction.
+            """
+        return await note(end, isGone ? advice : "")
     }
 }

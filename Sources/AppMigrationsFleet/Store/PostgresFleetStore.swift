@@ -69,7 +69,7 @@ public final class PostgresFleetStore<Connection: AsyncSQLConnection & Sendable>
                 if Task.isCancelled { throw error }
             }
         }
-        return try await lend(try await connect(), to: body)
+        return try await lend(try await SQLError.telling(Connection.self, connect), to: body)
     }
 
     private func lend<Value>(

@@ -42,7 +42,9 @@ final class PostgresStandIn: AsyncSQLConnection, @unchecked Sendable {
     var isInTransaction: Bool { get throws { try turns.withLock { _ in try db.isInTransaction } } }
 
     static func serverError(_ error: any Error) -> SQLServerError? {
-        (error as? Gone)?.state.map { SQLServerError(message: "the server says \($0)", sqlState: $0) }
+        (error as? Gone)?.state.map {
+            SQLServerError(message: "the server says \($0)", sqlState: $0.isEmpty ? nil : $0)
+        }
     }
 
     func onStatement(_ answer: @escaping @Sendable (String) throws -> Answer) {

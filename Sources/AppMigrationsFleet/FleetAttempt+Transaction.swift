@@ -46,7 +46,9 @@ extension FleetAttempt {
                     }
                     hasBegun = true
                     do {
-                        try await begin(session, store)
+                        let process = try await begin(session, store)
+                        let watch = Task { await self.watch(process, of: session, store) }
+                        defer { watch.cancel() }
                         return try await SQLError.telling(type(of: session.db), body)
                     } catch {
                         guard left > 0, session.mayRepeat(after: error), !Task.isCancelled else {
@@ -67,11 +69,29 @@ extension FleetAttempt {
         try await record(session, store)
     }
 
-    /// Begins the transaction, on another connection than the store's to the same database.
+    /// Closes the connection once the server has no process for it.
+    ///
+    /// Where the network or a primary is gone, a connection goes silent. Its statement would be waited for without end, and the
+    /// lease renewed meanwhile. Not every server tells of its processes: there is `nil` for one.
+    private func watch(_ process: SQLValue?, of session: FleetSession, _ store: any PostgresStore) async {
+        guard let process else { return }
+        while !Task.isCancelled {
+            do {
+                try await clock.alarm(holder.length)
+                let isThere = try await deadline.bound { try await store.hasProcess(process) }
+                if !isThere { return await session.close(deadline) }
+            } catch {
+                // A store that can't be asked costs the lease.
+                continue
+            }
+        }
+    }
+
+    /// Begins the transaction, on another connection than the store's to the same database; gives the server's process.
     nonisolated(nonsending) private func begin(
         _ session: FleetSession,
         _ store: any PostgresStore
-    ) async throws {
+    ) async throws -> SQLValue? {
         try await session.asking(deadline) { [holder] session, _ in
             try await session.begin(holder.length)
             if try await store.isInTransaction() { throw SQLError.connectionOfStore }
@@ -82,6 +102,8 @@ extension FleetAttempt {
             else {
                 throw SQLError.otherDatabase
             }
+            let process = try await session.db.query("SELECT pg_backend_pid()::text").first?.first ?? .null
+            return try await store.hasProcess(process) ? process : nil
         }
     }
 

@@ -12,7 +12,9 @@ extension FleetAttempt {
         lockTimeout: Duration,
         batches: nonisolated(nonsending) (Connection, MigrationBatch) async throws -> MigrationBatch.Outcome
     ) async throws(MigrationError) {
-        let (db, stored) = (try await connected(by: connect), holder.stored)
+        let (db, stored) = (
+            try await connected { try await SQLError.telling(Connection.self, connect) }, holder.stored
+        )
         let bounded = BoundedConnection(db, stored.deadline, lockTimeout + stored.deadline.limit)
         let failure = await call(onLoss: bounded.closing) { context in
             _ = try await BatchRun.run(

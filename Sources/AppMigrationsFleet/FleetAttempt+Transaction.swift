@@ -18,7 +18,7 @@ extension FleetAttempt {
             else {
                 throw SQLError.otherDatabase
             }
-            return (store, try await connect())
+            return (store, try await SQLError.telling(Connection.self, connect))
         }
         let session = FleetSession(db: connection)
         do throws(MigrationError) {
@@ -46,8 +46,10 @@ extension FleetAttempt {
                     }
                     hasBegun = true
                     do {
-                        try await begin(session, store)
-                        return try await body()
+                        let process = try await begin(session, store)
+                        let watch = Task { await self.watch(process, of: session, store) }
+                        defer { watch.cancel() }
+                        return try await SQLError.telling(type(of: session.db), body)
                     } catch {
                         guard left > 0, session.mayRepeat(after: error), !Task.isCancelled else {
                             throw error
@@ -62,16 +64,34 @@ extension FleetAttempt {
         if let cause = failure ?? loss.map({ _ in CancellationError() }) {
             let end = hasBegun ? await session.rollingBack(after: cause, deadline) : cause
             if let loss { throw lost(loss, failure) }
-            throw await note(end, session.isIdleTooLong(cause) ? Self.idleAdvice : "")
+            throw await noteEnd(end)
         }
         try await record(session, store)
     }
 
-    /// Begins the transaction, on another connection than the store's to the same database.
+    /// Closes the connection once the server has no process for it.
+    ///
+    /// Where the network or a primary is gone, a connection goes silent. Its statement would be waited for without end, and the
+    /// lease renewed meanwhile. Not every server tells of its processes: there is `nil` for one.
+    private func watch(_ process: SQLValue?, of session: FleetSession, _ store: any PostgresStore) async {
+        guard let process else { return }
+        while !Task.isCancelled {
+            do {
+                try await clock.alarm(holder.length)
+                let isThere = try await deadline.bound { try await store.hasProcess(process) }
+                if !isThere { return await session.close(deadline) }
+            } catch {
+                // A store that can't be asked costs the lease.
+                continue
+            }
+        }
+    }
+
+    /// Begins the transaction, on another connection than the store's to the same database; gives the server's process.
     nonisolated(nonsending) private func begin(
         _ session: FleetSession,
         _ store: any PostgresStore
-    ) async throws {
+    ) async throws -> SQLValue? {
         try await session.asking(deadline) { [holder] session, _ in
             try await session.begin(holder.length)
             if try await store.isInTransaction() { throw SQLError.connectionOfStore }
@@ -82,6 +102,8 @@ extension FleetAttempt {
             else {
                 throw SQLError.otherDatabase
             }
+            let process = try await session.db.query("SELECT pg_backend_pid()::text").first?.first ?? .null
+            return try await store.hasProcess(process) ? process : nil
         }
     }
 
@@ -109,7 +131,7 @@ extension FleetAttempt {
                 )
             }
         } catch {
-            throw await note(await session.rollingBack(after: error, deadline))
+            throw await noteEnd(await session.rollingBack(after: error, deadline))
         }
         guard let revision else {
             let cause = await session.rollingBack(after: SQLError.otherDatabase, deadline)
@@ -170,11 +192,15 @@ extension FleetAttempt {
         }
     }
 
-    /// The server ends a transaction whose host sends nothing for the length of a lease.
-    private static var idleAdvice: Message {
-        """
-         The closure sent no statement for the length of a lease, and the server ended its transaction: make leaseDuration longer, \
-        or do that work before the transaction.
-        """
+    /// Notes the failure of a transaction, which the server ends where its host sends nothing for the length of a lease.
+    ///
+    /// Not every client hands over why the server ended a connection.
+    private func noteEnd(_ end: any Error) async -> MigrationError {
+        let isGone = (end is RollbackFailure || end is Overdue) && row.duration >= holder.length
+        let advice: Message = """
+             The server ends a transaction in which no statement comes for the length of a lease: make leaseDuration longer, or do \
+            other work before the transaction.
+            """
+        return await note(end, isGone ? advice : "")
     }
 }

@@ -35,9 +35,9 @@ extension FleetMigrationManager {
     ///   - connect: Makes a connection to the store's database, which is in no transaction. A pool lends one for the whole call.
     ///   - run: What is to be done, with the connection. It must not end the transaction.
     /// - Returns: Whether the closure ran here.
-    /// - Throws: `MigrationError` as `whenMigrating(toVersion:minimumAppVersion:run:)`, with the closure's error, or that of
-    ///   the database, as its `underlyingError`. `stateNotSaved` where a commit was not answered and the store can't be
-    ///   asked: the next manager finds out whether it happened.
+    /// - Throws: `MigrationError` as `whenMigrating(toVersion:minimumAppVersion:run:)`, with the closure's error, or an
+    ///   `SQLError` of the database, as its `underlyingError`. `stateNotSaved` where a commit was not answered and the store
+    ///   can't be asked: the next manager finds out whether it happened.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating<Connection: AsyncSQLConnection>(
         toVersion: String,

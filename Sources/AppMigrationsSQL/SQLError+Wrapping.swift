@@ -36,6 +36,19 @@ extension SQLError {
         return wrapped
     }
 
+    /// Runs what uses a connection, and lets what it throws say what the server said.
+    ///
+    /// The description of a client's error is no reason: PostgresNIO hides there why it can't connect.
+    package nonisolated(nonsending) static func telling<Value>(
+        _ type: any AsyncSQLConnection.Type,
+        _ body: nonisolated(nonsending) () async throws -> Value
+    ) async throws -> Value {
+        do { return try await body() } catch {
+            guard !(error is SQLError), let server = type.serverError(error) else { throw error }
+            throw wrapped(error, as: .statementFailed, server: server)
+        }
+    }
+
     /// Whether the same transaction may succeed when it is tried again: serialization_failure and deadlock_detected.
     package static func isOfConcurrency(_ sqlState: String?) -> Bool {
         sqlState == "40001" || sqlState == "40P01"

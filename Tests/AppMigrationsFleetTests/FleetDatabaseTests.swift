@@ -42,16 +42,21 @@ import Testing
         #expect(connections.lines.count == 1)
     }
 
-    @Test func `a connection that can't be made is noted`() async throws {
-        let manager = try await place.manager()
-        let failed = await code {
-            try await manager.whenMigrating(
-                toVersion: "1.1",
-                in: try { () throws -> PostgresStandIn in throw TestStore.Failure() }()
-            ) { _ in }
+    @Test func `a connection that can't be made is noted, as the server says it`() async throws {
+        func connect() throws -> PostgresStandIn { throw PostgresStandIn.Gone(state: "28P01") }
+        for isOfBatches in [false, true] {
+            let manager = try await place.manager()
+            let failed = await code {
+                if isOfBatches {
+                    try await manager.whenMigrating(toVersion: "1.1", in: try connect()) { _, _, _ in .done }
+                } else {
+                    try await manager.whenMigrating(toVersion: "1.1", in: try connect()) { _ in }
+                }
+            }
+            #expect(failed == .migrationFailed)
+            let failure = try await manager.status.interruption?.failure
+            #expect(failure == "the server says 28P01 (SQLSTATE 28P01).")
         }
-        #expect(failed == .migrationFailed)
-        #expect(try await manager.status.interruption?.failure == "the network is gone")
     }
 
     @Test(arguments: ["40001", "40P01"])
@@ -127,10 +132,7 @@ import Testing
         }
         let error = await #expect(throws: MigrationError.self) { try await place.migrate(manager) }
         #expect(error?.code == .stateNotSaved)
-        #expect(
-            error?.description.contains("Whether migration 1.1") == true,
-            "\(error?.description ?? "")"
-        )
+        #expect(error?.description.contains("Whether migration 1.1") == true)
         place.db.onStatement { _ in .works }
         #expect(try await !place.migrate(place.manager("b")))
         #expect(try await place.notes() == 1)
@@ -143,10 +145,7 @@ import Testing
             try await manager.whenMigrating(toVersion: "1.1", in: place.db) { _ in Issue.record("It ran.") }
         }
         #expect(error?.code == .migrationFailed)
-        #expect(
-            error?.description.contains("is the store's own, by which the lease is renewed") == true,
-            "\(error?.description ?? "")"
-        )
+        #expect(error?.description.contains("is the store's own, by which the lease is renewed") == true)
         #expect(try !place.db.isInTransaction)
     }
 

@@ -39,10 +39,7 @@ import Testing
                 }
             }
             #expect(error?.code == .migrationFailed)
-            #expect(
-                error?.description.contains("which has to be a PostgresFleetStore") == true,
-                "\(error?.description ?? "")"
-            )
+            #expect(error?.description.contains("which has to be a PostgresFleetStore") == true)
         }
     }
 }

@@ -30,6 +30,39 @@ import Testing
         #expect(try other.query("SELECT count(*) FROM notes") == [[0]])
     }
 
+    @Test func `a statement on a connection that went silent ends with the server's process for it`()
+        async throws
+    {
+        try other.query("PRAGMA journal_mode = WAL")
+        let began = Log()
+        let store = PostgresFleetStore {
+            let db = try PostgresStandIn(place.path)
+            db.onStatement { $0.contains("pg_stat_activity") && !began.lines.isEmpty ? .gives([]) : .works }
+            return db
+        }
+        place.db.onStatement { sql in
+            guard sql == "SELECT 1" else { return .works }
+            began.add(sql)
+            return .hangs
+        }
+        let manager = try await FleetMigrationManager(on: store, clock: place.clock)
+        let work = Task {
+            await code {
+                try await manager.whenMigrating(toVersion: "1.1", in: place.db) {
+                    try await $0.query("SELECT 1")
+                }
+            }
+        }
+        let end = place.clock.now + .seconds(90)
+        while !place.db.isClosed, place.clock.now < end {
+            if !began.lines.isEmpty, place.clock.asleep > 0 { place.clock.advance(by: .seconds(1)) }
+            await Task.yield()
+        }
+        #expect(place.db.isClosed)
+        await place.db.close()
+        #expect(await work.value == .migrationFailed)
+    }
+
     /// What becomes of work whose task is cancelled at a statement, on a connection that takes none in a cancelled task.
     private func cancelled(
         at end: String,

@@ -17,9 +17,8 @@ extension MigrationError {
     /// The classes of SQLSTATE are connection exception, insufficient resources, operator intervention and system error.
     private static func advice(after cause: (any Error)?) -> Message {
         if let error = cause as? SQLError {
-            guard let state = error.sqlState, ["08", "53", "57", "58"].contains(state.prefix(2)) else {
-                return ""
-            }
+            let state = error.sqlState.map { ["08", "53", "57", "58"].contains($0.prefix(2)) }
+            if !(state ?? (error.underlyingError != nil)) { return "" }
         }
         return " Try again when the store can be reached."
     }

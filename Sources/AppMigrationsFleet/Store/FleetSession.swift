@@ -13,7 +13,9 @@ struct FleetSession: @unchecked Sendable {
         _ body: @escaping @Sendable (Self, isolated (any Actor)?) async throws -> Value
     ) async throws -> Value {
         let isolation = #isolation
-        return try await uncancelled { try await deadline.bound(limit) { try await body(self, isolation) } }
+        return try await SQLError.telling(type(of: db)) {
+            try await uncancelled { try await deadline.bound(limit) { try await body(self, isolation) } }
+        }
     }
 
     /// Refuses a connection whose transaction the COMMIT would end: PostgreSQL only warns of a BEGIN in a transaction.
@@ -90,13 +92,8 @@ struct FleetSession: @unchecked Sendable {
     }
 
     /// Whether nothing of the closure counts, and it is called again.
-    func mayRepeat(after error: any Error) -> Bool { SQLError.isOfConcurrency(sqlState(of: error)) }
-
-    /// Whether the server has ended the transaction since nothing came (idle_in_transaction_session_timeout).
-    func isIdleTooLong(_ error: any Error) -> Bool { sqlState(of: error) == "25P03" }
-
-    private func sqlState(of error: any Error) -> String? {
-        (error as? SQLError)?.sqlState ?? type(of: db).serverError(error)?.sqlState
+    func mayRepeat(after error: any Error) -> Bool {
+        SQLError.isOfConcurrency((error as? SQLError)?.sqlState)
     }
 }
 

@@ -124,8 +124,9 @@ final class FleetTable: Sendable {
         do {
             return try await db.query(sql, arguments)
         } catch {
-            // 42P01: undefined_table. A connection that doesn't tell is asked.
-            if let state = Connection.serverError(error)?.sqlState, state != "42P01" { throw error }
+            // undefined_table, undefined_column. A connection that doesn't tell is asked.
+            let state = Connection.serverError(error)?.sqlState
+            if let state, !["42P01", "42703"].contains(state) { throw error }
             if try await !isThere(on: db, after: error) { return nil }
         }
         // Another host may have been making the table when the statement looked for it.

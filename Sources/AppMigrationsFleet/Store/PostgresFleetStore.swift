@@ -69,7 +69,7 @@ public final class PostgresFleetStore<Connection: AsyncSQLConnection & Sendable>
                 if Task.isCancelled { throw error }
             }
         }
-        return try await lend(try await connect(), to: body)
+        return try await lend(try await SQLError.telling(Connection.self, connect), to: body)
     }
 
     private func lend<Value>(
@@ -102,6 +102,11 @@ extension PostgresFleetStore: PostgresStore {
     func isInTransaction() async throws -> Bool {
         try await lending { try await FleetSession(db: $0).isMarked() }
     }
+
+    func hasProcess(_ number: SQLValue) async throws -> Bool {
+        let sql = "SELECT 1 FROM pg_stat_activity WHERE pid::text = $1"
+        return try await lending { try await !$0.query(sql, [number]).isEmpty }
+    }
 }
 
 /// A store that can write a document in the transaction of a closure.
@@ -110,4 +115,7 @@ protocol PostgresStore: FleetStore {
 
     /// Whether the store's connection is in the transaction of a closure.
     func isInTransaction() async throws -> Bool
+
+    /// Whether the server has the process of a connection.
+    func hasProcess(_ number: SQLValue) async throws -> Bool
 }

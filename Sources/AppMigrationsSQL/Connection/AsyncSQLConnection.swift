@@ -1,6 +1,6 @@
 /// What a migrator needs of a connection whose statements are awaited.
 ///
-/// PostgresNIO's `PostgresConnection` is one with some thirty lines, which the guide <doc:AsynchronousConnections> has.
+/// PostgresNIO's `PostgresConnection` is one with some sixty lines, which the guide <doc:AsynchronousConnections> has.
 /// SQLiteNIO's is shown below.
 ///
 /// The method throws whatever its library throws: an error must never come back as an empty result.

@@ -38,7 +38,7 @@ extension MigrationManager {
     ) async throws(MigrationError) -> Bool {
         var ran = false
         try await whenMigrating(toVersion: toVersion, minimumAppVersion: minimumAppVersion) { context in
-            let db = try await db()
+            let db = try await SQLError.telling(Connection.self, db)
             ran = try await BatchRun.run(
                 closing: db,
                 ledger: ledger,

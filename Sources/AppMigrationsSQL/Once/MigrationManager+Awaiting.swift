@@ -58,7 +58,7 @@ extension MigrationManager {
     ) async throws(MigrationError) -> Bool {
         var ran = false
         try await whenMigrating(toVersion: toVersion, minimumAppVersion: minimumAppVersion) { context in
-            let db = try await db()
+            let db = try await SQLError.telling(Connection.self, db)
             let conversation = SQLConversation(nil)
             let table = table(ledger, Connection.dialect.session(conversation))
             try await conversation.run(closing: db) {

@@ -41,10 +41,7 @@ import Testing
         ] as [@Sendable () async throws -> Void] {
             let error = await end(within: .seconds(4), of: call)
             #expect(error?.code == .lockTimeout)
-            #expect(
-                error?.description.contains("for an answer of the store") == true,
-                "\(error?.description ?? "")"
-            )
+            #expect(error?.description.contains("for an answer of the store") == true)
         }
         fleet.store.works()
     }

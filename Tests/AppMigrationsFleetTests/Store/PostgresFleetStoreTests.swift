@@ -43,6 +43,9 @@ import Testing
     @Test func `a table of another tool is refused by its columns`() async throws {
         let db = try PostgresStandIn(folder + "/data.sqlite")
         try await db.query("CREATE TABLE app_migration_state (name TEXT PRIMARY KEY, state BLOB)")
+        db.onStatement {
+            if $0.contains("document FROM") { throw PostgresStandIn.Gone(state: "42703") } else { .works }
+        }
         let store = PostgresFleetStore { db }
         for call in [
             { _ = try await store.read("Data") },

@@ -68,6 +68,21 @@ import Testing
         }
     }
 
+    @Test func `a connection that can't be made says why in the words of its server`() async throws {
+        func connect() throws -> AwaitedConnection { throw AwaitedConnection.Hidden() }
+        for isOfBatches in [false, true] {
+            let manager = try library.manager().manager
+            let error = await #expect(throws: MigrationError.self) {
+                if isOfBatches {
+                    try await manager.whenMigrating(toVersion: "1.1", in: try connect()) { _, _, _ in .done }
+                } else {
+                    try await manager.whenMigrating(toVersion: "1.1", in: try connect()) { _ in }
+                }
+            }
+            #expect(error?.description.contains("the server says why") == true)
+        }
+    }
+
     @Test func `a commit that fails leaves nothing recorded`() async throws {
         await #expect(throws: MigrationError.self) {
             try await add("1.1") { if $0 == "COMMIT" { throw Failure() } }

@@ -13,6 +13,13 @@ final class AwaitedConnection: AsyncSQLConnection {
 
     func close() async { isClosed = true }
 
+    static func serverError(_ error: any Error) -> SQLServerError? {
+        error is Hidden ? SQLServerError(message: "the server says why") : nil
+    }
+
+    /// An error of the server whose description doesn't tell what it is.
+    struct Hidden: Error {}
+
     @discardableResult
     nonisolated(nonsending) func query(_ sql: String, _ arguments: [SQLValue]) async throws -> [[SQLValue]] {
         try before(sql)

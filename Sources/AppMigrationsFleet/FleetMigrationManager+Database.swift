@@ -82,19 +82,10 @@ extension FleetMigrationManager {
     /// batch that met a deadlock or a serialization failure runs again, up to three times. A cancelled task ends
     /// between two batches with `cancelled`. ``reset(to:)`` leaves the cursors in the database; ``reset(to:in:ledger:lockTimeout:)`` removes them.
     ///
-    /// - Parameters:
-    ///   - toVersion: The version, as in `whenMigrating(toVersion:minimumAppVersion:run:)`; `1.4` and `1.4.0` are one row.
-    ///   - minimumAppVersion: The oldest app that can still use the data, as there.
-    ///   - connect: Makes a connection that is in no transaction.
-    ///   - ledger: The table that records the batches, for a database in which another program has one of that name.
-    ///   - lockTimeout: How long each batch waits for another writer. PostgreSQL ends a batch that sends no statement for so long,
-    ///     and for at least 60 seconds. A statement of this library that isn't answered for so long and half a lease ends with its
-    ///     connection.
-    ///   - batches: Does one batch, with the connection, the cursor of the batch before it, and the migration's context. It must
-    ///     not end the transaction.
-    /// - Returns: Whether the closure, or what was left of its batches, was begun here.
-    /// - Throws: `MigrationError` as `whenMigrating(toVersion:minimumAppVersion:run:)`, with the closure's error or an `SQLError` as
-    ///   its `underlyingError`. The batches before stay.
+    /// PostgreSQL ends a batch that sends no statement for `lockTimeout`, and for at least 60 seconds. A statement of this library that
+    /// isn't answered for so long and half a lease ends with its connection. `ledger` is for a database in which another program
+    /// has a table of that name. The other parameters, the result and the errors are those of
+    /// `whenMigrating(toVersion:minimumAppVersion:in:run:)`; the batches before a failure stay.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating<Connection: AsyncSQLConnection>(
         toVersion: String,

@@ -12,12 +12,7 @@ extension FleetMigrationManager {
     /// let isReady = try await readiness.isMigrated(declare)
     /// ```
     ///
-    /// - Parameters:
-    ///   - name: The subsystem, as of the managers that migrate.
-    ///   - currentVersion: The app's version.
-    ///   - store: Where the state is kept.
-    ///   - options: As of the managers that migrate; a probe writes nothing.
-    /// - Returns: The probe.
+    /// The parameters are those of the managers that migrate; a probe writes nothing.
     public static func readiness(
         named name: String = "default",
         currentVersion: String,

@@ -22,13 +22,9 @@ extension FleetMigrationManager {
     /// Sets the mark as ``reset(to:)`` does, and takes the rows above `version` out of the database, so that what
     /// `whenMigrating(toVersion:in:batches:)` ran there runs again.
     ///
-    /// The rows go first: after a death in between, the call has to be made again.
+    /// The rows go first: after a death in between, the call has to be made again. The connection is in no transaction, and isn't
+    /// closed. `lockTimeout` is how long to wait for another writer.
     ///
-    /// - Parameters:
-    ///   - version: The version at which the data is.
-    ///   - db: A connection that is not in a transaction; it isn't closed.
-    ///   - ledger: The table that records the batches.
-    ///   - lockTimeout: How long to wait for another writer.
     /// - Throws: `SQLError` of the database, and nothing was reset then; `MigrationError` as ``reset(to:)``.
     nonisolated(nonsending) public func reset<Connection: AsyncSQLConnection>(
         to version: String,

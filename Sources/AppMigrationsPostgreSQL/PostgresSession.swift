@@ -130,8 +130,10 @@ extension SQLError {
     fileprivate var hintingOutside: SQLError {
         guard sqlState == "25001" else { return self }
         var error = self
-        error.message +=
-            ". PostgreSQL runs it outside of a transaction only: alone, below the first line \"-- app-migrations: no transaction\""
+        error.change {
+            $0.message +=
+                ". PostgreSQL runs it outside of a transaction only: alone, below the first line \"-- app-migrations: no transaction\""
+        }
         return error
     }
 }

@@ -12,7 +12,7 @@ extension PostgresStatements {
                 .refusedStatement,
                 "A script in a transaction may not \(found): its transaction is begun and ended for it. Remove the statement"
             )
-            (error.line, error.column) = (statement.line, statement.column)
+            error.change { ($0.line, $0.column) = (statement.line, statement.column) }
             throw error
         }
     }

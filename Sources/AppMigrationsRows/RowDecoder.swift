@@ -121,8 +121,7 @@ final class RowDecoder: Decoder {
 
     private func failure(_ message: String, _ cause: (any Error)? = nil) -> SQLError {
         var error = SQLError(.unreadableRow, message)
-        error.statement = statement.sql
-        error.underlyingError = cause
+        error.change { ($0.statement, $0.underlyingError) = (statement.sql, cause) }
         return statement.connection.naming(error)
     }
 

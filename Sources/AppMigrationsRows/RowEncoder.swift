@@ -133,7 +133,7 @@ final class RowEncoder: Encoder {
         let column = key.map { ", column \($0)" } ?? ""
         let subject = row == 0 ? "An argument of the type \(argument)" : "Row \(row)\(column)"
         var error = SQLError(.unwritableRow, "\(subject): \(message)")
-        error.underlyingError = cause
+        error.change { $0.underlyingError = cause }
         return error
     }
 

@@ -27,12 +27,11 @@ extension SQLError {
         if error is CancellationError { return taskCancelled }
         var wrapped = SQLError(code, server?.text ?? "\(error)")
         if let state = server?.sqlState {
-            wrapped.sqlState = state
-            wrapped.code = Code(sqlState: state) ?? code
+            wrapped.change { ($0.sqlState, $0.code) = (state, Code(sqlState: state) ?? code) }
         } else if findingLocks, lockMessages.contains(where: wrapped.message.contains) {
-            wrapped.code = .busy
+            wrapped.change { $0.code = .busy }
         }
-        wrapped.underlyingError = error
+        wrapped.change { $0.underlyingError = error }
         return wrapped
     }
 
@@ -44,7 +43,7 @@ extension SQLError {
         _ body: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
         do { return try await body() } catch {
-            guard !(error is SQLError), let server = type.serverError(error) else { throw error }
+            guard let server = type.serverError(error) else { throw error }
             throw wrapped(error, as: .statementFailed, server: server)
         }
     }
@@ -66,7 +65,7 @@ extension SQLError {
     package func counted(_ item: String) -> SQLError {
         guard code == .statementFailed || code == .invalidQuery else { return self }
         var error = self
-        error.message = "\(item): \(message)"
+        error.change { $0.message = "\(item): \(message)" }
         return error
     }
 
@@ -75,15 +74,15 @@ extension SQLError {
     /// What the closure got from this library keeps its code and its facts.
     package static func failure(_ error: any Error, of store: String, _ outcome: String) -> SQLError {
         var failure = wrapped(error, as: .migrationFailed)
-        if failure.path == nil, failure.line == nil { failure.path = store }
-        failure.outcome = outcome
+        if failure.path == nil, failure.line == nil { failure.change { $0.path = store } }
+        failure.change { $0.outcome = outcome }
         return failure
     }
 
     /// This error, with the failure of what should have cleaned up after it.
     package func adding(_ failure: SQLError, of action: String) -> SQLError {
         var error = self
-        error.message += "; and \(action) failed: \(failure.message)"
+        error.change { $0.message += "; and \(action) failed: \(failure.message)" }
         return error
     }
 

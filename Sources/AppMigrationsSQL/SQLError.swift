@@ -34,133 +34,90 @@
 /// - ``underlyingError``
 /// - ``applied``
 public struct SQLError: Error, Sendable, CustomStringConvertible {
-    // One reference: the fields would be copied one by one wherever an error passes, in every function that throws.
-    private var facts: Facts
+    // One reference: the facts would be copied one by one wherever an error passes, in every function that throws.
+    private var box: Box
 
-    private final class Facts: Sendable {
-        let values: Values
+    private final class Box: Sendable {
+        let facts: Facts
 
-        init(_ values: Values) { self.values = values }
+        init(_ facts: Facts) { self.facts = facts }
     }
 
-    private struct Values: Sendable {
-        var code: Code
-        var message: String
-        var extendedResultCode: Int32?
-        var sqlState: String?
-        var statement: String?
-        var path: String?
-        var line: Int?
-        var column: Int?
-        var version: Int64?
-        var migrationName: String?
-        var applied = [Int64]()
-        var underlyingError: (any Error)?
-        var hasPlaceInFile = false
-        var outcome: String?
+    package struct Facts: Sendable {
+        package var code: Code
+        package var message: String
+        package var extendedResultCode: Int32?
+        package var sqlState: String?
+        package var statement: String?
+        package var path: String?
+        package var line: Int?
+        package var column: Int?
+        package var version: Int64?
+        package var migrationName: String?
+        package var applied = [Int64]()
+        package var underlyingError: (any Error)?
+        /// Whether the line and the column are places in the file at the path.
+        package var hasPlaceInFile = false
+        /// What became of the store, as a sentence.
+        package var outcome: String?
     }
 
-    package init(_ code: Code, _ message: String) {
-        facts = Facts(Values(code: code, message: message))
-    }
+    package init(_ code: Code, _ message: String) { box = Box(Facts(code: code, message: message)) }
 
-    // Once, and not in each of the setters.
+    private var facts: Facts { box.facts }
+
+    // Once, and not wherever it is called.
     @inline(never)
-    private mutating func change(_ body: (inout Values) -> Void) {
-        var values = facts.values
-        body(&values)
-        facts = Facts(values)
+    package mutating func change(_ body: (inout Facts) -> Void) {
+        var facts = facts
+        body(&facts)
+        box = Box(facts)
     }
 
     /// What went wrong, by kind.
     ///
     /// More kinds can come with a later release: keep a `default` in a `switch`.
-    public package(set) var code: Code {
-        get { facts.values.code }
-        set { change { $0.code = newValue } }
-    }
+    public var code: Code { facts.code }
 
     /// What happened, in the words of SQLite or of the server where one said so.
-    public package(set) var message: String {
-        get { facts.values.message }
-        set { change { $0.message = newValue } }
-    }
+    public var message: String { facts.message }
 
     /// SQLite's extended result code, where SQLite failed ("Result and Error Codes").
-    public package(set) var extendedResultCode: Int32? {
-        get { facts.values.extendedResultCode }
-        set { change { $0.extendedResultCode = newValue } }
-    }
+    public var extendedResultCode: Int32? { facts.extendedResultCode }
 
     /// The server's SQLSTATE, where a connection gives one.
-    public package(set) var sqlState: String? {
-        get { facts.values.sqlState }
-        set { change { $0.sqlState = newValue } }
-    }
+    public var sqlState: String? { facts.sqlState }
 
     /// The statement that failed or was refused.
-    public package(set) var statement: String? {
-        get { facts.values.statement }
-        set { change { $0.statement = newValue } }
-    }
+    public var statement: String? { facts.statement }
 
     /// The path of the file that the error is about: a script, a folder of scripts, a database or a store.
     ///
     /// `nil` for a database in memory, and for one on a connection of another library, which doesn't tell it.
-    public package(set) var path: String? {
-        get { facts.values.path }
-        set { change { $0.path = newValue } }
-    }
+    public var path: String? { facts.path }
 
     /// The line in the script, counted from 1.
-    public package(set) var line: Int? {
-        get { facts.values.line }
-        set { change { $0.line = newValue } }
-    }
+    public var line: Int? { facts.line }
 
     /// The column in the line, counted in Unicode scalars from 1.
-    public package(set) var column: Int? {
-        get { facts.values.column }
-        set { change { $0.column = newValue } }
-    }
+    public var column: Int? { facts.column }
 
     /// The version of the migration, where a migrator ran one.
-    public package(set) var version: Int64? {
-        get { facts.values.version }
-        set { change { $0.version = newValue } }
-    }
+    public var version: Int64? { facts.version }
 
     /// The name of the migration, where it has one.
-    public package(set) var migrationName: String? {
-        get { facts.values.migrationName }
-        set { change { $0.migrationName = newValue } }
-    }
+    public var migrationName: String? { facts.migrationName }
 
     /// The versions that the same call had applied before the failure, and that stay applied.
     ///
     /// None where `migrateStaged` threw the copy away.
-    public package(set) var applied: [Int64] {
-        get { facts.values.applied }
-        set { change { $0.applied = newValue } }
-    }
+    public var applied: [Int64] { facts.applied }
 
     /// The error behind this one, when it was not SQLite's.
-    public package(set) var underlyingError: (any Error)? {
-        get { facts.values.underlyingError }
-        set { change { $0.underlyingError = newValue } }
-    }
-
-    /// Whether the line and the column are places in the file at ``path``.
-    package var hasPlaceInFile: Bool {
-        get { facts.values.hasPlaceInFile }
-        set { change { $0.hasPlaceInFile = newValue } }
-    }
+    public var underlyingError: (any Error)? { facts.underlyingError }
 
     /// What became of the store, as a sentence.
-    package var outcome: String? {
-        get { facts.values.outcome }
-        set { change { $0.outcome = newValue } }
-    }
+    package var outcome: String? { facts.outcome }
 }
 
 extension SQLError {
@@ -189,7 +146,7 @@ extension SQLError {
     private var place: String? {
         guard let line, let column else { return path }
         guard let path else { return "line \(line), column \(column)" }
-        return hasPlaceInFile ? "\(path):\(line):\(column)" : "\(path): line \(line), column \(column)"
+        return facts.hasPlaceInFile ? "\(path):\(line):\(column)" : "\(path): line \(line), column \(column)"
     }
 
     /// The first 200 characters: enough to know a statement, and an error stays a line in a log.

@@ -2,7 +2,7 @@
 enum Command {
     case help
     case tour
-    case start(NotesFolder, Release, killPoint: String?)
+    case start(NotesFolder, Release)
     /// Looks at a folder, and changes nothing.
     case look(Look, NotesFolder, Release)
 
@@ -38,22 +38,18 @@ extension Command {
             let known = Release.all.map(\.version).joined(separator: ", ")
             throw UsageError("There is no release \(version.debugDescription). There are \(known).")
         }
-        let point = given["--kill-at"]
-        if let point, !release.history.flatMap(\.points).contains(point) {
-            throw UsageError("Notes \(release.version) has no point \(point.debugDescription).")
-        }
         let looks = Look.allCases.filter { given[$0.rawValue] != nil }
         guard let look = looks.first else {
-            self = .start(NotesFolder(path: path), release, killPoint: point)
+            self = .start(NotesFolder(path: path), release)
             return
         }
-        guard looks.count == 1, point == nil else {
-            throw UsageError("\(look.rawValue) only looks: ask for no other look and no --kill-at beside it.")
+        guard looks.count == 1 else {
+            throw UsageError("\(look.rawValue) only looks: ask for no other look beside it.")
         }
         self = .look(look, NotesFolder(path: path), release)
     }
 
-    private static let options = ["--data", "--version", "--kill-at"]
+    private static let options = ["--data", "--version"]
     private static let flags = Look.allCases.map(\.rawValue)
 
     /// The options with their values, and the flags with none.
@@ -94,12 +90,8 @@ extension Command {
         OPTIONS
           --data FOLDER       where the notes are; a new or empty folder is filled with the data of 1.0
           --version RELEASE   the app's version: \(Release.all.map(\.version).joined(separator: ", "))
-          --kill-at POINT     dies there as a crash would have it; look, and start it again
           --json              the status as JSON
           --help              this text
-
-        POINTS
-        \(Release.all.flatMap(\.points).map { "  " + $0 }.joined(separator: "\n"))
         """
     }
 }

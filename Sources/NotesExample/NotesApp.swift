@@ -16,8 +16,6 @@ struct NotesApp: Sendable {
     var bar: Output?
     /// Whether nothing may be changed.
     var isLooking = false
-    /// Called at every named point of every step that runs.
-    var reached: @Sendable (_ point: String) -> Void = { _ in }
 
     var report: StartReport { StartReport(folder: folder, output: output, hasBar: bar != nil) }
 
@@ -70,7 +68,6 @@ struct NotesApp: Sendable {
                     StepContext(
                         folder: folder,
                         reportProgress: { context.reportProgress($0, note: $1) },
-                        reached: { reached("\(step.version):\($0)") },
                         checkpoint: { try context.checkpoint(as: Int.self) },
                         saveCheckpoint: { try context.saveCheckpoint($0, progress: $1) }
                     )

@@ -20,14 +20,11 @@ struct NotesDatabase {
         db = try SQLiteConnection(path: path, readOnly: readOnly)
     }
 
-    /// Brings the schema up to a number, in a transaction for each migration; `beforeCommit` comes at the end of each.
-    func migrate(to schema: Schema, beforeCommit: () -> Void = {}) throws {
+    /// Brings the schema up to a number, in a transaction for each migration.
+    func migrate(to schema: Schema) throws {
         let folder = try SampleData.resource("Migrations").path(percentEncoded: false)
         let migrator = try SQLiteMigrator(SQLiteMigration.files(in: folder) + [Self.colors])
-        try migrator.migrate(db, to: schema.rawValue) { _ in
-            beforeCommit()
-            return .continue
-        }
+        try migrator.migrate(db, to: schema.rawValue)
     }
 
     /// The number of the last migration that was run here.

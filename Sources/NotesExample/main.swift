@@ -30,9 +30,8 @@ enum EntryPoint {
                 case .status: try app.status()
                 case .json: try app.statusAsJSON()
                 }
-            case .start(let folder, let release, let killPoint):
-                var app = NotesApp(release: release, folder: folder, output: output, bar: bar)
-                app.reached = { if $0 == killPoint { die(at: $0, output) } }
+            case .start(let folder, let release):
+                let app = NotesApp(release: release, folder: folder, output: output, bar: bar)
                 return try await app.start() == .opened ? EXIT_SUCCESS : EXIT_FAILURE
             }
             return EXIT_SUCCESS
@@ -43,12 +42,6 @@ enum EntryPoint {
             errors("Notes could not start. \(error)")
             return EXIT_FAILURE
         }
-    }
-
-    /// Kills itself by SIGKILL: no handler, no `defer` and no buffer runs, as in a real crash.
-    private static func die(at point: String, _ output: Output) {
-        output("    killed   at \(point)")
-        kill(getpid(), SIGKILL)
     }
 
     /// Takes a new folder through the releases, and looks whether its notes came through them.

@@ -17,18 +17,10 @@ import Testing
                 ["--data", "a", "--version", "1.3"],
                 #"There is no release "1.3". There are 1.0, 1.1, 1.2.5, 2.0, 2.1, 3.0, 3.1."#
             ),
-            (
-                ["--data", "a", "--version", "1.1", "--kill-at", "2.0:renamed"],
-                #"Notes 1.1 has no point "2.0:renamed"."#
-            ),
             (["--dry-run"], "--data and --version go together: a folder, and the release to start."),
             (
                 ["--status", "--dry-run", "--data", "a", "--version", "2.0"],
-                "--dry-run only looks: ask for no other look and no --kill-at beside it."
-            ),
-            (
-                ["--json", "--data", "a", "--version", "1.1", "--kill-at", "1.1:renamed"],
-                "--json only looks: ask for no other look and no --kill-at beside it."
+                "--dry-run only looks: ask for no other look beside it."
             ),
         ]
     )
@@ -46,7 +38,6 @@ import Testing
         let errors = Log()
         #expect(await EntryPoint.run(arguments, output: output.output, errors: errors.output) == 0)
         #expect(output.text.hasPrefix("A small notes app whose data has changed with every release."))
-        #expect(Release.all.flatMap(\.points).allSatisfy { output.text.contains("  \($0)") })
         #expect(errors.text.isEmpty)
     }
 

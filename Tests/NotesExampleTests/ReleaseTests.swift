@@ -69,7 +69,7 @@ import Testing
 
     @Test func `a step that is done already changes nothing when it is repeated`() async throws {
         try await folder.start(as: .v1_0)
-        let context = StepContext(folder: folder, reportProgress: { _, _ in }, reached: { _ in })
+        let context = StepContext(folder: folder, reportProgress: { _, _ in })
         for step in Release.all.flatMap({ $0.library + $0.preferences }) {
             try step.run(context)
             let paths = try folder.paths

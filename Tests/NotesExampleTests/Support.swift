@@ -21,11 +21,10 @@ extension NotesFolder {
         as release: Release,
         expecting outcome: NotesApp.Outcome = .opened,
         bar: Output? = nil,
-        reached: @escaping @Sendable (String) -> Void = { _ in },
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> String {
         let log = Log()
-        let app = NotesApp(release: release, folder: self, output: log.output, bar: bar, reached: reached)
+        let app = NotesApp(release: release, folder: self, output: log.output, bar: bar)
         let result = try await app.start()
         #expect(result == outcome, sourceLocation: sourceLocation)
         return log.text
@@ -69,11 +68,6 @@ extension Release: CustomTestStringConvertible {
     public var testDescription: String { version }
 
     static var latest: Release { v3_1 }
-
-    /// The release called so, in a process of its own that cannot be handed a release.
-    static func named(_ version: String) throws -> Release {
-        try #require(all.first { $0.version == version })
-    }
 }
 
 /// The notes and preferences as they come with the app.

@@ -47,7 +47,7 @@ package struct SQLScript {
     /// An error at a place of this script.
     package func error(_ code: SQLError.Code, _ message: String, at offset: Int) -> SQLError {
         var error = SQLError(code, message)
-        (error.line, error.column) = position(at: offset)
+        error.change { ($0.line, $0.column) = position(at: offset) }
         return error
     }
 

@@ -134,7 +134,7 @@ extension SQLSession {
         do throws(SQLError) { try statement() } catch {
             var error = error
             if error.code == .statementFailed, began.duration(to: .now) >= max(limit, .milliseconds(1)) {
-                error.code = .busy
+                error.change { $0.code = .busy }
             }
             throw error
         }
@@ -150,7 +150,7 @@ extension SQLSession {
         do throws(SQLError) { try db.query("RELEASE SAVEPOINT app_migrations_guard") } catch {
             if error.code == .transactionEnded || error.code == .cancelled { throw error }
             var ended = SQLError.endedTransaction
-            ended.underlyingError = error
+            ended.change { $0.underlyingError = error }
             throw ended
         }
         try restoreSettings()
@@ -168,7 +168,7 @@ extension SQLError {
     /// The same error of a statement of a script, with its place.
     package func located(_ statement: String, _ line: Int, _ column: Int) -> SQLError {
         var error = self
-        (error.line, error.column, error.statement) = (line, column, statement)
+        error.change { ($0.line, $0.column, $0.statement) = (line, column, statement) }
         return error
     }
 }

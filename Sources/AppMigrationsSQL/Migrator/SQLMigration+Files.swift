@@ -63,7 +63,7 @@ extension SQLMigration {
 
     private static func fileError(_ code: SQLError.Code, _ message: String, _ path: String) -> SQLError {
         var error = SQLError(code, message)
-        error.path = path
+        error.change { $0.path = path }
         return error
     }
 }

@@ -34,7 +34,7 @@ extension SQLMigrationRun {
             .invalidScript,
             "The first line asks for \"\(words.joined(separator: " "))\", and there is only \"no transaction\""
         )
-        (error.line, error.column) = (1, 1)
+        error.change { ($0.line, $0.column) = (1, 1) }
         throw error
     }
 
@@ -58,7 +58,7 @@ extension SQLMigrationRun {
             }
         } catch {
             var error = error
-            if error.code == .statementFailed { error.code = .migrationFailed }
+            if error.code == .statementFailed { error.change { $0.code = .migrationFailed } }
             throw error
         }
     }

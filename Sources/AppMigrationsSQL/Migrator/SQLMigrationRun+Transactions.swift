@@ -78,7 +78,7 @@ extension SQLMigrationRun {
     func checkAnswer(_ end: SQLMigrationProgress.Answer) throws(SQLError) {
         guard answer == end, end == .rollBack || isIncomplete else { return }
         var error = SQLError(.stopped, "The progress closure answered .\(answer)")
-        error.applied = report.applied
+        error.change { $0.applied = report.applied }
         throw error
     }
 }

@@ -224,7 +224,7 @@ final class SQLMigrationRun {
     func failed(_ error: SQLError, at next: Pending?, blamesFile: Bool = true) -> SQLError {
         var error = error
         if error.version == nil, let next { error = next.step.located(error, blamesFile: blamesFile) }
-        error.applied = report.applied
+        error.change { $0.applied = report.applied }
         return error
     }
 }

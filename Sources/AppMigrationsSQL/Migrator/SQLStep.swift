@@ -28,11 +28,9 @@ struct SQLStep: Sendable {
     /// Tells an error which migration it is about, and which file where the file can be at fault.
     func located(_ error: SQLError, blamesFile: Bool = true) -> SQLError {
         var error = error
-        error.version = version
-        error.migrationName = name
+        error.change { ($0.version, $0.migrationName) = (version, name) }
         if let file, blamesFile, !error.code.isOfDatabase {
-            error.path = file
-            error.hasPlaceInFile = true
+            error.change { ($0.path, $0.hasPlaceInFile) = (file, true) }
         }
         return error
     }
@@ -62,7 +60,7 @@ extension SQLStep {
             let valid = String(decoding: bytes, as: UTF8.self).utf8
             // The repaired text is the same up to the first byte that was not UTF-8.
             let offset = zip(bytes, valid).prefix { $0 == $1 }.count
-            (error.line, error.column) = SQLScript.position(at: offset, in: bytes[...])
+            error.change { ($0.line, $0.column) = SQLScript.position(at: offset, in: bytes[...]) }
             throw located(error)
         }
     }

@@ -119,7 +119,6 @@ package final class AppMigrationsTable {
     /// Removes the rows of this manager above a version.
     func remove(after version: AppVersion) throws(SQLError) {
         let sql = "SELECT version FROM \(table) WHERE manager = \(session.placeholder(1))"
-        var marked = [AppVersion]()
         for row in try session.db.query(sql, [.text(manager)]) {
             guard case .text(let text) = row.first, let found = AppVersion(text) else {
                 throw SQLError(
@@ -127,10 +126,8 @@ package final class AppMigrationsTable {
                     "The table \(name) has a version that can't be read: \(row)"
                 )
             }
-            if found > version { marked.append(found) }
-        }
-        for version in marked {
-            try session.db.query("DELETE FROM \(table) WHERE \(isThisRow)", row(of: version))
+            guard found > version else { continue }
+            try session.db.query("DELETE FROM \(table) WHERE \(isThisRow)", [.text(manager), .text(text)])
         }
     }
 

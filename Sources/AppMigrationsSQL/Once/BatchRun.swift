@@ -104,7 +104,7 @@ package final class BatchRun {
         call = BatchCall(of: version)
         do throws(SQLError) { try table.runBatch(call, isFirst: !hasRun, lockTimeout: lockTimeout) } catch {
             guard repetitions > 0, SQLError.isOfConcurrency(error.sqlState) else { throw error }
-            try table.session.db.pause(.milliseconds(Int.random(in: 50...200)))
+            try table.session.db.pause(.milliseconds(200 / repetitions))
             try runBatch(repetitions: repetitions - 1)
         }
     }

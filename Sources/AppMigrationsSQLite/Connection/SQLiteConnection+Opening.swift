@@ -25,7 +25,7 @@ extension SQLiteConnection {
                 .cannotOpen,
                 "The path of a database must not be empty or hold a zero byte; a database without a file is :memory:"
             )
-            error.path = path
+            error.change { $0.path = path }
             throw error
         }
         var handle: OpaquePointer?
@@ -35,17 +35,18 @@ extension SQLiteConnection {
         guard result == SQLITE_OK, let handle else {
             var error = SQLError(.cannotOpen, String(cString: sqlite3_errstr(result)))
             if let handle {
-                error.message = String(cString: sqlite3_errmsg(handle))
+                error.change { $0.message = String(cString: sqlite3_errmsg(handle)) }
                 // "Whether or not an error occurs when it is opened, resources should be released"
                 // (sqlite3_open).
                 sqlite3_close_v2(handle)
             }
             if result & 0xFF == SQLITE_CANTOPEN {
-                error.message +=
-                    ": its folder has to be there, and a file that isn't there is made only for writing"
+                error.change {
+                    $0.message +=
+                        ": its folder has to be there, and a file that isn't there is made only for writing"
+                }
             }
-            error.extendedResultCode = result
-            error.path = path
+            error.change { ($0.extendedResultCode, $0.path) = (result, path) }
             throw error
         }
         return handle
@@ -62,7 +63,7 @@ extension SQLiteConnection {
     package func naming(_ error: SQLError) -> SQLError {
         guard error.path == nil, !path.isEmpty else { return error }
         var error = error
-        error.path = path
+        error.change { $0.path = path }
         return error
     }
 

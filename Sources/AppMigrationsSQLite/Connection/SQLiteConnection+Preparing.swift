@@ -11,7 +11,7 @@ extension SQLiteConnection {
             Self.code(of: result),
             String(cString: isOfThisCall ? sqlite3_errmsg(handle) : sqlite3_errstr(result))
         )
-        error.extendedResultCode = isOfThisCall ? extended : result
+        error.change { $0.extendedResultCode = isOfThisCall ? extended : result }
         return naming(error)
     }
 
@@ -72,7 +72,7 @@ extension SQLiteConnection {
             if error.code.isOfDatabase { throw error }
             let offset = Int(app_migrations_error_offset(handle))
             let place = offset < 0 ? try script.startOfStatement(from: start) : start + offset
-            (error.line, error.column) = script.position(at: min(place, script.count))
+            error.change { ($0.line, $0.column) = script.position(at: min(place, script.count)) }
             throw error
         }
         return (pointer.map { Statement($0, of: self) }, end)
@@ -80,7 +80,7 @@ extension SQLiteConnection {
 
     private func invalid(_ message: String, _ sql: String) -> SQLError {
         var error = SQLError(.invalidQuery, message)
-        error.statement = sql
+        error.change { $0.statement = sql }
         return naming(error)
     }
 }

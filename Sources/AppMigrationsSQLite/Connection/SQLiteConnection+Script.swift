@@ -111,8 +111,8 @@ extension SQLiteConnection {
         to end: Int
     ) -> SQLError {
         var error = error
-        (error.line, error.column) = script.position(at: start)
-        error.statement = script.text(from: start, to: end)
+        error.change { ($0.line, $0.column) = script.position(at: start) }
+        error.change { $0.statement = script.text(from: start, to: end) }
         return error
     }
 }

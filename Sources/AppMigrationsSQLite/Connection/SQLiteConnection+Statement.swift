@@ -38,7 +38,7 @@ extension SQLiteConnection {
                 return false
             case let result:
                 var error = connection.error(result)
-                error.statement = sql
+                error.change { $0.statement = sql }
                 connection.noteFailure(error, beganInTransaction: beganInTransaction)
                 reset()
                 throw error
@@ -59,7 +59,7 @@ extension SQLiteConnection {
                     .invalidQuery,
                     "The statement has \(parameterCount) parameters, and \(values.count) arguments were given"
                 )
-                error.statement = sql
+                error.change { $0.statement = sql }
                 throw connection.naming(error)
             }
             for (index, value) in values.enumerated() { try bind(value, at: index) }
@@ -86,7 +86,7 @@ extension SQLiteConnection {
                 }
             if result != SQLITE_OK {
                 var error = connection.error(result)
-                error.statement = sql
+                error.change { $0.statement = sql }
                 throw error
             }
         }

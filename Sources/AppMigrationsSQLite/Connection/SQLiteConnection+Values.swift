@@ -43,7 +43,7 @@ extension SQLiteConnection.Statement {
                 .invalidText,
                 "A text in the column \(columnName(Int(column))) is not UTF-8; CAST it AS BLOB to read its bytes"
             )
-            error.statement = sql
+            error.change { $0.statement = sql }
             throw connection.naming(error)
         }
         return text

@@ -91,12 +91,12 @@ public struct TableRebuild: Sendable {
     func located(_ error: SQLError) -> SQLError {
         var error = error
         // They would be places in statements that the caller does not see.
-        (error.line, error.column) = (nil, nil)
-        error.message = "Rebuilding the table \(table): \(error.message)"
+        error.change { ($0.line, $0.column) = (nil, nil) }
+        error.change { $0.message = "Rebuilding the table \(table): \($0.message)" }
         if error.outcome == nil, error.code != .transactionEnded,
             !error.message.contains("Nothing was changed")
         {
-            error.message += ". The table and its rows are as they were"
+            error.change { $0.message += ". The table and its rows are as they were" }
         }
         return error
     }

@@ -30,7 +30,7 @@ enum SchemaTransaction {
             }
         } catch {
             var error = error
-            if isCommitted { error.outcome = "The change itself is committed" }
+            if isCommitted { error.change { $0.outcome = "The change itself is committed" } }
             throw error
         }
     }

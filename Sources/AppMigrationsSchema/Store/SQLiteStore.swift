@@ -49,7 +49,7 @@ struct StoreFiles {
                 error.errorNumber == Platform.notText
                 ? "it leads to a name that is not UTF-8, which a path has to be here" : "\(error)"
             var wrapped = SQLError(.unreachable, "The store could not be found: \(reason)")
-            wrapped.path = path
+            wrapped.change { $0.path = path }
             throw wrapped
         }
     }
@@ -119,7 +119,7 @@ extension SQLError {
             return try body()
         } catch {
             var wrapped = SQLError(.fileFailure, "\(message): \(error)")
-            wrapped.path = path
+            wrapped.change { $0.path = path }
             throw wrapped
         }
     }

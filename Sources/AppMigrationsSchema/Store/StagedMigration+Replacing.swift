@@ -102,7 +102,7 @@ extension StagedMigration {
         }
         guard let status, status.kind != .file else { return }
         var error = SQLError(.fileFailure, "The backup can't be made: what has its name is no file")
-        error.path = backup
+        error.change { $0.path = backup }
         throw error
     }
 

@@ -92,7 +92,7 @@ struct StagedMigration {
             let outcome = "The copy was thrown away, and the store \(files.store) is as it was"
             var failure = SQLError.failure(error, of: files.store, outcome)
             // What a migrator committed was in the copy.
-            failure.applied = []
+            failure.change { $0.applied = [] }
             throw failure
         }
         if isStopped { throw Self.stopped }
@@ -166,7 +166,7 @@ struct StagedMigration {
 
     private func refusal(_ code: SQLError.Code, _ message: String) -> SQLError {
         var error = SQLError(code, "\(message). The store was not replaced")
-        error.path = files.store
+        error.change { $0.path = files.store }
         return error
     }
 
@@ -177,7 +177,7 @@ struct StagedMigration {
         let store = try SQLiteConnection(path: files.store, .writing, lockTimeout)
         defer { store.close() }
         guard var error = complaints.excess(over: try check.complaints(about: store)) else { return }
-        error.path = files.store
+        error.change { $0.path = files.store }
         throw error
     }
 

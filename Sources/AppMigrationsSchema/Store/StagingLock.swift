@@ -26,7 +26,7 @@ struct StagingLock: ~Copyable {
             let left = ContinuousClock.now.duration(to: deadline)
             if left <= .zero {
                 var error = SQLError(.busy, "Another process is migrating this store or setting it aside")
-                error.path = files.store
+                error.change { $0.path = files.store }
                 throw error
             }
             Platform.pause(min(delay, left))
@@ -107,8 +107,8 @@ extension SQLError {
     /// This failure, as one that came when everything was done.
     func following(_ done: String) -> SQLError {
         var error = self
-        error.code = .cleanupFailed
-        error.message = "\(done). Only this failed afterwards: \(message)"
+        error.change { $0.code = .cleanupFailed }
+        error.change { $0.message = "\(done). Only this failed afterwards: \(message)" }
         return error
     }
 }

@@ -120,14 +120,13 @@ enum StoreInspection {
         _ extendedResultCode: Int32? = nil
     ) -> SQLError {
         var error = SQLError(code, message)
-        error.path = files.store
-        error.extendedResultCode = extendedResultCode
+        error.change { ($0.path, $0.extendedResultCode) = (files.store, extendedResultCode) }
         return error
     }
 
     private static func located(_ error: SQLError, _ files: StoreFiles) -> SQLError {
         var error = error
-        error.path = files.store
+        error.change { $0.path = files.store }
         return error
     }
 }

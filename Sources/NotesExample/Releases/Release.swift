@@ -14,19 +14,12 @@ struct Release: Sendable {
     var history: [Release] {
         Self.all.prefix { $0.version != version } + [self]
     }
-
-    /// The points at which a start of this release can die, as `1.1:written`.
-    var points: [String] {
-        (library + preferences).flatMap { step in step.points.map { "\(step.version):\($0)" } }
-    }
 }
 
 /// One migration of the app, which may be repeated after it died at any point.
 struct Step: Sendable {
     let version: String
     let summary: String
-    /// The places where it can be told to die, for a look at what it leaves.
-    var points: [String] = []
     let run: @Sendable (StepContext) throws -> Void
 }
 
@@ -34,8 +27,6 @@ struct Step: Sendable {
 struct StepContext {
     let folder: NotesFolder
     let reportProgress: (_ fraction: Double, _ note: String) -> Void
-    /// Says that a point of `Step.points` has been reached.
-    let reached: (_ point: String) -> Void
     /// Where an earlier attempt came to, and what saves that for the next one.
     var checkpoint: () throws -> Int? = { nil }
     var saveCheckpoint: (_ place: Int, _ progress: Double) throws -> Void = { _, _ in }
@@ -57,7 +48,6 @@ struct StepContext {
     func forEach<Element>(
         _ elements: [Element],
         of things: String,
-        halfway: String,
         do work: (Element) throws -> Void
     ) throws {
         for (done, element) in elements.enumerated() {
@@ -65,7 +55,6 @@ struct StepContext {
             let quarters = (done + 1) * 4 / elements.count
             guard quarters > done * 4 / elements.count else { continue }
             reportProgress(Double(quarters) / 4, "\(done + 1) of \(elements.count) \(things)")
-            if quarters == 2 { reached(halfway) }
         }
     }
 }

@@ -10,13 +10,11 @@ extension Release {
             Step(
                 version: "1.1",
                 summary: "one file per note",
-                points: ["half-written", "written", "renamed", "removed"],
                 run: moveNotesIntoFiles
             ),
             Step(
                 version: "1.1-1",
                 summary: "names that every file system takes",
-                points: ["half-renamed", "renamed"],
                 run: cleanNames
             ),
         ]
@@ -29,7 +27,6 @@ extension Release {
             Step(
                 version: "1.2.5",
                 summary: "preferences as JSON",
-                points: ["written", "renamed", "removed"],
                 run: movePreferencesToJSON
             )
         ]
@@ -43,17 +40,14 @@ extension Release {
         let building = NotesLibrary.notesFolder + ".new"
         try folder.removeIfThere(building)
         try folder.makeFolder(building)
-        try context.forEach(notes, of: "notes", halfway: "half-written") { note in
+        try context.forEach(notes, of: "notes") { note in
             try folder.writeJSON(note, to: "\(building)/\(firstName(of: note))")
         }
         try folder.synchronize(building)
-        context.reached("written")
         // Complete, but of an attempt that died before it removed the file, which therefore still counts.
         try folder.removeIfThere(NotesLibrary.notesFolder)
         try folder.rename(building, to: NotesLibrary.notesFolder)
-        context.reached("renamed")
         try folder.removeIfThere(NotesLibrary.notesFile)
-        context.reached("removed")
     }
 
     /// The name that 1.1 gave a file: the title, without the two signs that no name may hold.
@@ -66,11 +60,10 @@ extension Release {
 
     /// Renames each file on its own; one that has its number as its name already is passed over.
     @Sendable private static func cleanNames(_ context: StepContext) throws {
-        try context.forEach(context.library.noteFiles(), of: "names", halfway: "half-renamed") { file in
+        try context.forEach(context.library.noteFiles(), of: "names") { file in
             let clean = "\(NotesLibrary.notesFolder)/\(file.note.id).json"
             if file.path != clean { try context.folder.rename(file.path, to: clean) }
         }
-        context.reached("renamed")
     }
 
     @Sendable private static func movePreferencesToJSON(_ context: StepContext) throws {
@@ -79,10 +72,7 @@ extension Release {
         guard try preferences.layout() == "1.0" else { return }
         let building = NotesPreferences.jsonFile + ".new"
         try folder.writeJSON(preferences.values(), to: building)
-        context.reached("written")
         try folder.rename(building, to: NotesPreferences.jsonFile)
-        context.reached("renamed")
         try folder.removeIfThere(NotesPreferences.textFile)
-        context.reached("removed")
     }
 }

@@ -7,7 +7,6 @@ extension Release {
             Step(
                 version: "2.0",
                 summary: "the library in a database",
-                points: ["half-copied", "written", "renamed", "in-force", "removed"],
                 run: moveIntoDatabase
             )
         ],
@@ -21,7 +20,6 @@ extension Release {
             Step(
                 version: "2.1",
                 summary: "each tag once",
-                points: ["uncommitted", "committed"],
                 run: shareTags
             )
         ],
@@ -36,10 +34,8 @@ extension Release {
             try buildDatabase(context)
             // Files are removed one by one, and half of them would pass for all: the folder loses its name at once.
             try folder.rename(NotesLibrary.notesFolder, to: removing)
-            context.reached("in-force")
         }
         try folder.removeIfThere(removing)
-        context.reached("removed")
     }
 
     private static func buildDatabase(_ context: StepContext) throws {
@@ -51,21 +47,18 @@ extension Release {
         let database = try NotesDatabase(path: folder.path(of: building))
         try database.migrate(to: .first)
         try database.transaction {
-            try context.forEach(notes, of: "notes", halfway: "half-copied", do: database.add)
+            try context.forEach(notes, of: "notes", do: database.add)
         }
         guard try database.notes() == notes else {
             throw NotesError("The notes in \(folder.path(of: building)) are not those of \(folder.path).")
         }
         database.close()
         try folder.synchronize(building)
-        context.reached("written")
         try folder.rename(building, to: NotesDatabase.file)
-        context.reached("renamed")
     }
 
     @Sendable private static func shareTags(_ context: StepContext) throws {
         _ = try context.layout(from: .database)
-        try context.library.database().migrate(to: .tagsOnce) { context.reached("uncommitted") }
-        context.reached("committed")
+        try context.library.database().migrate(to: .tagsOnce)
     }
 }

@@ -11,7 +11,6 @@ extension Release {
             Step(
                 version: "3.0",
                 summary: "when a note changed, and colors for tags",
-                points: ["changing", "changed"],
                 run: changeSchema
             )
         ],
@@ -25,7 +24,6 @@ extension Release {
             Step(
                 version: "3.1",
                 summary: "a preview of each note",
-                points: ["half-written", "written", "renamed"],
                 run: makePreviews
             )
         ]
@@ -33,8 +31,7 @@ extension Release {
 
     @Sendable private static func changeSchema(_ context: StepContext) throws {
         _ = try context.layout(from: .tagsOnce)
-        try context.library.database().migrate(to: .colors) { context.reached("changing") }
-        context.reached("changed")
+        try context.library.database().migrate(to: .colors)
     }
 
     /// Saves after each ten notes which one was the last: what was written behind it is written again, with the same text.
@@ -49,15 +46,12 @@ extension Release {
         for (index, note) in notes.enumerated() where note.id > last {
             let preview = note.text.lines.first { !$0.isEmpty } ?? ""
             try folder.write(Data(preview.cut(toBytes: 80).utf8), to: "\(building)/\(note.id).txt")
-            if index == notes.count / 2 { context.reached("half-written") }
             let done = index + 1
             guard done % 10 == 0 || done == notes.count else { continue }
             try folder.synchronize(building)
             try context.saveCheckpoint(note.id, Double(done) / Double(notes.count))
         }
-        context.reached("written")
         try folder.rename(building, to: NotesLibrary.previewsFolder)
-        context.reached("renamed")
     }
 }
 

@@ -1,4 +1,4 @@
-import AppMigrations
+@testable import AppMigrations
 
 extension Log {
     /// Options that log each event as its kind, version and attempt, and what only some events have.
@@ -16,3 +16,6 @@ extension Log {
         }
     }
 }
+
+/// A version that a test writes down; one that can't be read is zero, and the test turns red.
+func version(_ text: String) -> AppVersion { AppVersion(text) ?? .zero }

@@ -78,17 +78,10 @@ extension FleetAttempt {
         _ body: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
         guard let store = holder.stored.store as? any PostgresStore,
-            type(of: session.db).dialect == .postgres, tellsOfProcesses.withLock({ $0 }) != false
+            type(of: session.db).dialect == .postgres,
+            let process = try await process(of: session, store)
         else {
             return try await body()
-        }
-        let process = try await session.asking(deadline) { [self] session, _ in
-            let process = try await session.db.query("SELECT pg_backend_pid()::text").first?.first ?? .null
-            if tellsOfProcesses.withLock({ $0 }) == nil {
-                let isThere = try await store.hasProcess(process)
-                tellsOfProcesses.withLock { $0 = isThere }
-            }
-            return process
         }
         let watch = Task { [clock, holder, deadline] in
             while !Task.isCancelled {
@@ -104,6 +97,22 @@ extension FleetAttempt {
         }
         defer { watch.cancel() }
         return try await body()
+    }
+
+    /// The number of the server's process; `nil` where the store's server doesn't tell of it.
+    nonisolated(nonsending) private func process(
+        of session: FleetSession,
+        _ store: any PostgresStore
+    ) async throws -> SQLValue? {
+        if tellsOfProcesses.withLock({ $0 }) == false { return .none }
+        return try await session.asking(deadline) { [self] session, _ -> SQLValue? in
+            let process = try await session.db.query("SELECT pg_backend_pid()::text").first?.first ?? .null
+            if tellsOfProcesses.withLock({ $0 }) == true { return process }
+            let isThere = try await store.hasProcess(process)
+            tellsOfProcesses.withLock { $0 = isThere }
+            // A value of SQL has a nil of its own.
+            return isThere ? .some(process) : .none
+        }
     }
 
     /// Begins the transaction, on another connection than the store's to the same database.

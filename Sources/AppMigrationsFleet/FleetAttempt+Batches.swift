@@ -26,7 +26,8 @@ extension FleetAttempt {
                 lockTimeout: lockTimeout,
                 telling: { try await context.reach($0) }
             ) {
-                try await batches(db, $0)
+                let batch = $0
+                return try await watching(FleetSession(db: db)) { try await batches(db, batch) }
             }
         }
         try await finish(failure)

@@ -46,10 +46,10 @@ extension FleetAttempt {
                     }
                     hasBegun = true
                     do {
-                        let process = try await begin(session, store)
-                        let watch = Task { await self.watch(process, of: session, store) }
-                        defer { watch.cancel() }
-                        return try await SQLError.telling(type(of: session.db), body)
+                        try await begin(session, store)
+                        return try await SQLError.telling(type(of: session.db)) {
+                            try await watching(session, body)
+                        }
                     } catch {
                         guard left > 0, session.mayRepeat(after: error), !Task.isCancelled else {
                             throw error
@@ -69,29 +69,57 @@ extension FleetAttempt {
         try await record(session, store)
     }
 
-    /// Closes the connection once the server has no process for it.
+    /// Runs what is in a transaction, and closes its connection once the server has no process for it.
     ///
     /// Where the network or a primary is gone, a connection goes silent. Its statement would be waited for without end, and the
-    /// lease renewed meanwhile. Not every server tells of its processes: there is `nil` for one.
-    private func watch(_ process: SQLValue?, of session: FleetSession, _ store: any PostgresStore) async {
-        guard let process else { return }
-        while !Task.isCancelled {
-            do {
-                try await clock.alarm(holder.length)
-                let isThere = try await deadline.bound { try await store.hasProcess(process) }
-                if !isThere { return await session.close(deadline) }
-            } catch {
-                // A store that can't be asked costs the lease.
-                continue
+    /// lease renewed meanwhile.
+    nonisolated(nonsending) func watching<Value>(
+        _ session: FleetSession,
+        _ body: nonisolated(nonsending) () async throws -> Value
+    ) async throws -> Value {
+        guard let store = holder.stored.store as? any PostgresStore,
+            type(of: session.db).dialect == .postgres,
+            let process = try await process(of: session, store)
+        else {
+            return try await body()
+        }
+        let watch = Task { [clock, holder, deadline] in
+            while !Task.isCancelled {
+                do {
+                    try await clock.alarm(holder.length)
+                    let isThere = try await deadline.bound { try await store.hasProcess(process) }
+                    if !isThere { return await session.close(deadline) }
+                } catch {
+                    // A store that can't be asked costs the lease.
+                    continue
+                }
             }
+        }
+        defer { watch.cancel() }
+        return try await body()
+    }
+
+    /// The number of the server's process; `nil` where the store's server doesn't tell of it.
+    nonisolated(nonsending) private func process(
+        of session: FleetSession,
+        _ store: any PostgresStore
+    ) async throws -> SQLValue? {
+        if tellsOfProcesses.withLock({ $0 }) == false { return .none }
+        return try await session.asking(deadline) { [self] session, _ -> SQLValue? in
+            let process = try await session.db.query("SELECT pg_backend_pid()::text").first?.first ?? .null
+            if tellsOfProcesses.withLock({ $0 }) == true { return process }
+            let isThere = try await store.hasProcess(process)
+            tellsOfProcesses.withLock { $0 = isThere }
+            // A value of SQL has a nil of its own.
+            return isThere ? .some(process) : .none
         }
     }
 
-    /// Begins the transaction, on another connection than the store's to the same database; gives the server's process.
+    /// Begins the transaction, on another connection than the store's to the same database.
     nonisolated(nonsending) private func begin(
         _ session: FleetSession,
         _ store: any PostgresStore
-    ) async throws -> SQLValue? {
+    ) async throws {
         try await session.asking(deadline) { [holder] session, _ in
             try await session.begin(holder.length)
             if try await store.isInTransaction() { throw SQLError.connectionOfStore }
@@ -102,8 +130,6 @@ extension FleetAttempt {
             else {
                 throw SQLError.otherDatabase
             }
-            let process = try await session.db.query("SELECT pg_backend_pid()::text").first?.first ?? .null
-            return try await store.hasProcess(process) ? process : nil
         }
     }
 

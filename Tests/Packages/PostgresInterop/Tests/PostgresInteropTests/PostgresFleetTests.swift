@@ -12,7 +12,8 @@ import Testing
         _ info: String,
         at release: String = "2.0",
         table: String = "app_migration_state",
-        setting: String = "SELECT 1"
+        setting: String = "SELECT 1",
+        lease: Duration = .seconds(30)
     ) async throws(MigrationError) -> FleetMigrationManager {
         try await FleetMigrationManager(
             named: "Data",
@@ -23,7 +24,7 @@ import Testing
                 try await db.query(setting)
                 return db
             },
-            options: FleetMigrationManager.Options(attemptLimit: 1)
+            options: FleetMigrationManager.Options(leaseDuration: lease, attemptLimit: 1)
         )
     }
 
@@ -143,6 +144,25 @@ import Testing
         }
     }
 
+    @Test(arguments: [false, true])
+    func `a connection that went silent holds no host up`(isOfBatches: Bool) async throws {
+        try await withAwaited { other, info in
+            let manager = try await manager(info, lease: .seconds(1))
+            let db = SilentConnection(base: try await AsyncPostgresConnection(info), other: other)
+            let error = await #expect(throws: MigrationError.self) {
+                if isOfBatches {
+                    try await manager.whenMigrating(toVersion: "1.1", in: db) { db, _, _ in
+                        try await db.query("WAIT")
+                        return .done
+                    }
+                } else {
+                    try await manager.whenMigrating(toVersion: "1.1", in: db) { try await $0.query("WAIT") }
+                }
+            }
+            #expect(error?.code == .migrationFailed)
+        }
+    }
+
     /// The statements of the guide, in their order.
     private static func repairs() throws -> [String] {
         var root = URL(filePath: #filePath)
@@ -181,5 +201,27 @@ import Testing
             try await db.query(statements[1])
             try await manager(info).whenMigrating(toVersion: "1.3") { #expect($0.checkpoint == "7") }
         }
+    }
+}
+
+/// A connection that hears nothing of its server any more, once it is to wait.
+private struct SilentConnection: AsyncSQLConnection, Sendable {
+    static var dialect: SQLDialect { AsyncPostgresConnection.dialect }
+    let base: AsyncPostgresConnection
+    let other: AsyncPostgresConnection
+    let silence = AsyncStream<Void>.makeStream()
+
+    @discardableResult
+    nonisolated(nonsending) func query(_ sql: String, _ arguments: [SQLValue]) async throws -> [[SQLValue]] {
+        guard sql == "WAIT" else { return try await base.query(sql, arguments) }
+        let process = try await base.query("SELECT pg_backend_pid()::text")[0]
+        try await other.query("SELECT pg_terminate_backend($1::int)", process)
+        for await _ in silence.stream {}
+        throw CocoaError(.fileReadUnknown)
+    }
+
+    nonisolated(nonsending) func close() async {
+        silence.continuation.finish()
+        await base.close()
     }
 }

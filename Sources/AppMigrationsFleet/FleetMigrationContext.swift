@@ -78,11 +78,7 @@ public struct FleetMigrationContext: Sendable {
         let size = text.utf8.count
         if size > Checkpoint.sizeLimit { throw .checkpointTooLong(size, version, location) }
         try await holder.save {
-            $0.reaching(
-                text,
-                progress: progress.map(MigrationContext.fraction),
-                after: began
-            )
+            $0.reaching(text, progress: progress.map(MigrationContext.fraction), after: began)
         }
         if let progress { reportProgress(progress) }
         if Task.isCancelled { throw .cancelledAtCheckpoint(version, location) }

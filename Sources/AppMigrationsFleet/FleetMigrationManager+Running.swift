@@ -23,9 +23,7 @@ extension FleetMigrationManager {
         }
     }
 
-    func wait(for version: AppVersion?) -> LeaseWait {
-        wait(for: version, timeout: options.lockTimeout)
-    }
+    func wait(for version: AppVersion?) -> LeaseWait { wait(for: version, timeout: options.lockTimeout) }
 
     func wait(for version: AppVersion?, timeout: Duration?) -> LeaseWait {
         LeaseWait(location, version, timeout: timeout, patience: options.leaseLength, clock) { self.send($0) }

@@ -69,12 +69,7 @@ extension FleetMigrationManager {
         isHeld: Bool
     ) async throws -> Missing {
         guard let state = found.state else { return .state }
-        let rows = try await plan(
-            declarations,
-            by: state,
-            isHeld: isHeld,
-            Declarations(state.marks, release)
-        )
+        let rows = try await plan(declarations, by: state, isHeld: isHeld, Declarations(state.marks, release))
         for row in rows { if let error = row.error { throw error } }
         // A newer release that was started holds an older one back, but may have run nothing yet.
         let first = rows.first { $0.kind == .willRun || $0.kind == .heldByDowngrade }

@@ -67,9 +67,7 @@ final class PostgresSession: SQLSession {
 
     func values(of sql: String) throws(SQLError) -> SQLRows { try db.query(sql) }
 
-    func check(_ script: String) throws(SQLError) {
-        try PostgresStatements(script).refuseTransactions()
-    }
+    func check(_ script: String) throws(SQLError) { try PostgresStatements(script).refuseTransactions() }
 
     /// Runs the script again where a table could not be had in a short time, until the waits together are as long as the lock's.
     ///
@@ -90,11 +88,7 @@ final class PostgresSession: SQLSession {
                             try setLockTimeout(isShort ? wait : lock.limit)
                         }
                         do throws(SQLError) { try db.query(next.text) } catch {
-                            throw error.hintingOutside.located(
-                                next.text,
-                                next.line,
-                                next.column
-                            )
+                            throw error.hintingOutside.located(next.text, next.line, next.column)
                         }
                     }
                     if let lock, isShort { try setLockTimeout(lock.limit) }
@@ -201,7 +195,5 @@ extension PostgresSession {
 
 extension SQLDialect {
     /// PostgreSQL.
-    public static var postgres: SQLDialect {
-        SQLDialect("postgres") { PostgresSession(db: $0) }
-    }
+    public static var postgres: SQLDialect { SQLDialect("postgres") { PostgresSession(db: $0) } }
 }

@@ -25,9 +25,7 @@ extension RehearsalStage {
                     ranBefore: $0.ran
                 )
             }
-            scenarios.append(
-                Scenario(kind: .failure(version), point: point, launches: [current, current])
-            )
+            scenarios.append(Scenario(kind: .failure(version), point: point, launches: [current, current]))
         }
         return scenarios + (try olderReleases(after: jump))
     }

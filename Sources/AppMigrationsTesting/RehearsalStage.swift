@@ -45,9 +45,7 @@ final class RehearsalStage {
     func next() throws -> Launch? { try cleaningUp { try nextLaunch() } }
 
     /// Takes what a start came to.
-    func end(_ launch: Launch, _ error: (any Error)?) throws {
-        try cleaningUp { try take(launch, error) }
-    }
+    func end(_ launch: Launch, _ error: (any Error)?) throws { try cleaningUp { try take(launch, error) } }
 
     /// Checks the versions against the record, cleans up, and gives the report.
     func close() throws -> RehearsalReport {

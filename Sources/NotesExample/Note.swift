@@ -20,9 +20,7 @@ extension Note: Equatable {
 }
 
 extension String {
-    func hasSameBytes(as other: String) -> Bool {
-        utf8.elementsEqual(other.utf8)
-    }
+    func hasSameBytes(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 
     /// The parts between line feeds.
     ///

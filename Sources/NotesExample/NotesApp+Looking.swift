@@ -29,9 +29,7 @@ extension NotesApp {
     }
 
     /// Prints the same as JSON: a list of the managers' statuses.
-    func statusAsJSON() throws {
-        output("[ \(try statuses().map(\.json).joined(separator: ",\n  ")) ]\n")
-    }
+    func statusAsJSON() throws { output("[ \(try statuses().map(\.json).joined(separator: ",\n  ")) ]\n") }
 
     private func statuses() throws -> [MigrationStatus] {
         // A status tells what stands in the state, so what is found in the data has no part in it.

@@ -8,9 +8,7 @@ struct NotesFolder: Sendable {
 
     var stateDirectory: String { path(of: "Migrations") }
 
-    func path(of name: String) -> String {
-        name.isEmpty ? path : "\(path)/\(name)"
-    }
+    func path(of name: String) -> String { name.isEmpty ? path : "\(path)/\(name)" }
 
     /// Whether something of that name is there; only "no such file" means no.
     func exists(_ name: String) throws -> Bool {
@@ -26,9 +24,7 @@ struct NotesFolder: Sendable {
             .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    func read(_ name: String) throws -> Data {
-        try Data(contentsOf: URL(filePath: path(of: name)))
-    }
+    func read(_ name: String) throws -> Data { try Data(contentsOf: URL(filePath: path(of: name))) }
 
     func readJSON<Value: Decodable>(_ name: String) throws -> Value {
         let data = try read(name)

@@ -2,14 +2,8 @@
 extension SQLLedger {
     /// Refuses the ledger of another tool, of which this library would run what that tool has run.
     func refuseOtherTools() throws(SQLError) {
-        // A row of one of these needs columns that this library doesn't fill, or means something else.
-        if let tool = OtherTool(columns: columns) { throw tool.error(of: name) }
-        if columns.contains("manager") {
-            throw SQLError(
-                .foreignLedger,
-                "The table \(name) is that of whenMigrating(toVersion:in:): it has a column manager"
-            )
-        }
+        let own = ["version", "name", "checksum", "applied_at"]
+        if let error = SQLError.ofOtherTool(name, columns, own: own) { throw error }
         // That of FMDBMigrationManager has integers.
         if columns == ["version"], ["CHAR", "TEXT"].contains(where: versionType.uppercased().contains) {
             throw SQLError(

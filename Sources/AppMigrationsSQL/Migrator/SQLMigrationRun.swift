@@ -211,9 +211,7 @@ final class SQLMigrationRun {
     var counts: (applied: [Int64], byOthers: Int) { (report.applied, appliedByOthers) }
 
     /// Takes back what was noted of a transaction that was rolled back.
-    func restore(_ counts: (applied: [Int64], byOthers: Int)) {
-        (report.applied, appliedByOthers) = counts
-    }
+    func restore(_ counts: (applied: [Int64], byOthers: Int)) { (report.applied, appliedByOthers) = counts }
 
     /// Begins nothing in a cancelled task.
     func checkCancellation() throws(SQLError) {

@@ -21,9 +21,7 @@ struct SQLStep: Sendable {
     }
 
     /// The version with the name or the file, for an error.
-    var label: String {
-        file ?? name.map { "\(version) (\($0))" } ?? "\(version)"
-    }
+    var label: String { file ?? name.map { "\(version) (\($0))" } ?? "\(version)" }
 
     /// Tells an error which migration it is about, and which file where the file can be at fault.
     func located(_ error: SQLError, blamesFile: Bool = true) -> SQLError {
@@ -66,7 +64,5 @@ extension SQLStep {
     }
 
     /// The fingerprint of the SQL; `nil` for a closure, which has none.
-    func checksum() throws(SQLError) -> String? {
-        try text().map(SQLChecksum.of)
-    }
+    func checksum() throws(SQLError) -> String? { try text().map(SQLChecksum.of) }
 }

@@ -35,15 +35,14 @@ package final class AppMigrationsTable {
     func columns() throws(SQLError) -> SQLRows {
         let rows = try session.columns(of: name)
         table = session.table(name, in: rows)
-        if rows.isEmpty || has("manager", rows) && has("version", rows) { return rows }
         let names = rows.compactMap { if case .text(let name) = $0.first { name.lowercased() } else { nil } }
-        if let tool = OtherTool(columns: names) { throw tool.error(of: name) }
+        let own = ["manager", "version", "cursor"]
+        if let error = SQLError.ofOtherTool(name, names, own: own) { throw error }
+        if rows.isEmpty || has("manager", rows) && has("version", rows) { return rows }
         throw SQLError(.ledgerUnreadable, "The table \(name) has not the columns manager and version")
     }
 
-    func has(_ column: String, _ rows: SQLRows) -> Bool {
-        rows.contains { $0.first == .text(column) }
-    }
+    func has(_ column: String, _ rows: SQLRows) -> Bool { rows.contains { $0.first == .text(column) } }
 
     func createIfNeeded() throws(SQLError) {
         let rows = try columns()
@@ -131,9 +130,7 @@ package final class AppMigrationsTable {
         }
     }
 
-    private func row(of version: AppVersion) -> [SQLValue] {
-        [.text(manager), .text(Self.text(of: version))]
-    }
+    private func row(of version: AppVersion) -> [SQLValue] { [.text(manager), .text(Self.text(of: version))] }
 
     /// The same text for equal versions: `1.4` for `1.4.0`, `1.4-1` for `1.4.0-1`.
     static func text(of version: AppVersion) -> String {

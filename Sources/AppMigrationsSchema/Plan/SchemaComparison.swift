@@ -186,10 +186,7 @@ struct SchemaComparison {
     ) throws(SQLError) {
         droppedTables.append(table.name)
         if hints.allowsDrop(of: table.name) { return }
-        var question = SchemaPlan.Question(
-            kind == .virtualTable ? .replacedTable : .droppedTable,
-            table.name
-        )
+        var question = SchemaPlan.Question(kind == .virtualTable ? .replacedTable : .droppedTable, table.name)
         // A virtual table may need a module that this connection lacks.
         if kind != .virtualTable { question.rowCount = try Self.rowCount(of: table.name, in: db) }
         questions.append(question)

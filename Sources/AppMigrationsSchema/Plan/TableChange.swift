@@ -29,9 +29,7 @@ struct TableChange {
     var goneColumns: Set<SQLName> { Set(old.columns.map(\.name)).subtracting(new.columns.map(\.name)) }
 
     /// The columns that are new.
-    var addedColumns: [SQLName] {
-        new.columns.map(\.name).filter { source(of: $0) == nil }
-    }
+    var addedColumns: [SQLName] { new.columns.map(\.name).filter { source(of: $0) == nil } }
 
     init(
         from: (object: SchemaObject, shape: TableShape),

@@ -17,9 +17,7 @@ extension CreateStatement {
 
     var isStrict: Bool { options.contains("STRICT") }
 
-    var hasAutoincrement: Bool {
-        tokens.tokens.indices.contains { tokens.isWord($0, "AUTOINCREMENT") }
-    }
+    var hasAutoincrement: Bool { tokens.tokens.indices.contains { tokens.isWord($0, "AUTOINCREMENT") } }
 
     /// Whether something follows the statement.
     var isFollowed: Bool {

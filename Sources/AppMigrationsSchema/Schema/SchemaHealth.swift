@@ -73,10 +73,7 @@ struct SchemaHealth {
         // SQLite compiles all of them together and tells of the first.
         for trigger in triggers {
             let statement = try trigger.statement()
-            let text = statement.text(
-                naming: trigger.qualifiedName,
-                replacing: statement.doubtful(gone)
-            )
+            let text = statement.text(naming: trigger.qualifiedName, replacing: statement.doubtful(gone))
             try Self.undoing(db) { () throws(SQLError) in
                 for other in triggers { try db.rows("DROP TRIGGER \(other.qualifiedName)") }
                 try db.rows(text)

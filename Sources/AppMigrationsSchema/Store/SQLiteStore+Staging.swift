@@ -49,12 +49,7 @@ extension SQLiteStore {
         let backup = try backupExtension.map { ending throws(SQLError) in
             try Self.backupPath(of: files.store, ending)
         }
-        let migration = StagedMigration(
-            files: files,
-            backup: backup,
-            check: check,
-            lockTimeout: lockTimeout
-        )
+        let migration = StagedMigration(files: files, backup: backup, check: check, lockTimeout: lockTimeout)
         return try StagingLock.holding(
             files,
             wait: lockTimeout,

@@ -27,9 +27,7 @@ public struct SQLiteStore: Sendable, Hashable {
     /// - Throws: `SQLError` with the code `SQLError.Code.unreachable` when a folder on the way can't be looked
     ///   through, links lead in a circle, or the path isn't UTF-8; `SQLError.Code.cannotOpen` for what is no path
     ///   of a file.
-    public var resolvedPath: String {
-        get throws(SQLError) { try StoreFiles(of: path).store }
-    }
+    public var resolvedPath: String { get throws(SQLError) { try StoreFiles(of: path).store } }
 }
 
 /// The names of a store's files.

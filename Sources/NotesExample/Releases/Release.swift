@@ -11,9 +11,7 @@ struct Release: Sendable {
     static let all: [Release] = [.v1_0, .v1_1, .v1_2_5, .v2_0, .v2_1, .v3_0, .v3_1]
 
     /// This release and what came before it: all that could be declared when it was built.
-    var history: [Release] {
-        Self.all.prefix { $0.version != version } + [self]
-    }
+    var history: [Release] { Self.all.prefix { $0.version != version } + [self] }
 }
 
 /// One migration of the app, which may be repeated after it died at any point.

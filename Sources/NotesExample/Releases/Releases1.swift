@@ -7,29 +7,15 @@ extension Release {
     static let v1_1 = Release(
         version: "1.1",
         library: [
-            Step(
-                version: "1.1",
-                summary: "one file per note",
-                run: moveNotesIntoFiles
-            ),
-            Step(
-                version: "1.1-1",
-                summary: "names that every file system takes",
-                run: cleanNames
-            ),
+            Step(version: "1.1", summary: "one file per note", run: moveNotesIntoFiles),
+            Step(version: "1.1-1", summary: "names that every file system takes", run: cleanNames),
         ]
     )
 
     /// Preferences as JSON: a value may have several lines now.
     static let v1_2_5 = Release(
         version: "1.2.5",
-        preferences: [
-            Step(
-                version: "1.2.5",
-                summary: "preferences as JSON",
-                run: movePreferencesToJSON
-            )
-        ]
+        preferences: [Step(version: "1.2.5", summary: "preferences as JSON", run: movePreferencesToJSON)]
     )
 
     /// Builds the whole folder beside the file, names it, and only then removes the file.

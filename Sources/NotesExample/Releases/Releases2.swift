@@ -3,26 +3,14 @@ extension Release {
     /// The library in a database, instead of a file for each note.
     static let v2_0 = Release(
         version: "2.0",
-        library: [
-            Step(
-                version: "2.0",
-                summary: "the library in a database",
-                run: moveIntoDatabase
-            )
-        ],
+        library: [Step(version: "2.0", summary: "the library in a database", run: moveIntoDatabase)],
         schema: .first
     )
 
     /// Another schema for the same notes: SQL in a file, run and written to the database's ledger in one transaction.
     static let v2_1 = Release(
         version: "2.1",
-        library: [
-            Step(
-                version: "2.1",
-                summary: "each tag once",
-                run: shareTags
-            )
-        ],
+        library: [Step(version: "2.1", summary: "each tag once", run: shareTags)],
         schema: .tagsOnce
     )
 

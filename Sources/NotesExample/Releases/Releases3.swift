@@ -8,11 +8,7 @@ extension Release {
     static let v3_0 = Release(
         version: "3.0",
         library: [
-            Step(
-                version: "3.0",
-                summary: "when a note changed, and colors for tags",
-                run: changeSchema
-            )
+            Step(version: "3.0", summary: "when a note changed, and colors for tags", run: changeSchema)
         ],
         schema: .colors
     )
@@ -20,13 +16,7 @@ extension Release {
     /// Long work: a file for each note, which goes on where it was stopped.
     static let v3_1 = Release(
         version: "3.1",
-        library: [
-            Step(
-                version: "3.1",
-                summary: "a preview of each note",
-                run: makePreviews
-            )
-        ]
+        library: [Step(version: "3.1", summary: "a preview of each note", run: makePreviews)]
     )
 
     @Sendable private static func changeSchema(_ context: StepContext) throws {
@@ -75,11 +65,7 @@ extension NotesDatabase {
         """
 
     private static let tags = """
-        CREATE TABLE tag(
-            id INTEGER PRIMARY KEY,
-            name TEXT NOT NULL UNIQUE,
-            color TEXT
-        );
+        CREATE TABLE tag(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, color TEXT);
         CREATE TABLE note_tag(
             note INTEGER NOT NULL REFERENCES note(id) ON DELETE CASCADE,
             position INTEGER NOT NULL,

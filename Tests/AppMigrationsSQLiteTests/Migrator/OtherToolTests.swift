@@ -8,22 +8,9 @@ import Testing
         golang-migrate's|dirty|version BIGINT PRIMARY KEY, dirty BOOLEAN NOT NULL
         Ecto's|inserted_at|version BIGINT PRIMARY KEY, inserted_at TEXT
         Flyway's|installed_rank|installed_rank INT NOT NULL, version TEXT, checksum INT, installed_on TEXT, execution_time INT
-        Doctrine's|executed_at|version TEXT PRIMARY KEY, executed_at TEXT, execution_time INT
-        sqlx's|execution_time|version BIGINT PRIMARY KEY, installed_on TEXT, success BOOLEAN, checksum BLOB, execution_time BIGINT
-        refinery's|applied_on|version INT PRIMARY KEY, name TEXT, applied_on TEXT, checksum TEXT
-        Alembic's|version_num|version_num VARCHAR(32) NOT NULL
-        goose's|version_id|id INTEGER PRIMARY KEY, version_id BIGINT NOT NULL, is_applied BOOLEAN NOT NULL, tstamp TEXT
-        Liquibase's|orderexecuted|ID TEXT, AUTHOR TEXT, FILENAME TEXT, DATEEXECUTED TEXT, ORDEREXECUTED INT, EXECTYPE TEXT, MD5SUM TEXT
-        Prisma's|applied_steps_count|id TEXT, checksum TEXT, migration_name TEXT, started_at TEXT, applied_steps_count INT
-        Entity Framework's|migrationid|"MigrationId" TEXT PRIMARY KEY, "ProductVersion" TEXT
-        Knex's|migration_time|id INT, name TEXT, batch INT, migration_time TEXT
-        Laravel's|batch|id INT, migration TEXT, batch INT
-        Fluent's|batch|id TEXT, name TEXT, batch INT, created_at TEXT, updated_at TEXT
-        Hummingbird's|order|"order" INT, name TEXT, "group" TEXT
-        Django's|app|id INT, app TEXT, name TEXT, applied TEXT
-        Diesel's|run_on|version VARCHAR(50) PRIMARY KEY, run_on TIMESTAMP
-        node-pg-migrate's|run_on|id INT, name TEXT, run_on TIMESTAMP
-        GRDB's|identifier|identifier TEXT NOT NULL PRIMARY KEY
+        another tool's|execution_time|version BIGINT PRIMARY KEY, execution_time BIGINT
+        another tool's|run_on|version VARCHAR(50) PRIMARY KEY, run_on TIMESTAMP
+        another tool's|identifier|identifier TEXT NOT NULL PRIMARY KEY
         """.split(separator: "\n").map { line in
             let parts = line.split(separator: "|").map(String.init)
             return (parts[2], "\(parts[0]): it has a column \(parts[1])")
@@ -33,7 +20,7 @@ import Testing
         tools + [
             (
                 "manager TEXT NOT NULL, version TEXT NOT NULL",
-                "that of whenMigrating(toVersion:in:): it has a column manager"
+                "another tool's: it has a column manager"
             )
         ]
         + ["version varchar NOT NULL PRIMARY KEY", "\"Version\" Text"].map {

@@ -164,7 +164,6 @@ import Testing
             CREATE TABLE L(version);
             CREATE TRIGGER t BEFORE INSERT ON L WHEN new.version > 1 BEGIN SELECT RAISE(IGNORE); END
             """,
-            "CREATE TABLE L(version, one DEFAULT 1 UNIQUE ON CONFLICT REPLACE); INSERT INTO L VALUES (1, 1)",
             """
             CREATE TABLE L(version, name, checksum, applied_at);
             CREATE TRIGGER t AFTER INSERT ON L WHEN new.version > 1 BEGIN DELETE FROM L WHERE version = new.version; END
@@ -207,7 +206,6 @@ import Testing
 
     @Test(
         arguments: [
-            "CREATE TABLE app_migrations(manager, version, one NOT NULL ON CONFLICT IGNORE)",
             """
             CREATE TABLE app_migrations(manager, version);
             CREATE TRIGGER t BEFORE INSERT ON app_migrations BEGIN SELECT RAISE(IGNORE); END

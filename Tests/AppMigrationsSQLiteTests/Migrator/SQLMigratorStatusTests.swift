@@ -82,7 +82,7 @@ import Testing
 
     @Test(
         arguments: [
-            ("CREATE TABLE schema_migrations(id)", "The table schema_migrations has no column version"),
+            ("CREATE TABLE schema_migrations(name)", "The table schema_migrations has no column version"),
             (
                 "CREATE TABLE schema_migrations(version); INSERT INTO schema_migrations VALUES ('one')",
                 "The table schema_migrations has the version 'one', which is no number"

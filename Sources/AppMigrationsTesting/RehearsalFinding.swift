@@ -26,70 +26,62 @@ public struct RehearsalFinding: Error, Sendable, CustomStringConvertible {
 
     /// The kinds of ``RehearsalFinding``.
     public struct Kind: Sendable, Hashable, CustomStringConvertible {
-        private enum Name: String {
-            case failed, stepsDiffer, startsDiffer, freshInstallDiffers, notRepeatable, notCompleted
-            case invalidVersion, outOfOrder, declaredTwice, newerThanCurrentVersion, disappeared, missed
-            case notRehearsed, notContinued, olderReleaseWrites, firstRunSkips, firstRunRepeats
-        }
-
-        private let name: Name
-
-        private init(_ name: Name) { self.name = name }
-
         /// The name of the kind, as it is written in Swift.
-        public var description: String { name.rawValue }
+        public let description: String
+
+        private init(_ name: StaticString) { description = name.description }
 
         /// A run that nothing disturbed ended with an error, or the declarations did before any closure could run.
-        public static var failed: Kind { Kind(.failed) }
+        public static var failed: Kind { Kind("failed") }
 
         /// Release by release, the data doesn't end as it does in one jump.
-        public static var stepsDiffer: Kind { Kind(.stepsDiffer) }
+        public static var stepsDiffer: Kind { Kind("stepsDiffer") }
 
         /// Two starting points don't end with the same data.
-        public static var startsDiffer: Kind { Kind(.startsDiffer) }
+        public static var startsDiffer: Kind { Kind("startsDiffer") }
 
         /// An upgrade doesn't end with the data of a fresh install: a migration may be forgotten.
-        public static var freshInstallDiffers: Kind { Kind(.freshInstallDiffers) }
+        public static var freshInstallDiffers: Kind { Kind("freshInstallDiffers") }
 
         /// A closure that ran a second time, after it had returned, failed or changed what the data becomes.
-        public static var notRepeatable: Kind { Kind(.notRepeatable) }
+        public static var notRepeatable: Kind { Kind("notRepeatable") }
 
         /// A closure that was begun again at a checkpoint failed, or changed what the data becomes.
-        public static var notContinued: Kind { Kind(.notContinued) }
+        public static var notContinued: Kind { Kind("notContinued") }
 
         /// A release below the `minimumAppVersion:` of a migration changed the data after it.
-        public static var olderReleaseWrites: Kind { Kind(.olderReleaseWrites) }
+        public static var olderReleaseWrites: Kind { Kind("olderReleaseWrites") }
 
         /// After a death outside a closure the next start failed or ended with other data.
-        public static var notCompleted: Kind { Kind(.notCompleted) }
+        public static var notCompleted: Kind { Kind("notCompleted") }
 
         /// A declared version can't be read.
-        public static var invalidVersion: Kind { Kind(.invalidVersion) }
+        public static var invalidVersion: Kind { Kind("invalidVersion") }
 
         /// A version is declared after a newer one.
-        public static var outOfOrder: Kind { Kind(.outOfOrder) }
+        public static var outOfOrder: Kind { Kind("outOfOrder") }
 
         /// A version is declared twice, also as `1.1` and `1.1.0`.
-        public static var declaredTwice: Kind { Kind(.declaredTwice) }
+        public static var declaredTwice: Kind { Kind("declaredTwice") }
 
         /// A migration is newer than the app.
-        public static var newerThanCurrentVersion: Kind { Kind(.newerThanCurrentVersion) }
+        public static var newerThanCurrentVersion: Kind { Kind("newerThanCurrentVersion") }
 
         /// A version of an earlier rehearsal isn't declared any more.
-        public static var disappeared: Kind { Kind(.disappeared) }
+        public static var disappeared: Kind { Kind("disappeared") }
 
         /// A new version lies below one of an earlier rehearsal: users at the later version never run it.
-        public static var missed: Kind { Kind(.missed) }
+        public static var missed: Kind { Kind("missed") }
 
         /// The app's `firstRun:` answers a version above the one that the data is at: migrations would never run there.
-        public static var firstRunSkips: Kind { Kind(.firstRunSkips) }
+        public static var firstRunSkips: Kind { Kind("firstRunSkips") }
 
         /// The app's `firstRun:` answers a version below the one that the data is at, and the migrations that run again fail or
         /// change what the data becomes; or migrations would run on a fresh install.
-        public static var firstRunRepeats: Kind { Kind(.firstRunRepeats) }
+        public static var firstRunRepeats: Kind { Kind("firstRunRepeats") }
 
         /// No closure was run, since no starting point has data below a declared version.
-        public static var notRehearsed: Kind { Kind(.notRehearsed) }
+        public static var notRehearsed: Kind { Kind("notRehearsed") }
     }
 }
 

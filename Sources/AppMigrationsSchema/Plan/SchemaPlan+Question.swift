@@ -7,38 +7,31 @@ extension SchemaPlan {
         ///
         /// More kinds can come with a later release: keep a `default` in a `switch`.
         public struct Kind: Sendable, Hashable, CustomStringConvertible {
-            private enum Name: String {
-                case droppedTable, droppedColumn, replacedTable, generatedColumn
-                case missingValue, emptyValues, convertedValues
-            }
-
-            private let name: Name
-
-            private init(_ name: Name) { self.name = name }
-
             /// The name of the kind, as it is written in Swift.
-            public var description: String { name.rawValue }
+            public let description: String
+
+            private init(_ name: StaticString) { description = name.description }
 
             /// The target has no such table: it was renamed, or it goes.
-            public static var droppedTable: Kind { Kind(.droppedTable) }
+            public static var droppedTable: Kind { Kind("droppedTable") }
 
             /// The target's table has no such column: it was renamed, or it goes.
-            public static var droppedColumn: Kind { Kind(.droppedColumn) }
+            public static var droppedColumn: Kind { Kind("droppedColumn") }
 
             /// A virtual table can be changed only by making it again, without its rows.
-            public static var replacedTable: Kind { Kind(.replacedTable) }
+            public static var replacedTable: Kind { Kind("replacedTable") }
 
             /// A column becomes a generated one, so that its values go.
-            public static var generatedColumn: Kind { Kind(.generatedColumn) }
+            public static var generatedColumn: Kind { Kind("generatedColumn") }
 
             /// A new column is `NOT NULL`, and has no default.
-            public static var missingValue: Kind { Kind(.missingValue) }
+            public static var missingValue: Kind { Kind("missingValue") }
 
             /// A column becomes `NOT NULL`, and rows may have no value there.
-            public static var emptyValues: Kind { Kind(.emptyValues) }
+            public static var emptyValues: Kind { Kind("emptyValues") }
 
             /// A column gets a type that can change its values.
-            public static var convertedValues: Kind { Kind(.convertedValues) }
+            public static var convertedValues: Kind { Kind("convertedValues") }
         }
 
         /// What is asked.

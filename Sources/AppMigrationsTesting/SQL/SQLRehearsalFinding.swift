@@ -25,42 +25,35 @@ public struct SQLRehearsalFinding: Error, Sendable, CustomStringConvertible {
 
     /// The kinds of ``SQLRehearsalFinding``.
     public struct Kind: Sendable, Hashable, CustomStringConvertible {
-        private enum Name: String {
-            case failed, startsDiffer, edited, disappeared, missed, notRehearsed, unreadableLock
-            case recordedOtherwise
-        }
-
-        private let name: Name
-
-        private init(_ name: Name) { self.name = name }
-
         /// The name of the kind, as it is written in Swift.
-        public var description: String { name.rawValue }
+        public let description: String
+
+        private init(_ name: StaticString) { description = name.description }
 
         /// A migration failed on the schema of a release or in a new database, or the recorded schema could not be made.
-        public static var failed: Kind { Kind(.failed) }
+        public static var failed: Kind { Kind("failed") }
 
         /// The schema of a release doesn't become that of a new database: a migration was changed, or the release has a table
         /// that no migration made.
-        public static var startsDiffer: Kind { Kind(.startsDiffer) }
+        public static var startsDiffer: Kind { Kind("startsDiffer") }
 
         /// A released migration has another text than when it was released.
-        public static var edited: Kind { Kind(.edited) }
+        public static var edited: Kind { Kind("edited") }
 
         /// A released migration isn't there any more.
-        public static var disappeared: Kind { Kind(.disappeared) }
+        public static var disappeared: Kind { Kind("disappeared") }
 
         /// A new migration lies below one that was released.
-        public static var missed: Kind { Kind(.missed) }
+        public static var missed: Kind { Kind("missed") }
 
         /// No release is recorded, or the lock file is missing.
-        public static var notRehearsed: Kind { Kind(.notRehearsed) }
+        public static var notRehearsed: Kind { Kind("notRehearsed") }
 
         /// A line of the lock file can't be read.
-        public static var unreadableLock: Kind { Kind(.unreadableLock) }
+        public static var unreadableLock: Kind { Kind("unreadableLock") }
 
         /// A release is to be recorded that has another record.
-        public static var recordedOtherwise: Kind { Kind(.recordedOtherwise) }
+        public static var recordedOtherwise: Kind { Kind("recordedOtherwise") }
     }
 }
 

@@ -7,7 +7,10 @@ extension MigrationGate {
         private(set) var fraction = OverallFraction()
         /// The task that sleeps until the next try.
         var sleeper: Task<Void, any Error>?
-        private var isRunning = false
+        /// The task of the start, from its first try to its end.
+        private(set) var task: Task<Void, Never>?
+        /// The number of the try that runs; `nil` once it ended: what is told of it later changes nothing.
+        private(set) var runningTry: Int?
         /// Whether another try was asked for during this one, whose error may be older than the question.
         private var isAskedAgain = false
         /// The error that everybody gets who asks, until the start is begun again.
@@ -68,15 +71,19 @@ extension MigrationGate {
 
         mutating func stopObserving(_ number: Int) { observers[number] = nil }
 
-        /// Whether the caller has to begin the start.
-        mutating func begin() -> Bool {
-            if case .ready = state { return false }
-            if isRunning || failure != nil { return false }
-            isRunning = true
+        mutating func begin(_ run: () -> Task<Void, Never>) {
+            if case .ready = state { return }
+            if task != nil || failure != nil { return }
             isAskedAgain = false
             fraction = OverallFraction()
             change(to: .planning(pending: 0))
-            return true
+            task = run()
+        }
+
+        mutating func beginTry() -> Int {
+            let number = takeNumber()
+            runningTry = number
+            return number
         }
 
         mutating func forgetFailure() {
@@ -90,6 +97,7 @@ extension MigrationGate {
             for error: any Error,
             _ sleep: () -> Task<Void, any Error>
         ) -> Task<Void, any Error>? {
+            runningTry = nil
             fraction.beginAgain()
             if isAskedAgain {
                 isAskedAgain = false
@@ -101,7 +109,8 @@ extension MigrationGate {
         }
 
         mutating func end(_ state: State, _ error: (any Error)?) -> Answer {
-            isRunning = false
+            task = nil
+            runningTry = nil
             isRetry = false
             failure = error
             change(to: state)
@@ -111,14 +120,18 @@ extension MigrationGate {
                 answered.append(continuation)
                 waiters[number] = nil
             }
-            let finished = error == nil ? Array(observers.values) : []
-            if error == nil { observers = [:] }
+            let finish = error == nil ? finishObservers() : {}
             return {
                 for waiter in answered {
                     if let error { waiter.resume(throwing: error) } else { waiter.resume() }
                 }
-                for observer in finished { observer.finish() }
+                finish()
             }
+        }
+
+        mutating func finishObservers() -> Answer {
+            defer { observers = [:] }
+            return { [observers] in for observer in observers.values { observer.finish() } }
         }
 
         private mutating func change(to state: State) {

@@ -4,6 +4,7 @@ extension MigrationGate {
     /// What the start of an app tells its gate.
     public struct Progress: Sendable {
         let gate: MigrationGate
+        private let number: Int
 
         /// Whether ``MigrationGate/retry()`` asked for this start after an error, as the user does with "Try again".
         ///
@@ -11,18 +12,22 @@ extension MigrationGate {
         /// asks for nothing of the kind.
         public let isRetry: Bool
 
-        init(_ gate: MigrationGate, isRetry: Bool) {
+        init(_ gate: MigrationGate) {
             self.gate = gate
-            self.isRetry = isRetry
+            (number, isRetry) = gate.contents.withLock { ($0.beginTry(), $0.isRetry) }
+        }
+
+        /// An end is an end: what another try tells, or this one after its end, changes nothing.
+        private func tell(_ change: (inout Contents) -> Void) {
+            gate.contents.withLock { if $0.runningTry == number { change(&$0) } }
         }
 
         /// Options of a manager whose events the gate follows; the handler that `options` has is called after it.
         public func options(_ options: MigrationManager.Options = .init()) -> MigrationManager.Options {
             var followed = options
             let handler = options.onEvent
-            // Not weak: the gate runs for as long as its start does.
-            followed.onEvent = { [gate] event in
-                gate.contents.withLock { $0.apply(event) }
+            followed.onEvent = { event in
+                tell { $0.apply(event) }
                 handler?(event)
             }
             return followed
@@ -33,7 +38,7 @@ extension MigrationGate {
         /// Where several managers migrate, plan each of them first, so that the bar begins with all that is to be done, and
         /// then call the declarations yourself.
         ///
-        /// - Throws: ``RequiresAppVersion`` where a newer app shut this one out, and nothing is run; what the declarations throw.
+        /// - Throws: What ``plan(_:_:)-9q4u7`` throws, and nothing is run; what the declarations throw.
         public func migrate(
             _ migrations: MigrationManager,
             _ declarations: (MigrationManager) throws -> Void
@@ -53,17 +58,15 @@ extension MigrationGate {
 
         /// Plans the declarations of one manager, and tells the gate how many are pending.
         ///
-        /// - Throws: ``RequiresAppVersion`` where a newer app shut this one out; what
-        ///   `MigrationManager.plan` throws.
+        /// - Throws: ``RequiresAppVersion`` where a newer app shut this one out; what `MigrationManager.plan` throws; the error of
+        ///   a row that is refused, so that no manager migrates before another one that can't.
         @discardableResult
         public func plan(
             _ migrations: MigrationManager,
             _ declarations: (MigrationManager) throws -> Void
         ) throws -> [PlannedMigration] {
             try refuseOlderApp(migrations)
-            let plan = try migrations.plan(declarations)
-            expect(steps: plan.filter { $0.kind == .willRun }.count)
-            return plan
+            return try expect(migrations.plan(declarations))
         }
 
         /// The same for declarations with closures that are awaited.
@@ -73,7 +76,11 @@ extension MigrationGate {
             _ declarations: nonisolated(nonsending) (MigrationManager) async throws -> Void
         ) async throws -> [PlannedMigration] {
             try refuseOlderApp(migrations)
-            let plan = try await migrations.plan(declarations)
+            return try expect(await migrations.plan(declarations))
+        }
+
+        private func expect(_ plan: [PlannedMigration]) throws -> [PlannedMigration] {
+            if let error = plan.lazy.compactMap(\.error).first { throw error }
             expect(steps: plan.filter { $0.kind == .willRun }.count)
             return plan
         }
@@ -83,19 +90,13 @@ extension MigrationGate {
         /// Call it as soon as the number is known, best before anything runs: then the bar is shared evenly among all steps. A
         /// later call doesn't move the bar back. What is left of it is shared anew among the steps that aren't done. Call it
         /// between two steps: one that is under way would begin its share anew.
-        public func expect(steps: Int) {
-            gate.contents.withLock { $0.expect(max(0, steps)) }
-        }
+        public func expect(steps: Int) { tell { $0.expect(max(0, steps)) } }
 
         /// Tells how much of such a step is done, from 0 to 1.
-        public func report(_ fraction: Double, note: String? = nil) {
-            gate.contents.withLock { $0.report(fraction, note) }
-        }
+        public func report(_ fraction: Double, note: String? = nil) { tell { $0.report(fraction, note) } }
 
         /// Tells that such a step is done.
-        public func finishStep() {
-            gate.contents.withLock { $0.finishStep() }
-        }
+        public func finishStep() { tell { $0.finishStep() } }
 
         private func refuseOlderApp(_ migrations: MigrationManager) throws {
             guard let version = migrations.requiredAppVersion else { return }

@@ -9,8 +9,8 @@ extension MigrationGate {
         /// Another process, such as the app's extension, is migrating; this one goes on when it has finished.
         case waitingForAnotherProcess
 
-        /// The state can't be read, as on a device that wasn't unlocked since it was started, or the start threw ``NeedsUnlock``;
-        /// the gate tries again by itself.
+        /// The system denies the state, as on a device that wasn't unlocked since it was started, or the start threw
+        /// ``NeedsUnlock``; the gate tries again by itself.
         case waitingForUnlock(any Error)
 
         /// The start has begun; `pending` migrations are known to be waiting so far, and none has begun.
@@ -27,6 +27,9 @@ extension MigrationGate {
 
         /// A newer release shut this one out: the app has to be updated to this version.
         case requiresAppVersion(AppVersion)
+
+        /// The start was cancelled, by ``MigrationGate/cancel()`` or a task of its own; ``MigrationGate/retry()`` goes on.
+        case cancelled
 
         /// The start threw; ``MigrationGate/retry()`` begins it again.
         case failed(any Error)

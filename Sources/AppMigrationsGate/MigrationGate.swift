@@ -17,7 +17,7 @@ internal import AppMigrations
 /// try await gate.ready()
 /// ```
 ///
-/// The start runs off the main actor, once, whoever asks first. Where it throws `stateUnreadable`, as on a device that is still
+/// The start runs off the main actor, once, whoever asks first. Where it throws `stateUnreadable` because the device is still
 /// locked, or ``NeedsUnlock``, the gate tries again by itself. After any other error everybody who asks gets that error, until
 /// ``retry()``.
 public final class MigrationGate: Sendable {
@@ -40,6 +40,8 @@ public final class MigrationGate: Sendable {
         self.sleep = sleep
     }
 
+    deinit { contents.withLock { $0.finishObservers() }() }
+
     /// How far the start is.
     public var state: State { contents.withLock { $0.state } }
 
@@ -61,7 +63,7 @@ public final class MigrationGate: Sendable {
         }
     }
 
-    /// The state now and each later one, up to `ready`, for a screen; the first look begins the start.
+    /// The state now and each later one, up to `ready` or the gate's own end, for a screen; the first look begins the start.
     ///
     /// A reader that is slow gets the newest state and not each between.
     public var states: AsyncStream<State> {
@@ -84,29 +86,39 @@ public final class MigrationGate: Sendable {
         open()
     }
 
+    /// Cancels the task of the start, for a button "Later"; a start that heeds it ends in ``State-enum/cancelled``.
+    ///
+    /// A migration that saves checkpoints stops at its next one. Where nothing runs, a call does nothing.
+    public func cancel() { contents.withLock { $0.task }?.cancel() }
+
     private func open() {
-        guard contents.withLock({ $0.begin() }) else { return }
-        Task.detached(priority: .userInitiated) { [self] in await run() }
+        contents.withLock {
+            $0.begin { Task.detached(priority: .userInitiated) { [self] in await run() } }
+        }
     }
 
     private func run() async {
         var pause = Duration.milliseconds(250)
         while true {
             do {
-                try await start(Progress(self, isRetry: contents.withLock { $0.isRetry }))
+                try await start(Progress(self))
                 return contents.withLock { $0.end(.ready, nil) }()
             } catch {
                 switch Self.reason(of: error) {
-                case let reason as MigrationError where reason.code == .stateUnreadable:
+                case let reason as MigrationError where reason.code == .stateUnreadable && reason.isDenied:
                     await wait(&pause, for: reason)
                 case let reason as NeedsUnlock:
                     await wait(&pause, for: reason)
                 case let reason as RequiresAppVersion:
                     return contents.withLock { $0.end(.requiresAppVersion(reason.version), reason) }()
+                case let reason
+                where reason is CancellationError || (reason as? MigrationError)?.code == .cancelled:
+                    return contents.withLock { $0.end(.cancelled, reason) }()
                 default:
                     return contents.withLock { $0.end(.failed(error), error) }()
                 }
             }
+            if Task.isCancelled { return contents.withLock { $0.end(.cancelled, CancellationError()) }() }
         }
     }
 
@@ -124,7 +136,19 @@ public final class MigrationGate: Sendable {
             $0.wait(for: error) { Task { [sleep] in try await sleep(length) } }
         }
         guard let sleeper else { return }
-        _ = await sleeper.result
+        _ = await withTaskCancellationHandler {
+            await sleeper.result
+        } onCancel: {
+            sleeper.cancel()
+        }
         contents.withLock { $0.sleeper = nil }
+    }
+}
+
+extension MigrationError {
+    /// Whether the system denied the file, as it does on a locked device; no unlock helps against any other cause.
+    fileprivate var isDenied: Bool {
+        guard let cause = underlyingError as? SystemCallError else { return false }
+        return Platform.locked.contains(cause.errorNumber)
     }
 }

@@ -63,20 +63,16 @@ public struct StartingPoint: Sendable {
     }
 
     /// What the table calls it.
-    var title: String {
-        switch kind {
-        case .version(let version): version + label
-        case .freshInstall: "fresh install" + label
-        case .nothing: "everything" + label
-        }
-    }
+    var title: String { names.title + label }
 
-    /// The same in a sentence.
-    var origin: String {
+    /// Where the user comes from, to begin a sentence.
+    var origin: String { names.origin + label }
+
+    private var names: (title: String, origin: String) {
         switch kind {
-        case .version(let version): "From \(version)\(label)"
-        case .freshInstall: "With a fresh install\(label)"
-        case .nothing: "From an empty folder\(label)"
+        case .version(let version): (version, "From \(version)")
+        case .freshInstall: ("fresh install", "With a fresh install")
+        case .nothing: ("everything", "From an empty folder")
         }
     }
 

@@ -32,7 +32,7 @@ struct ProgressBar: Sendable {
             // The gate would try again by itself, as it should in an app. A tool ends, and its caller tries again.
             case .waitingForUnlock(let error): throw error
             // It has what the start threw; the states go on, since a screen may have a button for another try.
-            case .failed, .requiresAppVersion: try await gate.ready()
+            case .failed, .cancelled, .requiresAppVersion: try await gate.ready()
             default: if let text = Self.text(for: state) { draw?(text) }
             }
         }

@@ -1,8 +1,9 @@
 import AppMigrations
-import AppMigrationsGate
 import Foundation
 import TestSupport
 import Testing
+
+@testable import AppMigrationsGate
 
 @Suite struct GateProgressTests {
     @Test func `the fraction begins at nothing, never falls, and ends at one`() async throws {
@@ -10,25 +11,10 @@ import Testing
             try Data("old".utf8).write(to: URL(filePath: folder + "/notes"))
             let notes = folder + "/notes"
             let seen = Log()
-            let gates = Guarded<MigrationGate?>(nil)
             let gate = MigrationGate { progress in
-                let options = progress.options(
-                    .init { _ in seen.add(gates.withLock { $0 }?.state.text ?? "no gate") }
-                )
-                let library = try MigrationManager(
-                    named: "Library",
-                    currentVersion: "1.3",
-                    firstRun: .everything,
-                    stateDirectory: folder,
-                    options: options
-                )
-                let search = try MigrationManager(
-                    named: "Search",
-                    currentVersion: "1.3",
-                    firstRun: .everything,
-                    stateDirectory: folder,
-                    options: options
-                )
+                let options = progress.options(.init { _ in seen.add(progress.gate.state.text) })
+                let library = try manager("1.3", in: folder, options, named: "Library")
+                let search = try manager("1.3", in: folder, options, named: "Search")
                 try progress.migrate(library) {
                     try $0.whenMigrating(toVersion: "1.1") { $0.reportProgress(0.5, note: "half") }
                     try $0.whenMigrating(toVersion: "1.2", protecting: [notes]) { $0.reportProgress(0.5) }
@@ -36,14 +22,12 @@ import Testing
                 try progress.migrate(search) { try $0.whenMigrating(toVersion: "1.3") {} }
                 progress.expect(steps: 2)
                 progress.report(0.5, note: "files")
-                seen.add(gates.withLock { $0 }?.state.text ?? "no gate")
+                seen.add(progress.gate.state.text)
                 progress.finishStep()
                 progress.finishStep()
-                seen.add(gates.withLock { $0 }?.state.text ?? "no gate")
+                seen.add(progress.gate.state.text)
             }
-            gates.withLock { $0 = gate }
             try await gate.ready()
-            gates.withLock { $0 = nil }
             let fractions = seen.lines.compactMap { Double($0.split(separator: " ").dropFirst().first ?? "") }
             #expect(fractions == fractions.sorted(), "\(seen.lines)")
             #expect(fractions.first == 0 && fractions.last == 1, "\(seen.lines)")

@@ -1,8 +1,9 @@
 import AppMigrations
-import AppMigrationsGate
 import Foundation
 import TestSupport
 import Testing
+
+@testable import AppMigrationsGate
 
 /// Counts, from any task.
 private actor Counter {
@@ -11,20 +12,10 @@ private actor Counter {
 }
 
 /// A door that a test opens: who comes earlier waits.
-private actor Door {
-    private var isOpen = false
-    private var waiting = [CheckedContinuation<Void, Never>]()
-
-    func pass() async {
-        if isOpen { return }
-        await withCheckedContinuation { waiting.append($0) }
-    }
-
-    func open() {
-        isOpen = true
-        for waiter in waiting { waiter.resume() }
-        waiting = []
-    }
+private struct Door: Sendable {
+    private let door = AsyncStream<Never>.makeStream()
+    func pass() async { for await _ in door.stream {} }
+    func open() { door.continuation.finish() }
 }
 
 private struct Refused: Error {}
@@ -35,19 +26,13 @@ private struct Refused: Error {}
     @Test func `a hundred doors begin one start, and all of them wait for it`() async throws {
         let starts = Counter()
         let gate = MigrationGate { _ in await starts.add() }
+        guard case .idle = gate.state else { throw Refused() }
         try await withThrowingTaskGroup { group in
             for _ in 0..<100 { group.addTask { try await gate.ready() } }
             try await group.waitForAll()
         }
         try await gate.ready()
         #expect(await starts.count == 1)
-    }
-
-    @Test func `nothing runs before somebody asks`() async throws {
-        let starts = Counter()
-        let gate = MigrationGate { _ in await starts.add() }
-        guard case .idle = gate.state else { throw Refused() }
-        #expect(await starts.count == 0)
     }
 
     @Test func `a screen that looks begins the start, and its states end with ready`() async throws {
@@ -66,7 +51,7 @@ private struct Refused: Error {}
         let door = Door()
         let begun = Door()
         let gate = MigrationGate { _ in
-            await begun.open()
+            begun.open()
             await door.pass()
         }
         let patient = Task { try await gate.ready() }
@@ -74,7 +59,7 @@ private struct Refused: Error {}
         await begun.pass()
         hasty.cancel()
         await #expect(throws: CancellationError.self) { try await hasty.value }
-        await door.open()
+        door.open()
         try await patient.value
     }
 
@@ -87,7 +72,7 @@ private struct Refused: Error {}
         }
         asking.cancel()
         await #expect(throws: CancellationError.self) { try await asking.value }
-        await door.open()
+        door.open()
         try await gate.ready()
     }
 
@@ -107,45 +92,24 @@ private struct Refused: Error {}
         #expect(await starts.count == 2)
     }
 
-    @Test func `a locked device is tried again by itself, and at once when it is unlocked`() async throws {
-        let state = folder + "/state"
+    @Test(arguments: [unreadable(because: EPERM), MigrationGate.NeedsUnlock()] as [any Error])
+    func `a locked device is tried again by itself, and at once when it is unlocked`(locked: any Error)
+        async throws
+    {
+        let isLocked = Guarded(true)
         let pauses = Pauses()
-        let gate = MigrationGate(sleep: { try await pauses.sleep($0) }) { _ in
-            _ = try MigrationManager(currentVersion: "1.0", stateDirectory: state)
+        let gate = MigrationGate(sleep: pauses.sleep) { progress in
+            if progress.isRetry { throw Refused() }
+            if isLocked.withLock({ $0 }) { throw locked }
         }
-        // A loop of links can't be read, as a locked device can't.
-        try link(state, to: state)
         let asking = Task { try await gate.ready() }
         await pauses.wake(times: 6)
         guard case .waitingForUnlock(let error) = gate.state else { throw Refused() }
-        #expect((error as? MigrationError)?.code == .stateUnreadable)
+        #expect("\(error)" == "\(locked)")
         #expect(
             await pauses.all == [250, 500, 1_000, 2_000, 4_000, 4_000, 4_000].map(Duration.milliseconds)
         )
-        try remove(state)
-        gate.retry()
-        try await asking.value
-        guard case .ready = gate.state else { throw Refused() }
-    }
-
-    @Test func `a start that asks for the unlock is begun again by itself, as no retry, and leaves nothing`()
-        async throws
-    {
-        let state = folder + "/state"
-        let isUnlocked = Guarded(false)
-        let pauses = Pauses()
-        let gate = MigrationGate(sleep: { try await pauses.sleep($0) }) { progress in
-            if progress.isRetry { throw Refused() }
-            guard isUnlocked.withLock({ $0 }) else { throw MigrationGate.NeedsUnlock() }
-            _ = try MigrationManager(currentVersion: "1.0", stateDirectory: state)
-        }
-        let asking = Task { try await gate.ready() }
-        await pauses.wake(times: 2)
-        guard case .waitingForUnlock(let error) = gate.state else { throw Refused() }
-        #expect(error is MigrationGate.NeedsUnlock)
-        #expect(await pauses.all == [250, 500, 1_000].map(Duration.milliseconds))
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [])
-        isUnlocked.withLock { $0 = true }
+        isLocked.withLock { $0 = false }
         gate.retry()
         try await asking.value
         guard case .ready = gate.state else { throw Refused() }
@@ -177,68 +141,29 @@ private struct Refused: Error {}
     @Test func `a retry that comes before the gate has heard of the error saves one pause, and no later one`()
         async throws
     {
-        let state = folder + "/state"
-        try link(state, to: state)
         let starts = Counter()
         let pauses = Counter()
-        let gates = Guarded<MigrationGate?>(nil)
-        let gate = MigrationGate(sleep: { _ in
-            await pauses.add()
-            try remove(state)
-        }) { _ in
+        let gate = MigrationGate(sleep: { _ in await pauses.add() }) { progress in
             await starts.add()
-            let isFirst = await starts.count == 1
-            do {
-                _ = try MigrationManager(currentVersion: "1.0", stateDirectory: state)
-            } catch {
-                // The system says that the device is unlocked, between the throw and the pause.
-                if isFirst { gates.withLock { $0 }?.retry() }
-                throw error
-            }
+            let count = await starts.count
+            // The system says that the device is unlocked, between the throw and the pause.
+            if count == 1 { progress.gate.retry() }
+            if count < 3 { throw MigrationGate.NeedsUnlock() }
         }
-        gates.withLock { $0 = gate }
         try await gate.ready()
-        gates.withLock { $0 = nil }
         #expect(await starts.count == 3)
         #expect(await pauses.count == 1)
     }
 
     @Test func `an app that a newer release shut out is told so, and runs nothing`() async throws {
-        let newer = try MigrationManager(
-            currentVersion: "3.0",
-            firstRun: .everything,
-            stateDirectory: folder
-        )
+        let newer = try manager("3.0", in: folder)
         try newer.whenMigrating(toVersion: "3.0", minimumAppVersion: "2.5") {}
         let gate = MigrationGate { progress in
-            let older = try MigrationManager(
-                currentVersion: "2.0",
-                stateDirectory: folder,
-                options: progress.options()
-            )
-            try progress.migrate(older) { _ in throw Refused() }
+            try progress.migrate(manager("2.0", in: folder, progress.options())) { _ in throw Refused() }
         }
         await #expect(throws: MigrationGate.RequiresAppVersion.self) { try await gate.ready() }
         guard case .requiresAppVersion(let version) = gate.state else { throw Refused() }
         #expect(version.description == "2.5")
-    }
-
-    @Test func `a start that finds newer data by itself says so, which is no failure`() async throws {
-        let starts = Pauses()
-        let gate = MigrationGate(sleep: starts.sleep) { _ in
-            guard let version = AppVersion("2.1") else { throw Refused() }
-            throw MigrationGate.RequiresAppVersion(version: version, managerName: "Notes")
-        }
-        for _ in 0..<2 {
-            let error = await #expect(throws: MigrationGate.RequiresAppVersion.self) {
-                try await gate.ready()
-            }
-            #expect(error?.managerName == "Notes")
-            guard case .requiresAppVersion(let version) = gate.state else { throw Refused() }
-            #expect(version.description == "2.1")
-            gate.retry()
-        }
-        #expect(await starts.all.isEmpty)
     }
 
     @Test func `what the look at old data says of the device and the data counts as the start's own`()
@@ -267,10 +192,85 @@ private struct Refused: Error {}
         gate.retry()
         let error = await #expect(throws: MigrationGate.RequiresAppVersion.self) { try await asking.value }
         #expect(error?.version.description == "2.1")
-        guard case .requiresAppVersion = gate.state else { throw Refused() }
         starts.withLock { $0 = 3 }
         gate.retry()
         let failure = await #expect(throws: MigrationError.self) { try await gate.ready() }
         #expect(failure?.code == .firstRunFailed)
+    }
+
+    @Test(arguments: [nil, ENOTDIR, ENAMETOOLONG, ELOOP])
+    func `the gate doesn't wait where no unlock can help`(cause: Int32?) async throws {
+        let gate = MigrationGate(sleep: { _ in throw Refused() }) { progress in
+            if progress.isRetry { return }
+            throw unreadable(because: cause)
+        }
+        for await state in gate.states {
+            guard case .waitingForUnlock = state else { if case .failed = state { gate.retry() }; continue }
+            throw Refused()
+        }
+    }
+
+    @Test func `what is told after the end of a try, or by another one, changes nothing`() async throws {
+        let told = Guarded([MigrationGate.Progress]())
+        let contexts = Guarded([MigrationContext]())
+        let events = Guarded(0)
+        let gate = MigrationGate { progress in
+            told.withLock { $0.append(progress) }
+            if !progress.isRetry { throw Refused() }
+            told.withLock { $0[0] }.report(0.9)
+            guard case .planning = progress.gate.state else { throw Refused() }
+            let manager = try manager("1.0", in: folder, .init { _ in events.withLock { $0 += 1 } })
+            try manager.whenMigrating(toVersion: "1.0") { context in contexts.withLock { $0 = [context] } }
+        }
+        await #expect(throws: Refused.self) { try await gate.ready() }
+        told.withLock { $0[0] }.finishStep()
+        guard case .failed = gate.state else { throw Refused() }
+        gate.retry()
+        try await gate.ready()
+        for progress in told.withLock({ $0 }) { progress.expect(steps: 1) }
+        let count = events.withLock { $0 }
+        contexts.withLock { $0[0] }.reportProgress(1)
+        #expect(events.withLock { $0 } == count && count > 0)
+        guard case .ready = gate.state else { throw Refused() }
+        try await gate.ready()
+        #expect(told.withLock { $0.count } == 2)
+    }
+
+    @Test func `a start that is cancelled says so, also while it waits, and goes on by retry`() async throws {
+        let begun = Door()
+        let gate = MigrationGate(sleep: { try await Task.sleep(for: $0 * 1_000) }) { progress in
+            if progress.isRetry { throw MigrationGate.NeedsUnlock() }
+            begun.open()
+            while true { try Task.checkCancellation(); await Task.yield() }
+        }
+        for await state in gate.states {
+            await begun.pass()
+            if case .planning = state { gate.cancel() }
+            if case .cancelled = state { break }
+        }
+        await #expect(throws: CancellationError.self) { try await gate.ready() }
+        gate.retry()
+        for await state in gate.states {
+            if case .waitingForUnlock = state { gate.cancel() }
+            if case .cancelled = state { break }
+        }
+        await #expect(throws: CancellationError.self) { try await gate.ready() }
+    }
+
+    @Test func `the states end with the gate`() async throws {
+        var gate: MigrationGate? = MigrationGate { _ in throw Refused() }
+        let states = try #require(gate).states
+        for await state in states { if case .failed = state { gate = nil } }
+    }
+
+    @Test func `no manager migrates where the plan of a later one refuses`() async throws {
+        let gate = MigrationGate { progress in
+            try progress.migrate(manager("1.0", in: folder)) {
+                try $0.whenMigrating(toVersion: "0.9") { Issue.record("It ran.") }
+                try $0.whenMigrating(toVersion: "1.1") {}
+            }
+        }
+        let error = await #expect(throws: MigrationError.self) { try await gate.ready() }
+        #expect(error?.code == .newerThanCurrentVersion)
     }
 }

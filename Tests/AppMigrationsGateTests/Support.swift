@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import Testing
 
@@ -39,8 +40,27 @@ actor Pauses {
     }
 }
 
-func link(_ path: String, to target: String) throws {
-    try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target)
+func unreadable(because number: Int32?) -> MigrationError {
+    MigrationError(
+        .stateUnreadable,
+        underlying: number.map { SystemCallError(call: "open", errorNumber: $0) },
+        "It can't be read."
+    )
 }
 
-func remove(_ path: String) throws { try FileManager.default.removeItem(atPath: path) }
+func manager(
+    _ version: String,
+    in folder: String,
+    _ options: MigrationManager.Options = .init(),
+    named name: String = "default"
+)
+    throws -> MigrationManager
+{
+    try MigrationManager(
+        named: name,
+        currentVersion: version,
+        firstRun: .everything,
+        stateDirectory: folder,
+        options: options
+    )
+}

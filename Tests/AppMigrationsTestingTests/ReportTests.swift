@@ -77,6 +77,8 @@ struct ReportTests {
     @Test(arguments: [[], ["1.1"]])
     func `a rehearsal in which no closure runs is no clean one`(starts: [String]) throws {
         let report = try rehearse(from: starts.map { list(at: $0) }) { _ in }
+        let error: any Error = try #require(throws: RehearsalFinding.self) { try report.requireClean() }
+        #expect(["\(error)", error.localizedDescription] == report.texts + report.texts)
         #expect(report.findings.map(\.kind) == [.notRehearsed])
         #expect(
             report.texts == [
@@ -90,13 +92,6 @@ struct ReportTests {
         let report = try Rehearsal(currentVersion: "1.1", from: [list()]).run { _, _ in }
         #expect(report.isClean)
         #expect(report.runs.map(\.title) == ["in one jump"])
-    }
-
-    @Test func `an error that a test throws shows its text`() throws {
-        let report = try rehearse(from: []) { _ in }
-        let error: any Error = try #require(throws: RehearsalFinding.self) { try report.requireClean() }
-        #expect("\(error)" == report.texts[0])
-        #expect(error.localizedDescription == report.texts[0])
     }
 
     @Test func `the folders of a rehearsal are gone when it is over, also after an error`() throws {

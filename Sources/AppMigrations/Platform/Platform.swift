@@ -24,6 +24,12 @@ package enum Platform {
     static var notADirectory: Int32 { ENOTDIR }
     static var nameTooLong: Int32 { ENAMETOOLONG }
     package static var notText: Int32 { EILSEQ }
+    // An open of a locked device's file. Elsewhere EACCES is about rights, and ENOKEY about an encrypted folder.
+    #if canImport(Darwin)
+    package static var locked: [Int32] { [EPERM, EACCES] }
+    #else
+    package static var locked: [Int32] { [EPERM, ENOKEY] }
+    #endif
 
     /// What a write of more than a state may have would be.
     static var tooLarge: SystemCallError { SystemCallError(call: "write", errorNumber: EFBIG) }

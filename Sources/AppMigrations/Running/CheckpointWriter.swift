@@ -3,19 +3,16 @@
 /// A closure may save from any of its threads and tasks, so the intent is behind a lock of its own. When the closure has ended
 /// nothing is saved any more: a context that outlived it would write over the record.
 final class CheckpointWriter: Sendable {
-    private struct Attempt {
-        var intent: MigrationState
-        let locked: LockedState
-    }
-
     /// The attempt as it began, with what an earlier one saved.
     let began: Interruption
-    private let attempt = Guarded<Attempt?>(nil)
+    private let attempt = Guarded<(intent: MigrationState, locked: LockedState)?>(nil)
 
     init(_ began: Interruption) { self.began = began }
 
+    var isUnderWay: Bool { attempt.withLock { $0 != nil } }
+
     func begin(_ intent: MigrationState, _ locked: LockedState) {
-        attempt.withLock { $0 = Attempt(intent: intent, locked: locked) }
+        attempt.withLock { $0 = (intent, locked) }
     }
 
     /// Ends the saving, and gives the intent as it stands; `nil` where it ended before.
@@ -110,13 +107,8 @@ extension Checkpoint {
         _ location: StateLocation
     ) throws(MigrationError) -> Value {
         if let value = Value(text) { return value }
-        throw unreadable("\(type)", version, location)
-    }
-
-    private func unreadable(_ type: String, _ version: AppVersion, _ location: StateLocation)
-        -> MigrationError
-    {
-        location.error(
+        let type = "\(type)"
+        throw location.error(
             .checkpointNotSaved,
             version,
             """

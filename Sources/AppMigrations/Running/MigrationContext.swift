@@ -17,13 +17,14 @@ public struct MigrationContext: Sendable {
     let onEvent: (@Sendable (MigrationEvent) -> Void)?
     let writer: CheckpointWriter
 
-    /// Sends an event of the kind ``MigrationEvent/Kind/progressed``.
+    /// Sends an event of the kind ``MigrationEvent/Kind/progressed``; nothing once the closure has ended.
     ///
     /// - Parameters:
     ///   - fraction: How much is done, from 0 to 1. A value outside is taken for the nearer end, one that is not a
     ///     number for 0.
     ///   - note: What is being done, for a display.
     public func reportProgress(_ fraction: Double, note: String? = nil) {
+        guard writer.isUnderWay else { return }
         onEvent?(MigrationEvent(.progressed, self, fraction: Self.fraction(fraction), note: note))
     }
 

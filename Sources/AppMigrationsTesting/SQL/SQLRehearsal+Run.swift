@@ -14,24 +14,10 @@ extension SQLRehearsal {
         let ignored: [SQLName]
 
         /// The schema at the end; `nil` where the run failed.
-        private(set) var schema: SQLSchema?
-        private var ran = [Int64]()
-        private var findings = [RehearsalFinding]()
-        private var duration = Duration.zero
-
-        init(
-            migrator: SQLMigrator<Connection>,
-            folder: String,
-            release: AppVersion?,
-            found: Set<Int64>,
-            ignored: [SQLName]
-        ) {
-            self.migrator = migrator
-            self.folder = folder
-            self.release = release
-            self.found = found
-            self.ignored = ignored
-        }
+        var schema: SQLSchema?
+        var ran = [Int64]()
+        var findings = [RehearsalFinding]()
+        var duration = Duration.zero
 
         var row: RehearsedRun {
             RehearsedRun(

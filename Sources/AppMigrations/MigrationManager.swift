@@ -119,9 +119,7 @@ extension MigrationManager {
     /// A manager that only looks has none where there is no state.
     ///
     /// - Throws: ``MigrationError`` with the code `stateUnreadable`, `stateCorrupted` or `stateFromNewerFormat`.
-    public var history: [AppliedMigration] {
-        get throws(MigrationError) { try readState().history }
-    }
+    public var history: [AppliedMigration] { get throws(MigrationError) { try readState().history } }
 
     var reporter: Reporter {
         Reporter(location: file.location, onEvent: options.onEvent, rehearsal: observer?.rehearsal)

@@ -193,9 +193,7 @@ extension FleetAttempt {
         let ended = ended(by: cause, of: before)
         while true {
             let found: StoredState.Found
-            do throws(MigrationError) {
-                found = try await stored.read()
-            } catch {
+            do throws(MigrationError) { found = try await stored.read() } catch {
                 throw .commitUnanswered(cause, version, stored.location, error)
             }
             if let state = found.state, state.history.contains(row) {

@@ -35,9 +35,7 @@ struct FleetStart {
         _ firstRun: () async throws -> MigrationManager.FirstRun
     ) async throws(MigrationError) -> StartOutcome {
         let answer: MigrationManager.FirstRun
-        do {
-            answer = try await firstRun()
-        } catch {
+        do { answer = try await firstRun() } catch {
             throw .firstRunFailed(error, stored.location)
         }
         let made = try StartOutcome(first: answer, by: release)

@@ -24,9 +24,7 @@ struct FirstRunAnswer {
     func row(declared: [AppVersion], current: AppVersion, _ folders: RehearsalFolders) -> RehearsedRun {
         let said: MigrationManager.FirstRun? = if case .success(let answer) = answer { answer } else { nil }
         var found = [RehearsalFinding]()
-        do {
-            found = try findings(declared, current)
-        } catch {
+        do { found = try findings(declared, current) } catch {
             let words = folders.words(of: error)
             found = [RehearsalFinding(.failed, "\(start.origin), asked firstRun: \(words)")]
         }

@@ -64,9 +64,7 @@ final class RehearsalStage {
 
     /// Removes the folders when `body` throws, since no report says where they are.
     func cleaningUp<Result>(_ body: () throws -> Result) throws -> Result {
-        do {
-            return try body()
-        } catch {
+        do { return try body() } catch {
             try FolderFiles.removeIfThere(folders.root)
             throw error
         }

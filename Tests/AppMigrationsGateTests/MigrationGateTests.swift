@@ -106,9 +106,7 @@ private struct Refused: Error {}
         await pauses.wake(times: 6)
         guard case .waitingForUnlock(let error) = gate.state else { throw Refused() }
         #expect("\(error)" == "\(locked)")
-        #expect(
-            await pauses.all == [250, 500, 1_000, 2_000, 4_000, 4_000, 4_000].map(Duration.milliseconds)
-        )
+        #expect(await pauses.all == [250, 500, 1_000, 2_000, 4_000, 4_000, 4_000].map(Duration.milliseconds))
         isLocked.withLock { $0 = false }
         gate.retry()
         try await asking.value

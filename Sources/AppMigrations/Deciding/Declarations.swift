@@ -40,9 +40,7 @@ package struct Declarations {
     }
 
     /// What is known, for the manager of a rehearsal, which begins its declarations anew.
-    func observed() -> Declarations {
-        Declarations(marks, isFresh: isFresh, isObserved: true, release)
-    }
+    func observed() -> Declarations { Declarations(marks, isFresh: isFresh, isObserved: true, release) }
 
     /// The failure that ended the declarations.
     package var firstFailure: MigrationError? {

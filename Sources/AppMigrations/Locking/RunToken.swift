@@ -45,9 +45,7 @@ package final class RunToken: Sendable {
 
     private var isOpen: Bool { progress.withLock { $0.isOpen } }
 
-    private var openTokens: [RunToken] {
-        ([self] + progress.withLock { $0.outer }).filter(\.isOpen)
-    }
+    private var openTokens: [RunToken] { ([self] + progress.withLock { $0.outer }).filter(\.isOpen) }
 
     /// The token of the closure or plan of that state inside of which the caller stands.
     ///

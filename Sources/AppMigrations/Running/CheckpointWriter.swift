@@ -11,9 +11,7 @@ final class CheckpointWriter: Sendable {
 
     var isUnderWay: Bool { attempt.withLock { $0 != nil } }
 
-    func begin(_ intent: MigrationState, _ locked: LockedState) {
-        attempt.withLock { $0 = (intent, locked) }
-    }
+    func begin(_ intent: MigrationState, _ locked: LockedState) { attempt.withLock { $0 = (intent, locked) } }
 
     /// Ends the saving, and gives the intent as it stands; `nil` where it ended before.
     func end() -> MigrationState? {

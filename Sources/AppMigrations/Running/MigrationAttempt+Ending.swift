@@ -45,9 +45,7 @@ extension MigrationAttempt {
                     version: version
                 )
             }
-            throw try undone(
-                failure.adding("Migration \(version) ran and will run again.", version: version)
-            )
+            throw try undone(failure.adding("Migration \(version) ran and will run again.", version: version))
         }
         reach(.afterRecord)
         if files != nil, locked.discardSnapshot(version) { locked.forgetSnapshot() }

@@ -29,11 +29,7 @@ package struct StartOutcome {
         case .everything: baseline = .zero
         case .existingData(let text): baseline = try release.baseline(ofExistingData: text)
         }
-        marks = StateMarks(
-            lastRun: baseline,
-            baseline: baseline,
-            launched: release.version
-        )
+        marks = StateMarks(lastRun: baseline, baseline: baseline, launched: release.version)
         launch = .first
         isFresh = answer == .freshInstall
     }

@@ -87,9 +87,7 @@ extension JSON {
 
     func version() throws(MigrationError) -> AppVersion { try given(AppVersion(try text()), "a version") }
 
-    func moment() throws(MigrationError) -> Int64 {
-        try given(Timestamp.read(try text()), "a time in UTC")
-    }
+    func moment() throws(MigrationError) -> Int64 { try given(Timestamp.read(try text()), "a time in UTC") }
 }
 
 extension JSON {

@@ -23,12 +23,7 @@ package struct StateHead {
         if head.pass("  \"minimumAppVersion\" : \""), !head.passVersion(&floor) { return nil }
         head.passFence()
         guard head.pass("  \"history\" : [") else { return nil }
-        return StateMarks(
-            lastRun: lastRun,
-            baseline: baseline,
-            launched: launched,
-            minimumAppVersion: floor
-        )
+        return StateMarks(lastRun: lastRun, baseline: baseline, launched: launched, minimumAppVersion: floor)
     }
 
     /// The marks of a state that a fleet keeps in a store.

@@ -15,16 +15,12 @@ struct Deadline: Sendable {
         let race = Race<Value>()
         let limit = limit ?? self.limit
         let calling = Task {
-            do {
-                race.end(.success(try await call()))
-            } catch {
+            do { race.end(.success(try await call())) } catch {
                 race.end(.failure(error))
             }
         }
         let waiting = Task { [clock] in
-            do {
-                try await clock.alarm(limit)
-            } catch {
+            do { try await clock.alarm(limit) } catch {
                 return
             }
             race.end(.failure(Overdue(limit: limit)))
@@ -84,9 +80,7 @@ func uncancelled<Value: Sendable, Failure: Error>(
     _ body: @escaping @Sendable () async throws(Failure) -> Value
 ) async throws(Failure) -> Value {
     let task = Task { () async -> Result<Value, Failure> in
-        do throws(Failure) {
-            return .success(try await body())
-        } catch {
+        do throws(Failure) { return .success(try await body()) } catch {
             return .failure(error)
         }
     }

@@ -65,9 +65,7 @@ extension LeaseHolder {
         /// When the lease is given up, once the last twelfth has begun.
         var end: Duration?
         while true {
-            do {
-                try await clock.pause(pause)
-            } catch {
+            do { try await clock.pause(pause) } catch {
                 return
             }
             let now = clock.uptime()
@@ -88,9 +86,7 @@ extension LeaseHolder {
     /// Renews before the closure begins, where half of the lease is over: another host may be about to take over.
     func refresh() async throws(MigrationError) {
         while clock.uptime() - renewed >= lease.length / 2 {
-            do throws(MigrationError) {
-                try await save { $0 }
-            } catch {
+            do throws(MigrationError) { try await save { $0 } } catch {
                 throw loss.map { .leaseLost($0, version, stored.location, begun: false) } ?? error
             }
         }

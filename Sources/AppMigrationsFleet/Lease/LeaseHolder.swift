@@ -141,9 +141,7 @@ final class LeaseHolder: Sendable {
 
     /// A transaction that has locked the document is about to end.
     func pauseBriefly() async {
-        do {
-            try await clock.pause(.milliseconds(100))
-        } catch {
+        do { try await clock.pause(.milliseconds(100)) } catch {
             // A cancelled task doesn't pause, and what is saved here is saved for it too.
             return
         }

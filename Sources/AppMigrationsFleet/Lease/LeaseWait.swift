@@ -104,9 +104,7 @@ struct LeaseWait {
         var next = pause
         if let timeout { next = min(next, timeout - (now - start)) }
         pause = min(pause * 2, Self.longestPause)
-        do {
-            try await clock.pause(next)
-        } catch {
+        do { try await clock.pause(next) } catch {
             throw .cancelledWaiting(location, version, holder: holder)
         }
     }

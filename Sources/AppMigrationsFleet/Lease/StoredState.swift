@@ -144,9 +144,7 @@ struct StoredState: Sendable {
             failure = error
         }
         let document: FleetDocument?
-        do {
-            document = try await store.read(location.name)
-        } catch {
+        do { document = try await store.read(location.name) } catch {
             throw .unreadable(error, location, "Whether the state was saved is not known. \(consequence)")
         }
         if let document, document.bytes == bytes { return .saved(document.revision) }

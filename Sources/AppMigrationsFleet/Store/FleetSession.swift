@@ -84,9 +84,7 @@ struct FleetSession: @unchecked Sendable {
 
     /// Closes the connection, for which nobody waits that doesn't answer.
     nonisolated(nonsending) func close(_ deadline: Deadline) async {
-        do {
-            try await asking(deadline) { session, _ in await session.db.close() }
-        } catch {
+        do { try await asking(deadline) { session, _ in await session.db.close() } } catch {
             return
         }
     }

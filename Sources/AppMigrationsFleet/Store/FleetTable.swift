@@ -121,9 +121,7 @@ final class FleetTable: Sendable {
         _ arguments: [SQLValue],
         on db: Connection
     ) async throws -> [[SQLValue]]? {
-        do {
-            return try await db.query(sql, arguments)
-        } catch {
+        do { return try await db.query(sql, arguments) } catch {
             // undefined_table, undefined_column. A connection that doesn't tell is asked.
             let state = Connection.serverError(error)?.sqlState
             if let state, !["42P01", "42703"].contains(state) { throw error }

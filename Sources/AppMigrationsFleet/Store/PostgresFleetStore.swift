@@ -63,9 +63,7 @@ public final class PostgresFleetStore<Connection: AsyncSQLConnection & Sendable>
             return kept
         }
         if let former {
-            do {
-                return try await lend(former, to: body)
-            } catch {
+            do { return try await lend(former, to: body) } catch {
                 if Task.isCancelled { throw error }
             }
         }

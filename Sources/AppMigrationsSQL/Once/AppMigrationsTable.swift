@@ -130,7 +130,9 @@ package final class AppMigrationsTable {
         }
     }
 
-    private func row(of version: AppVersion) -> [SQLValue] { [.text(manager), .text(Self.text(of: version))] }
+    private func row(of version: AppVersion) -> [SQLValue] {
+        [.text(manager), .text(Self.text(of: version))]
+    }
 
     /// The same text for equal versions: `1.4` for `1.4.0`, `1.4-1` for `1.4.0-1`.
     static func text(of version: AppVersion) -> String {

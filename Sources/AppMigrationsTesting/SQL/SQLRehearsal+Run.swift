@@ -39,9 +39,7 @@ extension SQLRehearsal {
             comparedWith new: SQLSchema?
         ) throws {
             let record = try release.map { try SQLSchemaRecord(file: "\(folder)/\($0).sql") }
-            do {
-                try record?.make(in: db)
-            } catch {
+            do { try record?.make(in: db) } catch {
                 return fail(
                     "\(origin): the record \(folder)/\(release?.description ?? "").sql can't be made: \(error)"
                 )

@@ -78,9 +78,7 @@ import Testing
         ]
         for body in failing { #expect(try sqlError { try body() }.path == path) }
         let error = try sqlError { try db.query("SELECT absent") }
-        #expect(
-            error.description == "\(path): line 1, column 8: no such column: absent (SQLite error 1)."
-        )
+        #expect(error.description == "\(path): line 1, column 8: no such column: absent (SQLite error 1).")
         try db.query("BEGIN")
         try db.query("INSERT OR ROLLBACK INTO a VALUES (1)")
         #expect(throws: SQLError.self) { try db.query("INSERT OR ROLLBACK INTO a VALUES (1)") }

@@ -17,12 +17,7 @@ import Testing
         }
 
     static let ledgers =
-        tools + [
-            (
-                "manager TEXT NOT NULL, version TEXT NOT NULL",
-                "another tool's: it has a column manager"
-            )
-        ]
+        tools + [("manager TEXT NOT NULL, version TEXT NOT NULL", "another tool's: it has a column manager")]
         + ["version varchar NOT NULL PRIMARY KEY", "\"Version\" Text"].map {
             ($0, "that of Rails or dbmate: it has versions of texts, and no other column")
         }

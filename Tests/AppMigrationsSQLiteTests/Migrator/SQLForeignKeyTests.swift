@@ -131,9 +131,7 @@ import Testing
                 """
         )
         let replaced = try sqlError { try migrate(db, "DELETE FROM w WHERE a = 1; DELETE FROM other") }
-        #expect(
-            replaced.message == "It leaves rows that refer to none: a row of w refers to no row of other"
-        )
+        #expect(replaced.message == "It leaves rows that refer to none: a row of w refers to no row of other")
         try migrate(db, "UPDATE w SET a = a + 10")
     }
 

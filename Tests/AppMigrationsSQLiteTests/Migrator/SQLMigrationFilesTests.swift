@@ -85,9 +85,7 @@ import Testing
         let error = try sqlError { try Migrator(Migration.files(in: folder)).migrate(db) }
         #expect(error.code == .fileFailure)
         #expect(error.version == 2)
-        #expect(
-            error.description == "Migration 2: \(path): It is not a regular file. Nothing was run."
-        )
+        #expect(error.description == "Migration 2: \(path): It is not a regular file. Nothing was run.")
         #expect(try tables(in: db).isEmpty)
     }
 

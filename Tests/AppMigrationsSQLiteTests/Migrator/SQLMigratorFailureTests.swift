@@ -80,10 +80,7 @@ import Testing
     {
         let db = try SQLiteConnection(path: folder + "/db")
         try db.query("PRAGMA foreign_keys = ON")
-        let large = Migration(
-            version: 3,
-            sql: "INSERT INTO b VALUES (zeroblob(1000000)); CREATE TABLE c(x)"
-        )
+        let large = Migration(version: 3, sql: "INSERT INTO b VALUES (zeroblob(1000000)); CREATE TABLE c(x)")
         let migrator = try Migrator(migrations + [large], transactions: transactions)
         try db.query("PRAGMA max_page_count = 50")
         let error = try sqlError { try migrator.migrate(db) }

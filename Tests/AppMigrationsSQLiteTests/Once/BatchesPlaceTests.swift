@@ -48,11 +48,7 @@ import Testing
                 // After the third batch the other state takes over.
                 guard event.kind == .progressed, event.fraction == 0.5 else { return }
                 #expect(throws: Never.self) {
-                    try library.count(
-                        to: 5,
-                        in: second,
-                        manager: LibraryManager(manager: other, db: second)
-                    )
+                    try library.count(to: 5, in: second, manager: LibraryManager(manager: other, db: second))
                 }
             }
             #expect(try library.count(to: 5, in: library.db, manager: shared))

@@ -82,9 +82,7 @@ import Testing
         }
         let cause = error?.underlyingError as? SQLError
         #expect(cause?.code == .invalidCursor)
-        #expect(
-            cause?.message == "A batch of version 1.4 ended at the cursor at which it began, \"7\""
-        )
+        #expect(cause?.message == "A batch of version 1.4 ended at the cursor at which it began, \"7\"")
     }
 
     @Test func `a cursor that only looks like the one before it is another place`() throws {

@@ -61,9 +61,7 @@ import Testing
             }
         }
         let cause = error?.underlyingError as? SQLError
-        #expect(
-            cause?.message.hasSuffix("may have been committed, and it is not recorded") == !way.isScript
-        )
+        #expect(cause?.message.hasSuffix("may have been committed, and it is not recorded") == !way.isScript)
         try expectFailed(error, way.isScript ? .refusedStatement : .transactionEnded)
     }
 

@@ -120,9 +120,7 @@ import Testing
         try db.query("PRAGMA synchronous = \(pragmas.setting)")
         let migrations = (1...3).map { version in
             Migration(version: version) { db throws in
-                #expect(
-                    try db.query("PRAGMA synchronous") == [[.integer(version == 3 ? 3 : pragmas.before)]]
-                )
+                #expect(try db.query("PRAGMA synchronous") == [[.integer(version == 3 ? 3 : pragmas.before)]])
             }
         }
         try Migrator(migrations).migrate(db)

@@ -170,8 +170,8 @@ import Testing
         let error = #expect(throws: MigrationError.self) { try library.manager().add("1.4") }
         #expect(
             (error?.underlyingError as? SQLError)?.description
-                == "\(library.db.path): The table app_migrations has not the columns manager and version."
-                + " Nothing of this was kept. Rename that table, or mend it by hand."
+                == "\(library.db.path): The table app_migrations is another tool's: it has a column x."
+                + " Nothing was run. Give this migrator a ledger of its own (ledger:)."
         )
         #expect(try library.log.isEmpty)
     }

@@ -24,9 +24,7 @@ import Testing
             ("SELECT E'a'\n/**/'\\'; SELECT 2", ["SELECT E'a'\n/**/'\\'", "SELECT 2"]),
             (
                 "SELECT U&'\\0061;', x'0f', B'1'; SELECT U&\"\\0061;\"",
-                [
-                    "SELECT U&'\\0061;', x'0f', B'1'", "SELECT U&\"\\0061;\"",
-                ]
+                ["SELECT U&'\\0061;', x'0f', B'1'", "SELECT U&\"\\0061;\""]
             ),
             // Dollar quotes.
             (
@@ -41,9 +39,7 @@ import Testing
             // Parentheses, which no text opens.
             (
                 "CREATE RULE r AS ON INSERT TO a DO (SELECT 1; SELECT '('); SELECT 2",
-                [
-                    "CREATE RULE r AS ON INSERT TO a DO (SELECT 1; SELECT '(')", "SELECT 2",
-                ]
+                ["CREATE RULE r AS ON INSERT TO a DO (SELECT 1; SELECT '(')", "SELECT 2"]
             ),
             (
                 "SELECT 1); SELECT (2); SELECT (3; SELECT 4",

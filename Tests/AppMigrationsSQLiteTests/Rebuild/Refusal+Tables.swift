@@ -82,11 +82,7 @@ extension Refusal {
             reason: "There are two values for the column a",
             advice: "Correct values:."
         ),
-        Refusal(
-            values: ["a": " -- nothing"],
-            reason: "The value for a is empty",
-            advice: "Correct values:."
-        ),
+        Refusal(values: ["a": " -- nothing"], reason: "The value for a is empty", advice: "Correct values:."),
         Refusal(
             values: ["a": "\"aa\" || 'x'"],
             reason:

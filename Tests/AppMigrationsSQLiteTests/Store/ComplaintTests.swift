@@ -65,10 +65,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (
-            "PRAGMA ignore_check_constraints = ON; INSERT INTO c VALUES (-1)",
-            "CHECK constraint failed in c"
-        ),
+        ("PRAGMA ignore_check_constraints = ON; INSERT INTO c VALUES (-1)", "CHECK constraint failed in c"),
         (
             """
             INSERT INTO n VALUES (NULL); PRAGMA writable_schema = ON;
@@ -112,9 +109,7 @@ import Testing
                     "CREATE TABLE u(a); CREATE INDEX k ON u(a); INSERT INTO u VALUES (7); PRAGMA writable_schema = ON",
                     on: $0
                 )
-                try $0.query(
-                    "UPDATE sqlite_master SET sql = 'CREATE INDEX k ON u(-a)' WHERE name = 'k'"
-                )
+                try $0.query("UPDATE sqlite_master SET sql = 'CREATE INDEX k ON u(-a)' WHERE name = 'k'")
             }
         }
         #expect(error.code == .damaged)

@@ -144,9 +144,7 @@ import Testing
         let store = try Wreck.store()
         let orphan = try sqlError {
             try store.migrateStaged {
-                try $0.execute(
-                    script: "CREATE TABLE tag(note REFERENCES note); INSERT INTO tag VALUES (0)"
-                )
+                try $0.execute(script: "CREATE TABLE tag(note REFERENCES note); INSERT INTO tag VALUES (0)")
             }
         }
         #expect(orphan.code == .foreignKeyViolation)
@@ -159,9 +157,7 @@ import Testing
         }
         #expect(broken.code == .damaged)
         #expect(
-            broken.message.hasPrefix(
-                "The migrated copy is damaged, and was not put in the store's place: "
-            )
+            broken.message.hasPrefix("The migrated copy is damaged, and was not put in the store's place: ")
         )
         let open = try sqlError { try store.migrateStaged { try $0.query("BEGIN IMMEDIATE") } }
         #expect(open.message == "The migration left a transaction open. The store was not replaced")
@@ -169,9 +165,7 @@ import Testing
         #expect(try StagedMigrationTests.names(beside: store) == ["store"])
     }
 
-    @Test(arguments: [
-        "", "a/b", "migrating", "Migrating-wal", "a\0", "bak-wal", "BAK-SHM", "bak-journal",
-    ])
+    @Test(arguments: ["", "a/b", "migrating", "Migrating-wal", "a\0", "bak-wal", "BAK-SHM", "bak-journal"])
     func `a backup has a name of its own`(ending: String) throws {
         let store = try Wreck.store()
         let error = try sqlError {

@@ -67,11 +67,7 @@ import Testing
                 "\(path).migrating: line 1, column 1: no such table: nope (SQLite error 1)."
             )
         )
-        #expect(
-            error.description.hasSuffix(
-                " The copy was thrown away, and the store \(path) is as it was."
-            )
-        )
+        #expect(error.description.hasSuffix(" The copy was thrown away, and the store \(path) is as it was."))
     }
 
     @Test func `what a migrator had applied to the copy is not told as kept`() throws {

@@ -52,11 +52,7 @@ import Testing
     ) throws -> RehearsalReport {
         let migrator = try SQLiteMigrator(SQLiteMigration.numbered(scripts))
         try SQLMigrationLock(file: folder + "/Releases/migrations.lock").record(migrator)
-        return try SQLRehearsal(
-            of: migrator,
-            releasesIn: folder + "/Releases",
-            ignoring: tables
-        ).run(
+        return try SQLRehearsal(of: migrator, releasesIn: folder + "/Releases", ignoring: tables).run(
             opening: { try SQLiteConnection(path: ":memory:") },
             preparing: { try prepare($0, migrator) }
         )

@@ -33,9 +33,7 @@ import Testing
         #expect(try lock.findings(in: next).isEmpty)
         try lock.record(next)
         try lock.record(next)
-        #expect(
-            try read("migrations.lock", in: folder) == lines + "# from here on by hand\n7 - next\n"
-        )
+        #expect(try read("migrations.lock", in: folder) == lines + "# from here on by hand\n7 - next\n")
     }
 
     @Test func `an edited migration, one that is gone and one below them are findings`() throws {

@@ -202,9 +202,7 @@ import Testing
             { try rehearsal.record("2.2") { _ in } }, { _ = try rehearsal.run(lending: { _ in }) },
         ] {
             let error = #expect(throws: RehearsalFinding.self) { try body() }
-            #expect(
-                error?.description == "No connection was lent: lending: has to call what it is given."
-            )
+            #expect(error?.description == "No connection was lent: lending: has to call what it is given.")
         }
     }
 

@@ -105,7 +105,7 @@ extension JSON {
     }
 
     /// A number of at most eighteen digits, as ``count()`` reads it.
-    static func count(_ number: Int) -> String { String(min(max(number, 0), 999_999_999_999_999_999)) }
+    static func count(_ number: Int) -> String { String(min(max(Int64(number), 0), 999_999_999_999_999_999)) }
 
     /// A duration in decimal seconds, to the nanosecond, without zeros at the end; within what ``duration()`` reads, whatever
     /// a clock said.

@@ -10,11 +10,11 @@ package enum Timestamp {
     /// The years 0000 to 9999, which are what four digits hold.
     private static let years: ClosedRange<Int64> = -62_167_219_200...253_402_300_799
 
-    /// A moment outside ``years`` becomes the nearer end of them.
+    /// A moment outside ``years`` becomes the nearer end of them; seconds are an `Int64`, since an `Int` of a watch may have 32 bits.
     package static func text(_ seconds: Int64) -> String {
-        let seconds = Int(min(max(seconds, years.lowerBound), years.upperBound)) + daysTo1970 * 86_400
-        let (year, month, day) = date(seconds / 86_400)
-        let second = seconds % 86_400
+        let seconds = min(max(seconds, years.lowerBound), years.upperBound) + Int64(daysTo1970) * 86_400
+        let (year, month, day) = date(Int(seconds / 86_400))
+        let second = Int(seconds % 86_400)
         let time = "\(padded(second / 3_600)):\(padded(second / 60 % 60)):\(padded(second % 60))"
         return "\(padded(year, 4))-\(padded(month))-\(padded(day))T\(time)Z"
     }
@@ -41,7 +41,7 @@ package enum Timestamp {
         else { return nil }
         let days = days(year, month, day)
         guard date(days) == (year, month, day) else { return nil }
-        return Int64((days - daysTo1970) * 86_400 + hour * 3_600 + minute * 60 + second)
+        return Int64(days - daysTo1970) * 86_400 + Int64(hour * 3_600 + minute * 60 + second)
     }
 
     // Years are counted from 1 March, so that the leap day is a year's last: then months have fixed offsets.

@@ -147,7 +147,7 @@ import Testing
     @Test(arguments: [false, true])
     func `a connection that went silent holds no host up`(isOfBatches: Bool) async throws {
         try await withAwaited { other, info in
-            let manager = try await manager(info, lease: .seconds(1))
+            let manager = try await manager(info, lease: .seconds(6))
             let db = SilentConnection(base: try await AsyncPostgresConnection(info), other: other)
             let error = await #expect(throws: MigrationError.self) {
                 if isOfBatches {

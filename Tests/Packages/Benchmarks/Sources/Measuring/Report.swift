@@ -2,7 +2,9 @@ import Foundation
 
 /// One line for each figure, and whether all of them hold.
 public struct Report {
-    /// In CI counts gate as they are, ratios get half as much room again, and times gate nothing: noise never fails a build.
+    /// In CI counts gate as they are, times gate nothing, and ratios get twice the room.
+    ///
+    /// Another processor moves a ratio of two programs by half: 145 here was 110 there, and 2.3 was 3.4.
     public let isCI: Bool
     private var misses = 0
 
@@ -10,11 +12,11 @@ public struct Report {
     public init() { isCI = CommandLine.arguments.contains("--ci") }
 
     public mutating func ratio(_ name: String, _ value: Double, atMost limit: Double) {
-        line(name, rounded(value), "≤ \(limit)", value <= (isCI ? limit * 1.5 : limit))
+        line(name, rounded(value), "≤ \(limit)", value <= (isCI ? limit * 2 : limit))
     }
 
     public mutating func ratio(_ name: String, _ value: Double, atLeast limit: Double) {
-        line(name, rounded(value), "≥ \(limit)", value >= (isCI ? limit / 1.5 : limit))
+        line(name, rounded(value), "≥ \(limit)", value >= (isCI ? limit / 2 : limit))
     }
 
     /// A ratio of times in which the disk of the machine has its part: in CI it is told and gates nothing.

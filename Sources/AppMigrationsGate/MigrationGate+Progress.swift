@@ -60,8 +60,8 @@ extension MigrationGate {
 
         /// Plans the declarations of one manager, and tells the gate how many are pending.
         ///
-        /// - Parameter weights: How long migrations take beside others, by their versions: `["3.4": 30]` gives 3.4 the part of
-        ///   thirty others in the bar. A version that isn't named weighs 1.
+        /// With `weights`, `["3.4": 30]`, 3.4 has the part of thirty others in the bar. A version that isn't named weighs 1.
+        ///
         /// - Throws: ``RequiresAppVersion`` where a newer app shut this one out; what `MigrationManager.plan` throws; the error of
         ///   a row that is refused, so that no manager migrates before another one that can't; `invalidVersion` for a weight's.
         @discardableResult

@@ -5,6 +5,8 @@ extension MigrationGate {
     struct Contents {
         private(set) var state = State.idle
         private(set) var fraction = OverallFraction()
+        /// The parts of the bar that the app gave to its migrations, by the names of their managers.
+        private var weights = [String: [AppVersion: UInt]]()
         /// The task that sleeps until the next try.
         var sleeper: Task<Void, any Error>?
         /// The task of the start, from its first try to its end.
@@ -142,18 +144,25 @@ extension MigrationGate {
 }
 
 extension MigrationGate.Contents {
-    mutating func expect(_ steps: Int) {
+    mutating func expect(_ steps: [Double]) {
         fraction.expect(steps)
         if case .migrating = state { return }
         change(to: .planning(pending: fraction.pending))
     }
 
+    mutating func weigh(_ versions: [AppVersion: UInt], of managerName: String) { weights[managerName] = versions }
+
+    func weight(of version: AppVersion?, _ managerName: String) -> Double {
+        version.flatMap { weights[managerName]?[$0] }.map { Double($0) } ?? 1
+    }
+
     mutating func apply(_ event: MigrationEvent) {
+        let weight = weight(of: event.version, event.managerName)
         switch event.kind {
         case .waiting: return change(to: .waitingForAnotherProcess)
-        case .started: fraction.begin()
-        case .progressed: fraction.reach(event.fraction ?? 0)
-        case .finished: fraction.finish()
+        case .started: fraction.begin(weighing: weight)
+        case .progressed: fraction.reach(event.fraction ?? 0, weighing: weight)
+        case .finished: fraction.finish(weighing: weight)
         default: return
         }
         change(to: .migrating(fraction: fraction.value, note: event.isOfFiles ? nil : event.note))

@@ -38,59 +38,79 @@ extension MigrationGate {
         /// Where several managers migrate, plan each of them first, so that the bar begins with all that is to be done, and
         /// then call the declarations yourself.
         ///
-        /// - Throws: What ``plan(_:_:)-9q4u7`` throws, and nothing is run; what the declarations throw.
+        /// - Throws: What ``plan(_:weights:_:)-38tzi`` throws, and nothing is run; what the declarations throw.
         public func migrate(
             _ migrations: MigrationManager,
+            weights: [String: UInt] = [:],
             _ declarations: (MigrationManager) throws -> Void
         ) throws {
-            try plan(migrations, declarations)
+            try plan(migrations, weights: weights, declarations)
             try declarations(migrations)
         }
 
         /// The same for declarations with closures that are awaited.
         public nonisolated(nonsending) func migrate(
             _ migrations: MigrationManager,
+            weights: [String: UInt] = [:],
             _ declarations: nonisolated(nonsending) (MigrationManager) async throws -> Void
         ) async throws {
-            try await plan(migrations, declarations)
+            try await plan(migrations, weights: weights, declarations)
             try await declarations(migrations)
         }
 
         /// Plans the declarations of one manager, and tells the gate how many are pending.
         ///
+        /// With `weights`, `["3.4": 30]`, 3.4 has the part of thirty others in the bar. A version that isn't named weighs 1.
+        ///
         /// - Throws: ``RequiresAppVersion`` where a newer app shut this one out; what `MigrationManager.plan` throws; the error of
-        ///   a row that is refused, so that no manager migrates before another one that can't.
+        ///   a row that is refused, so that no manager migrates before another one that can't; `invalidVersion` for a weight's.
         @discardableResult
         public func plan(
             _ migrations: MigrationManager,
+            weights: [String: UInt] = [:],
             _ declarations: (MigrationManager) throws -> Void
         ) throws -> [PlannedMigration] {
             try refuseOlderApp(migrations)
-            return try expect(migrations.plan(declarations))
+            return try expect(migrations, migrations.plan(declarations), weights)
         }
 
         /// The same for declarations with closures that are awaited.
         @discardableResult
         public nonisolated(nonsending) func plan(
             _ migrations: MigrationManager,
+            weights: [String: UInt] = [:],
             _ declarations: nonisolated(nonsending) (MigrationManager) async throws -> Void
         ) async throws -> [PlannedMigration] {
             try refuseOlderApp(migrations)
-            return try expect(await migrations.plan(declarations))
+            return try expect(migrations, await migrations.plan(declarations), weights)
         }
 
-        private func expect(_ plan: [PlannedMigration]) throws -> [PlannedMigration] {
+        private func expect(
+            _ migrations: MigrationManager,
+            _ plan: [PlannedMigration],
+            _ weights: [String: UInt]
+        ) throws -> [PlannedMigration] {
+            let weights = try Dictionary(
+                weights.map { (try AppVersion($0.key, manager: migrations.name), $0.value) },
+                uniquingKeysWith: max
+            )
             if let error = plan.lazy.compactMap(\.error).first { throw error }
-            expect(steps: plan.filter { $0.kind == .willRun }.count)
+            tell {
+                $0.weigh(weights, of: migrations.name)
+                $0.expect(plan.filter { $0.kind == .willRun }.map { Double(weights[$0.version] ?? 1) })
+            }
             return plan
         }
 
         /// Tells the gate of steps that no manager tells of, such as the pending files of an SQL migrator.
         ///
-        /// Call it as soon as the number is known, best before anything runs: then the bar is shared evenly among all steps. A
+        /// Call it as soon as the number is known, best before anything runs: then the bar is shared among all steps, each
+        /// of which weighs 1 here. A
         /// later call doesn't move the bar back. What is left of it is shared anew among the steps that aren't done. Call it
         /// between two steps: one that is under way would begin its share anew.
-        public func expect(steps: Int) { tell { $0.expect(max(0, steps)) } }
+        public func expect(steps: Int) { 
+            tell { $0.expect(Array(repeating: 1, count: max(0, steps))) }
+         }
 
         /// Tells how much of such a step is done, from 0 to 1.
         public func report(_ fraction: Double, note: String? = nil) { tell { $0.report(fraction, note) } }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Something that a rehearsal, of migrations or of SQL migrations, or a ``FleetStoreConformance`` found, in plain words.
+/// Something that a rehearsal, of migrations or of SQL migrations, or a `FleetStoreConformance` found, in plain words.
 public struct RehearsalFinding: Error, Sendable, CustomStringConvertible {
     /// What was found.
     ///

@@ -35,6 +35,49 @@ import Testing
             #expect(!seen.lines.contains { $0.contains(folder) }, "\(seen.lines)")
         }
     }
+
+    @Test func `a long migration has the part of the bar that its weight gives it, in its manager alone`() async throws {
+        try await withTemporaryFolder { folder async throws in
+            let seen = Log()
+            let gate = MigrationGate { progress in
+                let options = progress.options(.init { _ in seen.add(progress.gate.state.text) })
+                let library = try manager("1.3", in: folder, options, named: "Library")
+                let search = try manager("1.3", in: folder, options, named: "Search")
+                func declare(_ migrations: MigrationManager) throws {
+                    try migrations.whenMigrating(toVersion: "1.2") { $0.reportProgress(0.5) }
+                    try migrations.whenMigrating(toVersion: "1.3") {}
+                }
+                let plan = try progress.plan(library, weights: ["1.2.0": 5, "1.9": 30], declare)
+                #expect(plan.count == 2)
+                try progress.plan(search, declare)
+                seen.add(progress.gate.state.text)
+                try declare(search)
+                try declare(library)
+            }
+            try await gate.ready()
+            let fractions = seen.lines.compactMap { Double($0.split(separator: " ").dropFirst().first ?? "") }
+            // The first is the number of those that are pending.
+            #expect(Array(fractions.drop { $0 > 1 }.uniqued) == [0, 0.0625, 0.125, 0.25, 0.5625, 0.875, 1])
+            #expect(seen.lines.contains("planning 4"), "\(seen.lines)")
+        }
+    }
+
+    @Test func `a weight of no version is refused before anything runs`() async throws {
+        try await withTemporaryFolder { folder async throws in
+            let gate = MigrationGate { progress in
+                let library = try manager("1.3", in: folder, progress.options(), named: "Library")
+                try progress.migrate(library, weights: ["1,2": 5]) {
+                    try $0.whenMigrating(toVersion: "1.2") { Issue.record("it ran") }
+                }
+            }
+            let error = await #expect(throws: MigrationError.self) { try await gate.ready() }
+            #expect(error?.code == .invalidVersion)
+        }
+    }
+}
+
+extension Sequence where Element: Equatable {
+    fileprivate var uniqued: [Element] { reduce(into: []) { if $0.last != $1 { $0.append($1) } } }
 }
 
 extension MigrationGate.State {

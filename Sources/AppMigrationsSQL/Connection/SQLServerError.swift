@@ -15,6 +15,7 @@ public struct SQLServerError: Sendable {
     /// What the server advises.
     public var hint: String?
 
+    /// What a connection answers for an error of its server.
     public init(message: String, sqlState: String? = nil, detail: String? = nil, hint: String? = nil) {
         (self.message, self.sqlState, self.detail, self.hint) = (message, sqlState, detail, hint)
     }

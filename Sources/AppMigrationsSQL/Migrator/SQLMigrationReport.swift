@@ -11,7 +11,7 @@ public struct SQLMigrationReport: Sendable {
     /// Versions in the database that this app does not have: a newer release made or changed it.
     public internal(set) var unknown = [Int64]()
 
-    /// Versions whose SQL is another one than when it was applied, as ``SQLMigrationStatus/changed`` has them.
+    /// Versions whose SQL is another one than when it was applied, as `SQLMigrationStatus.changed` has them.
     ///
     /// A call that finds nothing pending compares the newest migration, and all of them where the newest differs. So it reads
     /// one file and not every file at every start; a test of the app asks `status` for the rest.

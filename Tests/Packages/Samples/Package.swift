@@ -2,15 +2,35 @@
 
 import PackageDescription
 
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+]
+
 let package = Package(
     name: "Samples",
     platforms: [.macOS(.v15)],
     dependencies: [.package(name: "swift-app-migrations", path: "../../..")],
     targets: [
+        // The whole tool of *Command-line tools and servers*, which the tests run as a process.
+        .executableTarget(
+            name: "Tool",
+            dependencies: [
+                .product(name: "AppMigrations", package: "swift-app-migrations"),
+                .product(name: "AppMigrationsGate", package: "swift-app-migrations"),
+            ],
+            path: "Tool",
+            exclude: ["Contexts"],
+            sources: ["Generated"],
+            swiftSettings: settings
+        ),
         // `extract` writes the folder: the contexts, and in them the samples of the documentation.
         .testTarget(
             name: "Samples",
             dependencies: [
+                "Tool",
                 .product(name: "AppMigrations", package: "swift-app-migrations"),
                 .product(name: "AppMigrationsFleet", package: "swift-app-migrations"),
                 .product(name: "AppMigrationsGate", package: "swift-app-migrations"),
@@ -22,15 +42,10 @@ let package = Package(
                 .product(name: "AppMigrationsTesting", package: "swift-app-migrations"),
             ],
             path: ".",
-            exclude: ["Contexts", "extract", "run"],
+            exclude: ["Contexts", "Tool", "extract", "run"],
             sources: ["Generated"],
             resources: [.copy("Fixtures")],
-            swiftSettings: [
-                .enableUpcomingFeature("ExistentialAny"),
-                .enableUpcomingFeature("InternalImportsByDefault"),
-                .enableUpcomingFeature("MemberImportVisibility"),
-                .treatAllWarnings(as: .error),
-            ]
+            swiftSettings: settings
         )
     ],
     swiftLanguageModes: [.v6]

@@ -8,8 +8,53 @@ import Testing
 
     // Sample 2 of ComingFrom.md
 
+    // Sample 3 of ComingFrom.md
+
+    // Sample 4 of ComingFrom.md
+
+    @MainActor final class LibraryDelegate {
+        var versions = [String]()
+        func didMigrate(to version: AppVersion) { versions.append(version.description) }
+    }
+
+    @MainActor @Test func `a delegate of the main actor is told of each migration`() async throws {
+        try await withFolder { folder async throws in
+            let delegate = LibraryDelegate()
+            let migrations = try MigrationManager(
+                currentVersion: "1.2",
+                firstRun: .everything,
+                stateDirectory: folder,
+                options: options(telling: delegate)
+            )
+            try migrations.whenMigrating(toVersion: "1.1") {}
+            try migrations.whenMigrating(toVersion: "1.2") {}
+            while delegate.versions.count < 2 { await Task.yield() }
+            #expect(delegate.versions == ["1.1", "1.2"])
+        }
+    }
+
+    @Test func `a release with the old library finds its own version after a start of a new one`() async throws {
+        for name in ["Library", nil] {
+            try await withDefaults([:]) { defaults, folder in
+                let before = MigrationManager.FirstRun.existingData(at: "1.0")
+                func left(_ withoutKeys: MigrationManager.FirstRun) throws -> MigrationManager.FirstRun {
+                    versionLeft(
+                        in: defaults,
+                        by: name,
+                        oldest: try version("1.0"),
+                        lastRelease: try version("1.4"),
+                        withoutKeys: withoutKeys
+                    ) { Issue.record("\($0)") }
+                }
+                #expect("\(try left(before))" == "\(before)")
+                writeBack(try version("1.4"), to: defaults, of: name)
+                #expect("\(try left(before))" == "\(MigrationManager.FirstRun.existingData(at: "1.4"))")
+            }
+        }
+    }
+
     func takingOver(_ migrator: SQLiteMigrator, _ db: SQLiteConnection) throws {
-        // Sample 3 of ComingFrom.md
+        // Sample 5 of ComingFrom.md
     }
 
     @Test func `the number of sModel is found in either place`() throws {

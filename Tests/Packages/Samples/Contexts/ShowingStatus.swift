@@ -43,11 +43,14 @@ import Testing
             #expect(error.code == .attemptLimitReached)
             #expect(sentence(for: error) == "The update failed. Send us the details.")
             let died1 = "\nInterrupted: 1.1, attempts: 1, deaths: 1,"
-            #expect(supportMail(closed, about: error).contains(died1))
+            func mail() -> String { supportMail(about: error, version: "1.4", stateDirectory: folder) }
+            #expect(mail().contains(died1))
             try tryAgain(closed, open)
             #expect(try closed.status.lastRunVersion?.description == "1.1")
             try write("{", to: state)
-            #expect(supportMail(closed, about: error).contains("the next manager is a first run then."))
+            #expect(mail().contains("the next manager is a first run then."))
+            let damaged = try #require(throws: MigrationError.self) { _ = try open() }
+            #expect(supportMail(about: damaged, version: "1.4", stateDirectory: folder) == "\(damaged)")
         }
     }
 

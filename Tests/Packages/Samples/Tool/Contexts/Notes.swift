@@ -1,0 +1,22 @@
+// Sample 1 of CommandLineToolsAndServers.md
+
+func renameKeys(_ folder: String) async throws {
+    let settings = folder + "/settings"
+    guard FileManager.default.fileExists(atPath: settings) else { return }
+    let text = try String(contentsOfFile: settings, encoding: .utf8)
+    try Data(text.replacing("colour", with: "color").utf8).write(to: URL(filePath: settings), options: .atomic)
+}
+
+/// Makes a file of each line, and goes on saving checkpoints while a file `hold` is there: a test interrupts it then.
+func splitNotes(_ folder: String, _ context: MigrationContext) async throws {
+    let lines = try String(contentsOfFile: folder + "/notes.txt", encoding: .utf8).split(separator: "\n")
+    var done = try context.checkpoint(as: Int.self) ?? 0
+    while done < lines.count || FileManager.default.fileExists(atPath: folder + "/hold") {
+        if done < lines.count {
+            try Data(lines[done].utf8).write(to: URL(filePath: "\(folder)/note-\(done)"))
+            try context.synchronize(folder)
+        }
+        done += 1
+        try context.saveCheckpoint(done, progress: min(Double(done) / Double(lines.count), 1))
+    }
+}

@@ -150,7 +150,9 @@ extension MigrationGate.Contents {
         change(to: .planning(pending: fraction.pending))
     }
 
-    mutating func weigh(_ versions: [AppVersion: UInt], of managerName: String) { weights[managerName] = versions }
+    mutating func weigh(_ versions: [AppVersion: UInt], of managerName: String) {
+        weights[managerName] = versions
+    }
 
     func weight(of version: AppVersion?, _ managerName: String) -> Double {
         version.flatMap { weights[managerName]?[$0] }.map { Double($0) } ?? 1

@@ -105,12 +105,11 @@ extension MigrationGate {
         /// Tells the gate of steps that no manager tells of, such as the pending files of an SQL migrator.
         ///
         /// Call it as soon as the number is known, best before anything runs: then the bar is shared among all steps, each
-        /// of which weighs 1 here. A
-        /// later call doesn't move the bar back. What is left of it is shared anew among the steps that aren't done. Call it
-        /// between two steps: one that is under way would begin its share anew.
-        public func expect(steps: Int) { 
+        /// of which weighs 1 here. A later call doesn't move the bar back. What is left of it is shared anew among the steps that
+        /// aren't done. Call it between two steps: one that is under way would begin its share anew.
+        public func expect(steps: Int) {
             tell { $0.expect(Array(repeating: 1, count: max(0, steps))) }
-         }
+        }
 
         /// Tells how much of such a step is done, from 0 to 1.
         public func report(_ fraction: Double, note: String? = nil) { tell { $0.report(fraction, note) } }

@@ -1,4 +1,4 @@
-internal import AppMigrationsSQLite
+public import AppMigrationsSQLite
 
 /// Takes the columns of rows from values of Swift, one row after the other.
 final class RowEncoder: Encoder {
@@ -176,5 +176,24 @@ extension RowEncoder {
         // ("The ON CONFLICT Clause"); the rule of the call stands above both ("UPSERT").
         return
             "INSERT OR ABORT INTO \(SQLName(table).quoted) (\(list)) VALUES (\(places))\(rule.clause(columns, key: key))"
+    }
+}
+
+extension SQLValue {
+    /// The value as which an insert keeps one of Swift in a column, for the arguments of a statement.
+    ///
+    /// It is for what has no initializer of its own: a `Date`, a `UUID`, `Data`, an `enum` with raw values, and optionals of
+    /// them. <doc:RowsInsideMigrations> has the table of what each is kept as.
+    ///
+    /// ```swift
+    /// try db.query(
+    ///     "DELETE FROM note WHERE created < ?",
+    ///     [SQLValue(encoding: limit)]
+    /// )
+    /// ```
+    ///
+    /// - Throws: `SQLError` with the code `SQLError.Code.unwritableRow` for what no column can hold.
+    public init<Value: Encodable>(encoding value: Value) throws(SQLError) {
+        self = try RowEncoder().cell(value)
     }
 }

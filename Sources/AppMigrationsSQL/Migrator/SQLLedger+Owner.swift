@@ -72,3 +72,47 @@ final class LedgerComparison {
         )
     }
 }
+
+/// The versions of a ledger beside the migrations of an app, both in order.
+struct LedgerDifference {
+    let applied: [Int64]
+    /// The places of the migrations that were not applied.
+    private(set) var pending = [Int]()
+    private(set) var unknown = [Int64]()
+    /// The place of the last migration that was.
+    private(set) var newest: Int?
+    /// The pending versions that lie below the newest applied.
+    private(set) var outOfOrder = [Int64]()
+
+    init(of versions: [Int64], with steps: [SQLStep]) {
+        applied = versions
+        var index = 0
+        for (place, step) in steps.enumerated() {
+            while index < versions.count, versions[index] < step.version {
+                unknown.append(versions[index])
+                index += 1
+            }
+            if index < versions.count, versions[index] == step.version {
+                while index < versions.count, versions[index] == step.version { index += 1 }
+                newest = place
+            } else {
+                pending.append(place)
+                if let last = versions.last, step.version < last { outOfOrder.append(step.version) }
+            }
+        }
+        unknown.append(contentsOf: versions[index...])
+    }
+}
+
+extension SQLError {
+    /// The error for a table of migrations with a column that no table of this library has; `nil` where each is its own.
+    ///
+    /// Another tool's numbers would pass for migrations of the app that have run.
+    static func ofOtherTool(_ table: String, _ columns: [String], own: [String]) -> SQLError? {
+        let names = ["dirty": "golang-migrate's", "inserted_at": "Ecto's", "installed_rank": "Flyway's"]
+        let foreign = columns.filter { !own.contains($0) }
+        guard let column = foreign.first(where: { names[$0] != nil }) ?? foreign.first else { return nil }
+        let owner = names[column] ?? "another tool's"
+        return SQLError(.foreignLedger, "The table \(table) is \(owner): it has a column \(column)")
+    }
+}

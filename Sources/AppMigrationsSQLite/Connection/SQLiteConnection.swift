@@ -1,5 +1,5 @@
 internal import AppMigrations
-public import AppMigrationsSQL
+@_exported public import AppMigrationsSQL
 internal import CAppMigrationsSQLite
 
 /// A thin connection to an SQLite database, for migrations.
@@ -142,3 +142,9 @@ public final class SQLiteConnection: SQLConnection, Sendable {
         while try statement.step() { try body(try statement.value(at: 0)) }
     }
 }
+
+/// A migrator of an SQLite database on a connection of this library.
+public typealias SQLiteMigrator = SQLMigrator<SQLiteConnection>
+
+/// A migration of an SQLite database on a connection of this library.
+public typealias SQLiteMigration = SQLMigration<SQLiteConnection>

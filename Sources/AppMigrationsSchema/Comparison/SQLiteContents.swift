@@ -88,3 +88,49 @@ struct SQLiteContents {
         return nil
     }
 }
+
+extension SQLiteContents {
+    static func shown(_ row: Row, _ columns: [String]) -> String {
+        "(\(zip(columns, row).map { "\($0) \(cut($1))" }.joined(separator: ", ")))"
+    }
+
+    /// The columns that differ in two rows, each with both values.
+    static func changes(from old: Row, to new: Row, _ columns: [String]) -> [String] {
+        columns.indices.filter { !old[$0].utf8.elementsEqual(new[$0].utf8) }
+            .map { "\(columns[$0]) \(change(from: old[$0], to: new[$0]))" }
+    }
+
+    /// Two texts from a little before the place at which they begin to differ.
+    static func change(from old: String, to new: String) -> String {
+        let same = zip(old.utf8, new.utf8).prefix { $0 == $1 }.count
+        var start = max(0, same - 20)
+        // A text begins with a whole letter.
+        while start > 0, Array(old.utf8)[start] & 0xC0 == 0x80 { start -= 1 }
+        let parts = [new, old].map { text in
+            (start > 0 ? "…" : "") + cut(String(decoding: text.utf8.dropFirst(start), as: UTF8.self))
+        }
+        return "\(parts[0]) and not \(parts[1])"
+    }
+
+    /// The beginning of a text, in one line.
+    static func cut(_ text: String) -> String {
+        let line = text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\\n")
+        return line.count > 60 ? line.prefix(60) + "…" : line
+    }
+}
+
+extension SchemaObject {
+    /// The `CREATE` text in one line, without comments and without the quotes of names, which `ALTER TABLE` adds.
+    var line: String {
+        let tokens = SQLTokens(sql ?? "")
+        var line = ""
+        var end = 0
+        for (index, token) in tokens.tokens.enumerated() {
+            if !line.isEmpty, end < token.range.lowerBound { line += " " }
+            let isQuoted = token.kind == .quoted || token.kind == .name
+            line += isQuoted ? tokens.name(index)?.text ?? tokens.text(index) : tokens.text(index)
+            end = token.range.upperBound
+        }
+        return line
+    }
+}

@@ -158,3 +158,26 @@ extension SchemaPlan.Step {
         }
     }
 }
+
+extension SchemaPlan: CustomStringConvertible {
+    /// What the plan would do or ask, one step or question in a line.
+    public var description: String {
+        if !questions.isEmpty { return questions.map(\.description).joined(separator: "\n") }
+        if steps.isEmpty { return "Nothing is to be done: the database has the target's schema." }
+        return steps.map(\.description).joined(separator: "\n")
+    }
+}
+
+extension SchemaPlan {
+    /// How far ``apply(_:progress:)`` is, told before each step.
+    public struct Progress: Sendable {
+        /// The step that is about to run.
+        public let step: Step
+
+        /// How many steps have run.
+        public let completed: Int
+
+        /// How many steps the plan has.
+        public let total: Int
+    }
+}

@@ -1,4 +1,5 @@
 internal import AppMigrationsSQLite
+internal import CAppMigrationsSQLite
 
 /// A row of `sqlite_master` or of `sqlite_temp_master` ("The Schema Table").
 struct SchemaObject {
@@ -56,5 +57,56 @@ struct SchemaObject {
             )
         }
         return statement
+    }
+}
+
+extension SQLiteConnection {
+    /// Sets `legacy_alter_table`, also where SQLite has ended the transaction and no statement runs.
+    func setLegacyRenaming(_ on: Bool) {
+        // It fails for options that SQLite does not know, and it knows this one since 3.26.
+        app_migrations_db_config(handle, SQLITE_DBCONFIG_LEGACY_ALTER_TABLE, on ? 1 : 0, nil)
+    }
+
+    /// Reads the schema also where statements in it do not compile ("PRAGMA writable_schema").
+    func setUnreadableSchemaAllowed() {
+        app_migrations_db_config(handle, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, nil)
+    }
+
+    /// Leaves a write-ahead log as it is when the last connection closes.
+    func keepLogOnClose() { app_migrations_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nil) }
+}
+
+extension SQLConnection {
+    /// Tells an error which database it is about, where this library opened it.
+    func naming(_ error: SQLError) -> SQLError { (self as? SQLiteConnection)?.naming(error) ?? error }
+}
+
+/// The rows of a schema that SQLite does not compile, and whether they are what some SQLite has written.
+struct StoredSchema {
+    private let rows: [[SQLValue]]
+    private let pageCount: SQLValue?
+
+    /// Reads them from a connection that is allowed an unreadable schema.
+    init(of db: SQLiteConnection) throws(SQLError) {
+        rows = try db.query("SELECT type, name, tbl_name, rootpage, sql FROM sqlite_master")
+        pageCount = try db.query("PRAGMA page_count").first?.first
+    }
+
+    /// Whether every row has a kind, a name, a statement that makes something, a page in the file where it has one,
+    /// and its table.
+    var isSound: Bool {
+        guard case .integer(let pageCount) = pageCount else { return false }
+        let names = Set(
+            rows.compactMap { row in if case .text(let name) = row[1] { SQLName(name) } else { nil } }
+        )
+        return rows.allSatisfy { row in
+            guard case .text(let type) = row[0], case .text(let name) = row[1], !name.isEmpty,
+                case .text(let table) = row[2], case .integer(let page) = row[3],
+                ["table", "index", "view", "trigger"].contains(type), names.contains(SQLName(table)),
+                page == 0 || (2...max(2, pageCount)).contains(page)
+            else { return false }
+            if case .text(let sql) = row[4] { return sql.uppercased().hasPrefix("CREATE ") }
+            return type == "index" && row[4] == .null
+        }
     }
 }

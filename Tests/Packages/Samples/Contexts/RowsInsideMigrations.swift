@@ -32,7 +32,7 @@ import Testing
     }
 
     func deleting(before limit: Date, _ db: SQLiteConnection) throws {
-        // Sample 1 of SQLValue+Encoding.swift
+        // Sample 1 of RowEncoder.swift
     }
 
     @Test func `names are split`() throws {

@@ -6,7 +6,7 @@ extension MigrationGate {
         private(set) var state = State.idle
         private(set) var fraction = OverallFraction()
         /// The parts of the bar that the app gave to its migrations, by the names of their managers.
-        private var weights = [String: [AppVersion: UInt]]()
+        var weights = [String: [AppVersion: Double]]()
         /// The task that sleeps until the next try.
         var sleeper: Task<Void, any Error>?
         /// The task of the start, from its first try to its end.
@@ -150,33 +150,27 @@ extension MigrationGate.Contents {
         change(to: .planning(pending: fraction.pending))
     }
 
-    mutating func weigh(_ versions: [AppVersion: UInt], of managerName: String) {
-        weights[managerName] = versions
-    }
-
-    func weight(of version: AppVersion?, _ managerName: String) -> Double {
-        version.flatMap { weights[managerName]?[$0] }.map { Double($0) } ?? 1
-    }
-
     mutating func apply(_ event: MigrationEvent) {
-        let weight = weight(of: event.version, event.managerName)
+        fraction.weight = event.version.flatMap { weights[event.managerName]?[$0] } ?? 1
         switch event.kind {
         case .waiting: return change(to: .waitingForAnotherProcess)
-        case .started: fraction.begin(weighing: weight)
-        case .progressed: fraction.reach(event.fraction ?? 0, weighing: weight)
-        case .finished: fraction.finish(weighing: weight)
+        case .started: fraction.begin()
+        case .progressed: fraction.reach(event.fraction ?? 0)
+        case .finished: fraction.finish()
         default: return
         }
         change(to: .migrating(fraction: fraction.value, note: event.isOfFiles ? nil : event.note))
     }
 
     mutating func report(_ done: Double, _ note: String?) {
+        fraction.weight = 1
         fraction.begin()
         fraction.reach(done)
         change(to: .migrating(fraction: fraction.value, note: note))
     }
 
     mutating func finishStep() {
+        fraction.weight = 1
         fraction.finish()
         change(to: .migrating(fraction: fraction.value, note: nil))
     }

@@ -90,14 +90,12 @@ extension MigrationGate {
             _ plan: [PlannedMigration],
             _ weights: [String: UInt]
         ) throws -> [PlannedMigration] {
-            let weights = try Dictionary(
-                weights.map { (try AppVersion($0.key, manager: migrations.name), $0.value) },
-                uniquingKeysWith: max
-            )
+            let known = try weights.map { (try AppVersion($0, manager: migrations.name), Double($1)) }
+            let weights = Dictionary(known, uniquingKeysWith: max)
             if let error = plan.lazy.compactMap(\.error).first { throw error }
             tell {
-                $0.weigh(weights, of: migrations.name)
-                $0.expect(plan.filter { $0.kind == .willRun }.map { Double(weights[$0.version] ?? 1) })
+                $0.weights[migrations.name] = weights
+                $0.expect(plan.filter { $0.kind == .willRun }.map { weights[$0.version] ?? 1 })
             }
             return plan
         }
@@ -107,9 +105,7 @@ extension MigrationGate {
         /// Call it as soon as the number is known, best before anything runs: then the bar is shared among all steps, each
         /// of which weighs 1 here. A later call doesn't move the bar back. What is left of it is shared anew among the steps that
         /// aren't done. Call it between two steps: one that is under way would begin its share anew.
-        public func expect(steps: Int) {
-            tell { $0.expect(Array(repeating: 1, count: max(0, steps))) }
-        }
+        public func expect(steps: Int) { tell { $0.expect(Array(repeating: 1, count: max(0, steps))) } }
 
         /// Tells how much of such a step is done, from 0 to 1.
         public func report(_ fraction: Double, note: String? = nil) { tell { $0.report(fraction, note) } }

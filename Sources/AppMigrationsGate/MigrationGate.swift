@@ -69,9 +69,7 @@ public final class MigrationGate: Sendable {
     public var states: AsyncStream<State> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { observer in
             guard let number = contents.withLock({ $0.observe(observer) }) else { return observer.finish() }
-            observer.onTermination = { [weak self] _ in
-                self?.contents.withLock { $0.stopObserving(number) }
-            }
+            observer.onTermination = { [weak self] _ in self?.contents.withLock { $0.stopObserving(number) } }
             open()
         }
     }
@@ -92,9 +90,7 @@ public final class MigrationGate: Sendable {
     public func cancel() { contents.withLock { $0.task }?.cancel() }
 
     private func open() {
-        contents.withLock {
-            $0.begin { Task.detached(priority: .userInitiated) { [self] in await run() } }
-        }
+        contents.withLock { $0.begin { Task.detached(priority: .userInitiated) { [self] in await run() } } }
     }
 
     private func run() async {

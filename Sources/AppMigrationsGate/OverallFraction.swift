@@ -6,7 +6,7 @@ struct OverallFraction {
     private var done = 0.0
     /// How much of the step that runs is done, from 0 to 1, and its part beside the others.
     private var share = 0.0
-    private var weight = 1.0
+    var weight = 1.0
     /// How many steps are known that aren't done.
     private(set) var pending = 0
     private var phase = Phase.before
@@ -40,8 +40,7 @@ struct OverallFraction {
     }
 
     /// A closure begins.
-    mutating func begin(weighing weight: Double = 1) {
-        self.weight = weight
+    mutating func begin() {
         switch phase {
         case .before: phase = .running
         case .copying: phase = .runningAfterCopy
@@ -49,8 +48,7 @@ struct OverallFraction {
         }
     }
 
-    mutating func reach(_ fraction: Double, weighing weight: Double = 1) {
-        self.weight = weight
+    mutating func reach(_ fraction: Double) {
         let fraction = fraction.isFinite ? min(max(fraction, 0), 1) : 0
         if phase == .before { phase = .copying }
         switch phase {
@@ -60,7 +58,7 @@ struct OverallFraction {
         }
     }
 
-    mutating func finish(weighing weight: Double = 1) {
+    mutating func finish() {
         pending = max(pending - 1, 0)
         done = min(done + weight, expected)
         share = 0

@@ -49,9 +49,7 @@ extension SQLiteConnection {
         onConflict rule: SQLConflictRule = .abort
     ) throws(SQLError) {
         do throws(SQLError) {
-            try SQLError.wrapping {
-                try transaction { try insertAll(rows, into: table, rule) }
-            }
+            try SQLError.wrapping { try transaction { try insertAll(rows, into: table, rule) } }
         } catch {
             throw naming(error)
         }

@@ -6,9 +6,7 @@ enum SampleData {
     static func fill(_ folder: NotesFolder) throws -> Bool {
         guard try isMissing(in: folder) else { return false }
         try folder.makeFolder("")
-        for name in own {
-            try folder.replace(name, with: Data(contentsOf: resource(name)))
-        }
+        for name in own { try folder.replace(name, with: Data(contentsOf: resource(name))) }
         return true
     }
 

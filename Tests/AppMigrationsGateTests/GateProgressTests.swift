@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `a long migration has the part of the bar that its weight gives it, in its manager alone`() async throws {
+    @Test func `a long migration has the part of the bar that its weight gives it`() async throws {
         try await withTemporaryFolder { folder async throws in
             let seen = Log()
             let gate = MigrationGate { progress in
@@ -73,6 +73,30 @@ import Testing
             let error = await #expect(throws: MigrationError.self) { try await gate.ready() }
             #expect(error?.code == .invalidVersion)
         }
+    }
+}
+
+@Suite struct OverallFractionTests {
+    @Test func `files that are put back before the plan are no half of its first step`() {
+        var fraction = OverallFraction()
+        fraction.reach(0.9)
+        fraction.expect([1])
+        fraction.begin()
+        fraction.reach(0.1)
+        #expect(fraction.value == 0.1)
+    }
+
+    @Test func `a start that is begun once more goes on where it was`() {
+        var fraction = OverallFraction()
+        fraction.expect([1, 1])
+        fraction.begin()
+        fraction.finish()
+        fraction.beginAgain()
+        #expect(fraction.value == 0.5)
+        fraction.expect([1])
+        fraction.begin()
+        fraction.reach(0.5)
+        #expect(fraction.value == 0.75)
     }
 }
 

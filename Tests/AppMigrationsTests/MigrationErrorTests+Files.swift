@@ -18,9 +18,7 @@ extension MigrationErrorTests {
         ),
         Row(
             .stateFromNewerFormat,
-            thrown {
-                try MigrationState(document: Array("{ \"format\": 2 }".utf8), at: location)
-            },
+            thrown { try MigrationState(document: Array("{ \"format\": 2 }".utf8), at: location) },
             "\(state) has format 2; this release of the library reads up to 1. Nothing was run or written. Start a newer "
                 + "release of the app."
         ),

@@ -121,10 +121,7 @@ import Testing
         try folder.writeState(lastRun: "1.1")
         for (current, launched) in [("1.2", "1.2"), ("1.4", "1.4"), ("1.3", "1.4")] {
             _ = try folder.manager(current)
-            #expect(
-                try folder.stateText().contains("\"launchedVersion\" : \"\(launched)\""),
-                "\(current)"
-            )
+            #expect(try folder.stateText().contains("\"launchedVersion\" : \"\(launched)\""), "\(current)")
         }
     }
 

@@ -27,13 +27,8 @@ import Testing
         let manager = try folder.manager(options: MigrationManager.Options(attemptLimit: 1))
         #expect(try kinds(manager.plan { try $0.declare("1.2") }) == ["1.2 refused"])
         #expect(try folder.names() == ["Library.migrations.json"])
-        try FileManager.default.createSymbolicLink(
-            atPath: folder.lockFile,
-            withDestinationPath: "elsewhere"
-        )
-        let error = try #require(throws: MigrationError.self) {
-            try manager.plan { try $0.declare("1.2") }
-        }
+        try FileManager.default.createSymbolicLink(atPath: folder.lockFile, withDestinationPath: "elsewhere")
+        let error = try #require(throws: MigrationError.self) { try manager.plan { try $0.declare("1.2") } }
         #expect(error.code == .stateUnreadable)
         #expect(error.path == folder.lockFile)
     }

@@ -28,9 +28,7 @@ import Testing
     @Test func `a plan of a fresh install has nothing to run, until the next start`() throws {
         let fresh = try folder.manager("1.4")
         #expect(
-            try kinds(fresh.plan { try $0.declare("1.1", "1.4-1") }) == [
-                "1.1 baseline", "1.4-1 baseline",
-            ]
+            try kinds(fresh.plan { try $0.declare("1.1", "1.4-1") }) == ["1.1 baseline", "1.4-1 baseline"]
         )
         let next = try folder.manager("1.4")
         #expect(
@@ -58,9 +56,7 @@ import Testing
         let before = try folder.stateText()
         for _ in 1...2 {
             let rows = try manager.plan { manager in
-                let isRun = try manager.whenMigrating(toVersion: "1.2") {
-                    Issue.record("The closure ran.")
-                }
+                let isRun = try manager.whenMigrating(toVersion: "1.2") { Issue.record("The closure ran.") }
                 #expect(!isRun)
                 #expect(manager.currentVersion == version("1.4"))
                 #expect(manager.launch == .same)

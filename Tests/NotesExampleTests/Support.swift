@@ -30,9 +30,7 @@ extension NotesFolder {
         return log.text
     }
 
-    var notes: [Note] {
-        get throws { try NotesLibrary(folder: self).notes() }
-    }
+    var notes: [Note] { get throws { try NotesLibrary(folder: self).notes() } }
 
     /// The preferences as bytes, for equal strings may differ in their accents.
     var preferences: [String: [UInt8]] {

@@ -6,9 +6,7 @@ extension TemporaryDirectory {
     /// Gives a file an extended attribute; `false` where its file system has none.
     package func setAttribute(_ attribute: String, to value: [UInt8], of name: String) -> Bool {
         typealias Call =
-            @convention(c) (
-                UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafeRawPointer, Int, Int32
-            ) -> Int32
+            @convention(c) (UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafeRawPointer, Int, Int32) -> Int32
         guard let symbol = dlsym(nil, "lsetxattr") else { return false }
         return unsafeBitCast(symbol, to: Call.self)(file(name), attribute, value, value.count, 0) == 0
     }
@@ -16,9 +14,7 @@ extension TemporaryDirectory {
     /// The value of an extended attribute; `nil` where there is none.
     package func attribute(_ attribute: String, of name: String) -> [UInt8]? {
         typealias Call =
-            @convention(c) (
-                UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafeMutableRawPointer, Int
-            ) -> Int
+            @convention(c) (UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafeMutableRawPointer, Int) -> Int
         guard let symbol = dlsym(nil, "lgetxattr") else { return nil }
         var value = [UInt8](repeating: 0, count: 65_536)
         let count = unsafeBitCast(symbol, to: Call.self)(file(name), attribute, &value, value.count)

@@ -61,9 +61,7 @@ extension SQLMigration {
         if rest.isEmpty { return (version, nil) }
         guard rest.removeFirst() == "_", let last = rest.last, last != "_",
             rest.allSatisfy(\.isOfMigrationName)
-        else {
-            throw wrongName(path)
-        }
+        else { throw wrongName(path) }
         return (version, String(rest))
     }
 

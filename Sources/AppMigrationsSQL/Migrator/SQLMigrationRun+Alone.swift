@@ -87,9 +87,7 @@ extension SQLMigrationRun {
 
     private static func place(of holder: [SQLValue]) -> String {
         guard holder.count == 2, case .text(let process) = holder[0], case .text(let address) = holder[1]
-        else {
-            return ""
-        }
+        else { return "" }
         return ", in the server's process \(process)" + (address.isEmpty ? "" : " for \(address)")
     }
 

@@ -90,9 +90,7 @@ struct SQLSteps: Sendable {
     /// wrote differs here as everywhere.
     func hasOtherText(newestOf difference: LedgerDifference, in ledger: SQLLedger) throws(SQLError) -> Bool {
         guard let place = difference.newest, let then = try ledger.firstChecksum(of: all[place].version)
-        else {
-            return false
-        }
+        else { return false }
         return try all[place].checksum() != then
     }
 

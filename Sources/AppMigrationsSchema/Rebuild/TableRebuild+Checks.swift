@@ -47,9 +47,7 @@ extension TableRebuild {
         where !dropping.contains(column.name) && !reads.columns.contains(column.name) {
             let advice = "Use it in values: if it gets another name, or name it in dropping:"
             let next = fresh.contains(column.name) ? nil : new[column.name]
-            if next == nil {
-                throw refusal("The new table has no column \(column.name)", advice)
-            }
+            if next == nil { throw refusal("The new table has no column \(column.name)", advice) }
             if !column.isGenerated, next?.isGenerated == true {
                 throw refusal("The values of \(column.name) would be replaced by generated ones", advice)
             }

@@ -15,9 +15,7 @@ struct SchemaHealth {
     init(of db: some SQLConnection, gone: Set<SQLName>) throws(SQLError) {
         self.gone = gone
         let objects = try SchemaObject.all(of: db) + SchemaObject.all(of: db, in: "temp")
-        for view in objects where view.kind == .view {
-            try check(view, db)
-        }
+        for view in objects where view.kind == .view { try check(view, db) }
         var groups = [(key: String, triggers: [SchemaObject])]()
         for trigger in objects where trigger.kind == .trigger {
             guard let event = try trigger.statement().event else { continue }

@@ -73,9 +73,7 @@ struct StoreAside {
         let path = try freePath()
         // The store first: a log or journal without its store is of no use, a store without
         // them may look whole and lack what was committed.
-        for ending in [""] + StoreFiles.sidecarEndings {
-            try move(files.store + ending, to: path + ending)
-        }
+        for ending in [""] + StoreFiles.sidecarEndings { try move(files.store + ending, to: path + ending) }
         try synchronize()
         return path
     }

@@ -34,9 +34,7 @@ extension Release {
         for name in [building, building + "-journal"] { try folder.removeIfThere(name) }
         let database = try NotesDatabase(path: folder.path(of: building))
         try database.migrate(to: .first)
-        try database.transaction {
-            try context.forEach(notes, of: "notes", do: database.add)
-        }
+        try database.transaction { try context.forEach(notes, of: "notes", do: database.add) }
         guard try database.notes() == notes else {
             throw NotesError("The notes in \(folder.path(of: building)) are not those of \(folder.path).")
         }

@@ -23,9 +23,7 @@ struct Place {
 
     func notes() async throws -> Int64? {
         guard case .integer(let count) = try await db.query("SELECT count(*) FROM notes").first?.first
-        else {
-            return nil
-        }
+        else { return nil }
         return count
     }
 

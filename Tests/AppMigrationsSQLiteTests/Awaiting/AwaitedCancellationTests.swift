@@ -65,9 +65,7 @@ import Testing
             let (starts, start) = AsyncStream<Void>.makeStream()
             let task = Task {
                 for await _ in starts { break }
-                return await sqlError { () async throws(SQLError) in
-                    try await migrator.migrate(late)
-                }
+                return await sqlError { () async throws(SQLError) in try await migrator.migrate(late) }
             }
             late.task = task
             start.yield()

@@ -123,9 +123,7 @@ import Testing
         let long = String(repeating: "é", count: bytes / 2) + String(repeating: "e", count: bytes % 2)
         var cause: SQLError?
         do {
-            try library.manager().batches { _, batch, _ in
-                batch.cursor == nil ? .continue(at: long) : .done
-            }
+            try library.manager().batches { _, batch, _ in batch.cursor == nil ? .continue(at: long) : .done }
         } catch let error as MigrationError {
             cause = error.underlyingError as? SQLError
         }

@@ -48,9 +48,7 @@ import Testing
         let other = try SQLiteConnection(path: store.path)
         try other.query("BEGIN")
         try other.query("SELECT * FROM note")
-        let error = try sqlError {
-            try store.setAside(onlyIfDamaged: false, lockTimeout: .inVain)
-        }
+        let error = try sqlError { try store.setAside(onlyIfDamaged: false, lockTimeout: .inVain) }
         #expect(error.code == .busy)
         other.close()
         let aside = try store.setAside(onlyIfDamaged: false)
@@ -133,9 +131,7 @@ import Testing
     @Test func `what recovering puts there has to be sound`() throws {
         let store = SQLiteStore(path: folder + "/store")
         try write("damage", to: store.path)
-        let error = try sqlError {
-            try store.open { _ in try write("damage, too", to: store.path) }
-        }
+        let error = try sqlError { try store.open { _ in try write("damage, too", to: store.path) } }
         #expect(error.code == .damaged)
         #expect(try Wreck.bytes(store.path) == Data("damage, too".utf8))
     }

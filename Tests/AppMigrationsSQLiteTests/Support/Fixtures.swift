@@ -4,9 +4,7 @@ import Testing
 
 @testable import AppMigrationsSQLite
 
-func write(_ text: String, to path: String) throws {
-    try Data(text.utf8).write(to: URL(filePath: path))
-}
+func write(_ text: String, to path: String) throws { try Data(text.utf8).write(to: URL(filePath: path)) }
 
 func memory(foreignKeys: Bool = false) throws -> SQLiteConnection {
     let db = try SQLiteConnection(path: ":memory:")

@@ -53,7 +53,5 @@ extension Library {
         count(to: last, in: db, failingAt: batch)
     }
 
-    var cursors: [[SQLValue]] {
-        get throws { try db.query("SELECT cursor FROM app_migrations") }
-    }
+    var cursors: [[SQLValue]] { get throws { try db.query("SELECT cursor FROM app_migrations") } }
 }

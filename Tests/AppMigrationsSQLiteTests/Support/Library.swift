@@ -12,9 +12,7 @@ struct Library {
         try db.query("CREATE TABLE IF NOT EXISTS log(version TEXT)")
     }
 
-    var log: [[SQLValue]] {
-        get throws { try db.query("SELECT version FROM log") }
-    }
+    var log: [[SQLValue]] { get throws { try db.query("SELECT version FROM log") } }
 
     /// What `app_migrations` has.
     var rows: [[SQLValue]] {

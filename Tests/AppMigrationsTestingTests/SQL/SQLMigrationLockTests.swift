@@ -58,9 +58,7 @@ import Testing
                     + "and new ones before. Give it a version after 9.",
             ]
         )
-        let error = #expect(throws: RehearsalFinding.self) {
-            try lock.record(SQLiteMigrator(migrations))
-        }
+        let error = #expect(throws: RehearsalFinding.self) { try lock.record(SQLiteMigrator(migrations)) }
         #expect(error?.kind == .edited)
         #expect(error?.localizedDescription == findings[0].description)
         #expect(try read("migrations.lock", in: folder) == lines)

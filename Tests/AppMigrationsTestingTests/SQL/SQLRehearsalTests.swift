@@ -87,9 +87,7 @@ import Testing
         )
         let lock = try read("Releases/migrations.lock", in: folder)
         #expect(!lock.contains("\n2 "))
-        #expect(throws: MigrationError.self) {
-            try rehearsal(folder, first).record("next", opening: memory)
-        }
+        #expect(throws: MigrationError.self) { try rehearsal(folder, first).record("next", opening: memory) }
     }
 
     @Test func `an edited migration is found by the lock, and by the schema that it leaves`() throws {
@@ -215,9 +213,7 @@ import Testing
         try withTemporaryFolder { folder throws in
             let migrator = try SQLMigrator<Postgres>([SQLMigration(version: 1, sql: "SELECT 1")])
             let rehearsal = SQLRehearsal(of: migrator, releasesIn: folder)
-            let error = #expect(throws: RehearsalFinding.self) {
-                try rehearsal.record("1.0") { Postgres() }
-            }
+            let error = #expect(throws: RehearsalFinding.self) { try rehearsal.record("1.0") { Postgres() } }
             #expect(
                 error?.description
                     == "Schemas are recorded and compared in SQLite only. An SQLMigrationLock takes the migrations of every "

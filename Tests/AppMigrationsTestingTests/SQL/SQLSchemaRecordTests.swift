@@ -43,9 +43,7 @@ import Testing
             try open($0 + "/db", hasForeignKeys)
         }
         let report = try Rehearsal(currentVersion: "2.2", from: [point]).run { migrations, data in
-            try migrations.whenMigrating(toVersion: "2.2") {
-                try check(data + "/db", wanted)
-            }
+            try migrations.whenMigrating(toVersion: "2.2") { try check(data + "/db", wanted) }
         }
         try report.requireClean()
         let again = try rehearsal.run(opening: { try open(":memory:", hasForeignKeys) }) { db in

@@ -22,9 +22,7 @@ import Testing
         }
         #expect(failures.withLock { $0 } == [])
         #expect(log.lines == Self.versions)
-        #expect(
-            try scratch.manager(upgradingTo: "1.3").history.map(\.version.description) == Self.versions
-        )
+        #expect(try scratch.manager(upgradingTo: "1.3").history.map(\.version.description) == Self.versions)
     }
 
     @Test func `sixteen threads on one manager run the migration once and the others are refused`() throws {
@@ -115,15 +113,11 @@ import Testing
     ) async throws {
         let isEverything = if case .everything = firstRun { true } else { false }
         await withTaskGroup(of: Void.self) { group in
-            for _ in 0..<8 {
-                group.addTask { await Self.expectProcess(scratch.path, isEverything) }
-            }
+            for _ in 0..<8 { group.addTask { await Self.expectProcess(scratch.path, isEverything) } }
         }
         let lines = try scratch.read("trace").split(separator: "\n").map(String.init)
         #expect(lines == Self.versions.map { "\($0) 1" })
-        #expect(
-            try scratch.manager(upgradingTo: "1.3").history.map(\.version.description) == Self.versions
-        )
+        #expect(try scratch.manager(upgradingTo: "1.3").history.map(\.version.description) == Self.versions)
     }
 
     private static func expectProcess(_ path: String, _ isEverything: Bool) async {

@@ -102,10 +102,7 @@ import Testing
     @Test func `files that wait to be put back are told`() async throws {
         try folder.write("old\n", to: "data")
         await ProtectedPathTests.die(in: folder)
-        let look = try folder.manager(
-            upgradingTo: "1.2",
-            options: MigrationManager.Options(isReadOnly: true)
-        )
+        let look = try folder.manager(upgradingTo: "1.2", options: MigrationManager.Options(isReadOnly: true))
         let status = try look.status
         #expect(status.interruption?.awaitsRestore == true)
         #expect(status.description.contains("\n  Protected files wait to be put back."))

@@ -8,10 +8,7 @@ import Testing
     let scratch = TemporaryDirectory.current
 
     private static func abandon(_ scratch: TemporaryDirectory, _ directory: String? = nil) throws -> String? {
-        try MigrationManager.abandonRestore(
-            named: "Library",
-            stateDirectory: directory ?? scratch.state.path
-        )
+        try MigrationManager.abandonRestore(named: "Library", stateDirectory: directory ?? scratch.state.path)
     }
 
     @Test(arguments: ["state", "state/", "link", "link/"])
@@ -36,9 +33,7 @@ import Testing
         }
         #expect(
             try scratch.state.names()
-                == [
-                    "Library.migrations.json", String(name), "Library.migrations.lock",
-                ].sorted()
+                == ["Library.migrations.json", String(name), "Library.migrations.lock"].sorted()
         )
     }
 

@@ -100,9 +100,7 @@ import Testing
         let manager = { try library("1.1", in: scratch.file("link/state")) }
         _ = try manager().refusal(protecting: scratch.file("data"))
         try manager().whenMigrating(toVersion: "1.1") {}
-        #expect(
-            try scratch.names("link/state") == ["Library.migrations.json", "Library.migrations.lock"]
-        )
+        #expect(try scratch.names("link/state") == ["Library.migrations.json", "Library.migrations.lock"])
     }
 
     @Test func `a relative path in such a folder is refused`() async throws {

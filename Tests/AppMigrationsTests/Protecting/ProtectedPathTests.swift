@@ -174,9 +174,7 @@ import Testing
         }
         let log = Log()
         let manager = try scratch.manager(upgradingTo: "1.1")
-        #expect(throws: MigrationError.self) {
-            try manager.whenMigrating(toVersion: "1.1") { throw Long() }
-        }
+        #expect(throws: MigrationError.self) { try manager.whenMigrating(toVersion: "1.1") { throw Long() } }
         try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1") { context in
             log.add("\(context.attempt)")
         }

@@ -122,9 +122,7 @@ import Testing
 
     @Test func `a file comes back when the migration removed the folder that held it`() throws {
         try scratch.write("old", to: "a/b/data")
-        try scratch.expectPutBack(protecting: [scratch.file("a/b/data")]) {
-            try scratch.remove("a")
-        }
+        try scratch.expectPutBack(protecting: [scratch.file("a/b/data")]) { try scratch.remove("a") }
         #expect(try scratch.read("a/b/data") == "old")
     }
 
@@ -139,12 +137,8 @@ import Testing
     @Test func `ten thousand small files come back`() throws {
         try withTemporaryDirectory(in: TemporaryDirectory.memory) { scratch throws in
             try scratch.makeFolder("many")
-            for number in 0..<10_000 {
-                try append("\(number)", to: scratch.file("many/\(number)"))
-            }
-            try scratch.expectPutBack(protecting: [scratch.file("many")]) {
-                try scratch.remove("many")
-            }
+            for number in 0..<10_000 { try append("\(number)", to: scratch.file("many/\(number)")) }
+            try scratch.expectPutBack(protecting: [scratch.file("many")]) { try scratch.remove("many") }
             #expect(try scratch.names("many").count == 10_000)
             #expect(try scratch.read("many/9999") == "9999\n")
         }

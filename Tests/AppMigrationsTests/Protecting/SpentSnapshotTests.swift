@@ -44,9 +44,7 @@ import Testing
         try scratch.remove("state/Library.migrations.snapshot")
         try scratch.write("nobody's", to: "state/Library.migrations.snapshot")
         let events = Log()
-        let options = MigrationManager.Options {
-            events.add("\($0.kind) \($0.version?.description ?? "")")
-        }
+        let options = MigrationManager.Options { events.add("\($0.kind) \($0.version?.description ?? "")") }
         for _ in 0..<2 { _ = try scratch.manager(upgradingTo: "1.1", options: options) }
         #expect(events.lines == ["leftoverNotRemoved 1.1", "leftoverNotRemoved 1.1"])
         try scratch.manager(upgradingTo: "1.2").whenMigrating(toVersion: "1.2") {

@@ -64,9 +64,7 @@ import Testing
     @Test func `a claim that can't be looked at keeps from the lock`() throws {
         let manager = try scratch.manager(upgradingTo: "1.3")
         try scratch.link("state/Library.migrations.snapshot", to: "Library.migrations.snapshot")
-        let error = #expect(throws: MigrationError.self) {
-            try manager.whenMigrating(toVersion: "1.1") {}
-        }
+        let error = #expect(throws: MigrationError.self) { try manager.whenMigrating(toVersion: "1.1") {} }
         #expect(error?.code == .stateNotSaved)
         #expect(error?.path == scratch.state.snapshot + "/kept")
         #expect(

@@ -89,9 +89,7 @@ import Testing
         let open = { (path: String) throws in
             for name in [
                 "", "/data", "/state", "/state/Library.migrations.json", "/state/Library.migrations.lock",
-            ] {
-                try #require(chmod(path + name, mode) == 0)
-            }
+            ] { try #require(chmod(path + name, mode) == 0) }
         }
         if isKilled {
             await ProtectedPathTests.die(in: scratch)

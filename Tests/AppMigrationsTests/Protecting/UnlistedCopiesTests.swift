@@ -24,9 +24,7 @@ import Testing
         try await Self.lose(scratch)
         if isDamaged {
             try scratch.write("{", to: "state/Library.migrations.json")
-            let error = try #require(throws: MigrationError.self) {
-                try scratch.manager(upgradingTo: "1.1")
-            }
+            let error = try #require(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }
             #expect(error.code == .stateCorrupted)
             #expect(
                 error.description.hasSuffix(

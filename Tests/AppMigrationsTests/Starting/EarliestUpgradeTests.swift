@@ -118,9 +118,7 @@ import Testing
             )
         )
         options.upgradesFrom = "3.0.1"
-        let above = try #require(throws: MigrationError.self) {
-            try folder.manager("3.0", options: options)
-        }
+        let above = try #require(throws: MigrationError.self) { try folder.manager("3.0", options: options) }
         #expect(above.code == .newerThanCurrentVersion)
         #expect(
             above.description == """

@@ -25,11 +25,7 @@ struct LaunchTests {
         launch: MigrationManager.Launch
     ) {
         let mark = version(lastRun)
-        let marks = StateMarks(
-            lastRun: mark,
-            baseline: mark,
-            launched: version(launched)
-        )
+        let marks = StateMarks(lastRun: mark, baseline: mark, launched: version(launched))
         #expect(marks.launch(of: version(current)) == launch)
     }
 }

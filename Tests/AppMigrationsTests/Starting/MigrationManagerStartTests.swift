@@ -55,9 +55,7 @@ import Testing
             asked += 1
             return .everything
         }
-        for _ in 1...2 {
-            _ = try folder.manager("1.4", firstRun: ask())
-        }
+        for _ in 1...2 { _ = try folder.manager("1.4", firstRun: ask()) }
         #expect(asked == 1)
     }
 

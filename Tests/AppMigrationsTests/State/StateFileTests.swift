@@ -13,11 +13,7 @@ import Testing
 
     private static let state = MigrationState(
         name: "Library",
-        marks: StateMarks(
-            lastRun: version("1.2"),
-            baseline: version("1.1"),
-            launched: version("1.4")
-        )
+        marks: StateMarks(lastRun: version("1.2"), baseline: version("1.1"), launched: version("1.4"))
     )
 
     @Test func `the state file of format 1 is read`() throws {
@@ -85,9 +81,7 @@ import Testing
         }
         #expect(error.code == .stateUnreadable)
         #expect((error.underlyingError as? SystemCallError)?.call == "open")
-        #expect(
-            error.description.contains("could not be read: Not a directory (open, errno \(ENOTDIR)).")
-        )
+        #expect(error.description.contains("could not be read: Not a directory (open, errno \(ENOTDIR))."))
         let long = "/" + String(repeating: "long/", count: 900)
         let second = try #require(throws: MigrationError.self) {
             try MigrationManager(named: "x", currentVersion: "1", stateDirectory: long)

@@ -152,9 +152,7 @@ import Testing
     @Test func `a folder that can't be looked at is named`() throws {
         let long = folder.path + "/a%20" + String(repeating: "b", count: 300)
         let location = StateLocation(name: "Library", directory: long)
-        let error = try #require(throws: MigrationError.self) {
-            try DefaultLocation.refuseEscapes(location)
-        }
+        let error = try #require(throws: MigrationError.self) { try DefaultLocation.refuseEscapes(location) }
         #expect(error.description.contains("File name too long (lstat, errno "))
     }
 }

@@ -164,9 +164,7 @@ struct StateOracle: Codable {
     }
 
     /// Versions are the same when they read the same: leading zeros don't count.
-    private func same(_ theirs: String, _ ours: String?) -> Bool {
-        AppVersion(theirs)?.description == ours
-    }
+    private func same(_ theirs: String, _ ours: String?) -> Bool { AppVersion(theirs)?.description == ours }
 
     /// Foundation's calendar is the Julian one before 15 October 1582, ISO 8601's is not.
     private static func text(_ seconds: Int64) -> String {

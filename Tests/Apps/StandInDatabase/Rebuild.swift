@@ -48,11 +48,7 @@ func checkRebuild(of db: SQLiteConnection) throws {
         ("SELECT seq FROM sqlite_sequence", [[7]]),
         (
             "SELECT group_concat(name) FROM (SELECT name FROM sqlite_master ORDER BY name)",
-            [
-                [
-                    "bodies,log,note,note_body,noted,sqlite_sequence,tag"
-                ]
-            ]
+            [["bodies,log,note,note_body,noted,sqlite_sequence,tag"]]
         ),
         ("PRAGMA foreign_key_check", []),
         ("PRAGMA integrity_check", [["ok"]]),

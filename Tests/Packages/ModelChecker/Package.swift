@@ -19,11 +19,7 @@ let package = Package(
             exclude: ["AppMigrations.docc"],
             swiftSettings: settings + [.unsafeFlags(["-module-alias", "Glibc=SimulatedSystem"])]
         ),
-        .target(
-            name: "AppMigrationsSQL",
-            dependencies: ["AppMigrations"],
-            swiftSettings: settings
-        ),
+        .target(name: "AppMigrationsSQL", dependencies: ["AppMigrations"], swiftSettings: settings),
         .target(
             name: "AppMigrationsPostgreSQL",
             dependencies: ["AppMigrationsSQL"],

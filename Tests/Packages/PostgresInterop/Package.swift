@@ -37,11 +37,7 @@ let package = Package(
             dependencies: ["CPostgres", "Splitter", "SplitterSQL"],
             swiftSettings: settings
         ),
-        .target(
-            name: "PostgresConnection",
-            dependencies: ["CPostgres", sql],
-            swiftSettings: settings
-        ),
+        .target(name: "PostgresConnection", dependencies: ["CPostgres", sql], swiftSettings: settings),
         .executableTarget(
             name: "PostgresStarter",
             dependencies: ["PostgresConnection", sql],

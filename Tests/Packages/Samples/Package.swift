@@ -46,7 +46,7 @@ let package = Package(
             sources: ["Generated"],
             resources: [.copy("Fixtures")],
             swiftSettings: settings
-        )
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

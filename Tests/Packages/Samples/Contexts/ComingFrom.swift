@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `a release with the old library finds its own version after a start of a new one`() async throws {
+    @Test func `the old library finds its own version after a start of a new release`() async throws {
         for name in ["Library", nil] {
             try await withDefaults([:]) { defaults, folder in
                 let before = MigrationManager.FirstRun.existingData(at: "1.0")

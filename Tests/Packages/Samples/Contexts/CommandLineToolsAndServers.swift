@@ -50,7 +50,9 @@ import Testing
     }
 
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
-    func `a tool that is interrupted ends behind its checkpoint, and goes on there`(number: Int32) async throws {
+    func `a tool that is interrupted ends behind its checkpoint, and goes on there`(number: Int32)
+        async throws
+    {
         try await withTool { tool async throws in
             try tool.makeOldData()
             try write("", to: tool.folder + "/hold")
@@ -86,7 +88,8 @@ import Testing
         }
     }
 
-    @Test func `in a terminal a bar appears for an update, never falls, and ends with its line`() async throws {
+    @Test func `in a terminal a bar appears for an update, never falls, and ends with its line`() async throws
+    {
         try await withTool { tool async throws in
             try tool.makeOldData()
             let ended = try tool.run(inTerminal: true)
@@ -146,12 +149,7 @@ import Testing
                 try write("", to: data + "/" + name)
                 return try FileHandle(forWritingTo: URL(filePath: data + "/" + name))
             }
-            let process = try start(
-                arguments,
-                inTerminal: inTerminal,
-                output: files[0],
-                errors: files[1]
-            )
+            let process = try start(arguments, inTerminal: inTerminal, output: files[0], errors: files[1])
             process.waitUntilExit()
             return Ended(
                 code: process.terminationStatus,

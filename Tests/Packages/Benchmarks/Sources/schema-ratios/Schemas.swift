@@ -20,9 +20,7 @@ let sameSQL = """
     DROP TABLE note_old; \(createIndex); COMMIT;
     """
 
-func rebuild(_ db: SQLiteConnection) throws {
-    try TableRebuild("note", as: createTable).run(db)
-}
+func rebuild(_ db: SQLiteConnection) throws { try TableRebuild("note", as: createTable).run(db) }
 
 /// The most memory that this program has had at once, in KiB ("proc_pid_status", VmHWM).
 func peakMemory() throws -> Int {

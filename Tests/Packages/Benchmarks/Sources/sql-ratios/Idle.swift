@@ -19,9 +19,7 @@ struct IdleDatabase {
     let path: String
     let count: Int
 
-    var scripts: [String] {
-        ["CREATE TABLE note(x)"] + (1..<count).map { "INSERT INTO note VALUES (\($0))" }
-    }
+    var scripts: [String] { ["CREATE TABLE note(x)"] + (1..<count).map { "INSERT INTO note VALUES (\($0))" } }
 
     func prepare() throws {
         try SQLMigrator<Connection>(SQLMigration.numbered(scripts)).migrate(Connection(path: path))

@@ -7,6 +7,4 @@ let migrations = try MigrationManager(
     firstRun: .everything,
     stateDirectory: "/proc/self/cwd"
 )
-for version in CommandLine.arguments.dropFirst(2) {
-    try migrations.whenMigrating(toVersion: version) {}
-}
+for version in CommandLine.arguments.dropFirst(2) { try migrations.whenMigrating(toVersion: version) {} }

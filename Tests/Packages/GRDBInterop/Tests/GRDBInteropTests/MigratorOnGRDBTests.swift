@@ -139,10 +139,7 @@ import Testing
         defer { #expect(throws: Never.self) { try FileManager.default.removeItem(at: folder) } }
         let path = folder.path(percentEncoded: false)
         try Data("CREATE TABLE a(x)".utf8).write(to: folder.appending(path: "1_a.sql"))
-        let migrator = try SQLMigrator<Database>(
-            SQLMigration.files(in: path),
-            lockTimeout: .milliseconds(20)
-        )
+        let migrator = try SQLMigrator<Database>(SQLMigration.files(in: path), lockTimeout: .milliseconds(20))
         var configuration = Configuration()
         configuration.allowsUnsafeTransactions = true
         let holder = try DatabaseQueue(path: path + "/db", configuration: configuration)

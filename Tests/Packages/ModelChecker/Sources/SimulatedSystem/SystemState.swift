@@ -78,9 +78,7 @@ public struct SystemState {
     func index(_ descriptor: Int32) throws(Refusal) -> Int {
         let table = processes[Machine.current].descriptors
         guard descriptor >= 3, Int(descriptor) - 3 < table.count, let index = table[Int(descriptor) - 3]
-        else {
-            throw Refusal(EBADF)
-        }
+        else { throw Refusal(EBADF) }
         return index
     }
 
@@ -128,9 +126,7 @@ public struct SystemState {
     }
 
     /// Whether a live process has the lock of that file for itself.
-    public func isHeld(_ node: Int) -> Bool {
-        files.contains { $0?.node == node && $0?.lock == .exclusive }
-    }
+    public func isHeld(_ node: Int) -> Bool { files.contains { $0?.node == node && $0?.lock == .exclusive } }
 
     /// What a process would find now where its last calls looked.
     public func hashOfTouches(_ process: Int) -> UInt64 {

@@ -23,11 +23,7 @@ for folder in [".", "/tmp", "/var/tmp", "/dev/shm", "/root", "/home", "/run"] {
         throw HostError.writable(folder)
     }
 }
-let host = Host(
-    connection: CommandLine.arguments[1],
-    release: CommandLine.arguments[2],
-    settings: settings
-)
+let host = Host(connection: CommandLine.arguments[1], release: CommandLine.arguments[2], settings: settings)
 var hasEnded = false
 while !hasEnded {
     do {

@@ -164,13 +164,7 @@ import Testing
         ]).migrate(PostgresConnection(info)).applied
     }
 
-    @Test(
-        arguments: [
-            makeIndex, "VACUUM people",
-            "DROP INDEX CONCURRENTLY a",
-        ],
-        [true, false]
-    )
+    @Test(arguments: [makeIndex, "VACUUM people", "DROP INDEX CONCURRENTLY a"], [true, false])
     func `a statement that needs no transaction says how to have none`(_ sql: String, isAwaited: Bool)
         async throws
     {

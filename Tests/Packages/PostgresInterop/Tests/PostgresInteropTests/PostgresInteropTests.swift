@@ -140,10 +140,7 @@ typealias Migrator = SQLMigrator<PostgresConnection>
     @Test(
         arguments: [
             ("version BIGINT PRIMARY KEY, dirty BOOLEAN NOT NULL", "golang-migrate's: it has a column dirty"),
-            (
-                "version BIGINT PRIMARY KEY, inserted_at TIMESTAMP(0)",
-                "Ecto's: it has a column inserted_at"
-            ),
+            ("version BIGINT PRIMARY KEY, inserted_at TIMESTAMP(0)", "Ecto's: it has a column inserted_at"),
             (
                 "version VARCHAR(255) NOT NULL PRIMARY KEY",
                 "that of Rails or dbmate: it has versions of texts, and no other column"

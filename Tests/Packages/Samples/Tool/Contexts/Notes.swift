@@ -3,8 +3,8 @@
 func renameKeys(_ folder: String) async throws {
     let settings = folder + "/settings"
     guard FileManager.default.fileExists(atPath: settings) else { return }
-    let text = try String(contentsOfFile: settings, encoding: .utf8)
-    try Data(text.replacing("colour", with: "color").utf8).write(to: URL(filePath: settings), options: .atomic)
+    let text = try String(contentsOfFile: settings, encoding: .utf8).replacing("colour", with: "color")
+    try Data(text.utf8).write(to: URL(filePath: settings), options: .atomic)
 }
 
 /// Makes a file of each line, and goes on saving checkpoints while a file `hold` is there: a test interrupts it then.

@@ -39,7 +39,5 @@ final class Fleet: @unchecked Sendable {
         return revision
     }
 
-    func note(_ text: @autoclosure () -> String) {
-        trace?.append("\(time): \(text())")
-    }
+    func note(_ text: @autoclosure () -> String) { trace?.append("\(time): \(text())") }
 }

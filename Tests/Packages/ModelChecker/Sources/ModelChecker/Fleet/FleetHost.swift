@@ -34,9 +34,7 @@ final class FleetHost: @unchecked Sendable {
     let fleet: Fleet
     var steps: [Step] = []
     /// The whole host stands still.
-    var isStalled = false {
-        didSet { if !isStalled { awake = fleet.time } }
-    }
+    var isStalled = false { didSet { if !isStalled { awake = fleet.time } } }
     /// Since when it hasn't stood still.
     private(set) var awake = Duration.zero
     /// When it sent the newest of its writes that the store has done.

@@ -110,9 +110,7 @@ final class Ghost {
                 "A migration is recorded only after it returned, and none is skipped: \(migration) did not return."
             )
         }
-        for version in facts.history {
-            knowledge.begins[Self.migration(version, of: sight.manager)] = nil
-        }
+        for version in facts.history { knowledge.begins[Self.migration(version, of: sight.manager)] = nil }
     }
 
     /// The versions that some app of the scenario declares with each manager, all of which are to run.

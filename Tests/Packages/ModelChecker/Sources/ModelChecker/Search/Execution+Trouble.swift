@@ -19,9 +19,7 @@ extension Execution {
 
     private func kill(_ slot: Slot) {
         ghost.isTroubled = true
-        if trace != nil {
-            trace?.append("process \(slot.number + 1) DIES")
-        }
+        if trace != nil { trace?.append("process \(slot.number + 1) DIES") }
         slot.isDead = true
         slot.isStalling = false
         Machine.system.end(slot.number)

@@ -135,9 +135,7 @@ final class Execution: @unchecked Sendable {
         let isExpected =
             ghost.isLast
             ? ending == "done" : scenario.endings.contains(ending) || (ghost.isTroubled && ending != "")
-        if !isExpected {
-            ghost.fail("A process ended with \(ending), though nothing had gone wrong.")
-        }
+        if !isExpected { ghost.fail("A process ended with \(ending), though nothing had gone wrong.") }
         Machine.system.end(slot.number)
         // Nothing of what it saw can matter any more.
         Machine.system.processes[slot.number].history = 0

@@ -130,9 +130,7 @@ final class SplitMix {
     init(_ seed: UInt64) { state = seed }
 
     /// Mostly the first: a walk that changes the process at each call gets nowhere.
-    func choose(_ count: Int) -> Int {
-        next() % 4 != 0 ? 0 : Int(next() % UInt64(count))
-    }
+    func choose(_ count: Int) -> Int { next() % 4 != 0 ? 0 : Int(next() % UInt64(count)) }
 
     private func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15

@@ -16,13 +16,7 @@ public func renameat(
         let source = try Machine.system.disk.place(old, from: try Machine.folder(folder), following: false)
         let target = try Machine.system.disk.place(new, from: try Machine.folder(newFolder), following: false)
         guard let number = try Machine.system.disk.moved(source, to: target) else { return 0 }
-        Machine.system.disk.move(
-            source.name,
-            from: source.folder,
-            to: target.name,
-            in: target.folder,
-            number
-        )
+        Machine.system.disk.move(source.name, from: source.folder, to: target.name, in: target.folder, number)
         return 0
     }
     return Int32(call)

@@ -29,9 +29,7 @@ public func nanosleep(_ duration: UnsafePointer<timespec>, _ rest: UnsafeMutable
     return Int32(call)
 }
 
-public func strerror(_ number: Int32) -> UnsafePointer<CChar> {
-    UnsafePointer(copied("error \(number)"))
-}
+public func strerror(_ number: Int32) -> UnsafePointer<CChar> { UnsafePointer(copied("error \(number)")) }
 
 /// A point in the code of an app that the scheduler sees as a call, such as the beginning of a closure; `false` in a process
 /// that has died.

@@ -5,8 +5,8 @@ extension MigrationGate {
     struct Contents {
         private(set) var state = State.idle
         private(set) var fraction = OverallFraction()
-        /// The parts of the bar that the app gave to its migrations, by the names of their managers.
-        var weights = [String: [AppVersion: Double]]()
+        /// The pending migrations, by the names of their managers: their parts of the bar, and what checkpoints say is done.
+        var steps = [String: [AppVersion: (weight: Double, progress: Double)]]()
         /// The task that sleeps until the next try.
         var sleeper: Task<Void, any Error>?
         /// The task of the start, from its first try to its end.
@@ -151,10 +151,13 @@ extension MigrationGate.Contents {
     }
 
     mutating func apply(_ event: MigrationEvent) {
-        fraction.weight = event.version.flatMap { weights[event.managerName]?[$0] } ?? 1
+        let step = event.version.flatMap { steps[event.managerName]?[$0] }
+        fraction.weight = step?.weight ?? 1
         switch event.kind {
         case .waiting: return change(to: .waitingForAnotherProcess)
-        case .started: fraction.begin()
+        case .started:
+            fraction.begin()
+            fraction.reach(step?.progress ?? 0)
         case .progressed: fraction.reach(event.fraction ?? 0)
         case .finished: fraction.finish()
         default: return

@@ -93,9 +93,12 @@ extension MigrationGate {
             let known = try weights.map { (try AppVersion($0, manager: migrations.name), Double($1)) }
             let weights = Dictionary(known, uniquingKeysWith: max)
             if let error = plan.lazy.compactMap(\.error).first { throw error }
+            let steps = plan.filter { $0.kind == .willRun }.map { row in
+                (row.version, (weight: weights[row.version] ?? 1, progress: row.progress ?? 0))
+            }
             tell {
-                $0.weights[migrations.name] = weights
-                $0.expect(plan.filter { $0.kind == .willRun }.map { weights[$0.version] ?? 1 })
+                $0.steps[migrations.name] = Dictionary(steps) { first, _ in first }
+                $0.expect(steps.map(\.1.weight))
             }
             return plan
         }

@@ -9,8 +9,8 @@ extension MigrationGate {
         /// Another process, such as the app's extension, is migrating; this one goes on when it has finished.
         case waitingForAnotherProcess
 
-        /// The system denies the state, as on a device that wasn't unlocked since it was started, or the start threw
-        /// ``NeedsUnlock``; the gate tries again by itself.
+        /// The system denies the state, as on a device that wasn't unlocked since it was started (`EPERM`, on Apple's systems
+        /// `EACCES` too, on Linux `ENOKEY`), or the start threw ``NeedsUnlock``; the gate tries again by itself.
         case waitingForUnlock(any Error)
 
         /// The start has begun; `pending` migrations are known to be waiting so far, and none has begun.

@@ -62,6 +62,27 @@ import Testing
         }
     }
 
+    @Test func `a bar goes on where the last checkpoint was`() async throws {
+        try await withTemporaryFolder { folder async throws in
+            let seen = Log()
+            let gate = MigrationGate { progress in
+                let options = progress.options(.init { _ in seen.add(progress.gate.state.text) })
+                try progress.migrate(manager("1.3", in: folder, options)) {
+                    try $0.whenMigrating(toVersion: "1.2") { context in
+                        guard context.isRetry else {
+                            progress.gate.cancel()
+                            return try context.saveCheckpoint(1, progress: 0.75)
+                        }
+                    }
+                }
+            }
+            await #expect(throws: MigrationError.self) { try await gate.ready() }
+            gate.retry()
+            try await gate.ready()
+            #expect(seen.lines == ["0.0", "0.75", "0.75", "0.75", "1.0"].map { "migrating \($0) " })
+        }
+    }
+
     @Test func `a weight of no version is refused before anything runs`() async throws {
         try await withTemporaryFolder { folder async throws in
             let gate = MigrationGate { progress in

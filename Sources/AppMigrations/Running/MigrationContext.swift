@@ -75,8 +75,8 @@ extension MigrationContext {
     ///
     /// - Parameters:
     ///   - value: A place in the data, of at most 4,096 bytes as UTF-8.
-    ///   - progress: How much is done, from 0 to 1, as in ``reportProgress(_:note:)``, which it also does; kept with the
-    ///     checkpoint. `nil` keeps the last one.
+    ///   - progress: How much of everything is done, earlier attempts included, from 0 to 1. It is told as in
+    ///     ``reportProgress(_:note:)``, and kept with the checkpoint. `nil` keeps the last one.
     /// - Throws: ``MigrationError`` with the code `cancelled`, or `checkpointNotSaved`: the text is too long, the save
     ///   failed, the closure has ended, or has `protecting:`, since a restore would undo what the checkpoint says was
     ///   done.

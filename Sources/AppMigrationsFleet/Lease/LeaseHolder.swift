@@ -107,16 +107,19 @@ final class LeaseHolder: Sendable {
     }
 
     /// Takes over the revision of a save of this holder that was thought to have failed.
+    ///
+    /// An older one than was saved is that of a standby which took over without the last commits, or of a backup. What the closure
+    /// has done in that database since is gone with them, and the next attempt has to do it again.
     private func adopt(_ found: StoredState.Found) throws(MigrationError) {
-        guard let revision = found.revision, let beat = found.lease?.beat, isHeld(found) else {
-            let loss = LeaseLoss.taken(by: found.lease?.owner)
+        let known = state.marks.interruption?.lease?.beat ?? 0
+        guard let revision = found.revision, let beat = found.lease?.beat, isHeld(found), beat >= known else {
+            let loss = isHeld(found) ? LeaseLoss.setBack : .taken(by: found.lease?.owner)
             lose(loss)
             throw .leaseLost(loss, version, stored.location)
         }
         progress.withLock {
             $0.revision = revision
-            let known = $0.state.marks.interruption?.lease?.beat ?? 0
-            $0.state.marks.interruption?.lease?.beat = max(known, beat)
+            $0.state.marks.interruption?.lease?.beat = beat
         }
     }
 
@@ -180,4 +183,6 @@ enum LeaseLoss: Sendable {
     case notRenewed(Duration)
     /// Another host wrote the document; `nil` where no lease is in it now.
     case taken(by: String?)
+    /// The store has an older document than this host has saved.
+    case setBack
 }

@@ -65,6 +65,7 @@ final class LeaseHolder: Sendable {
     ) async throws(MigrationError) {
         await turns.enter()
         defer { turns.leave() }
+        let consequence: Message = "Migration \(version) goes on at the checkpoint before."
         for _ in 1...Self.patience {
             let now = progress.withLock { $0 }
             if let loss = now.loss { throw .leaseLost(loss, version, stored.location) }
@@ -72,13 +73,7 @@ final class LeaseHolder: Sendable {
             var next = change(now.state)
             next.marks.interruption?.lease?.beat += 1
             let sent = clock.uptime()
-            let outcome = try await write(
-                next,
-                at: now.revision,
-                within: limit,
-                else: "Migration \(version) goes on at the checkpoint before."
-            )
-            switch outcome {
+            switch try await write(next, at: now.revision, within: limit, else: consequence) {
             case .saved(let revision):
                 return progress.withLock {
                     ($0.state, $0.revision, $0.renewed) = (next, revision, sent)
@@ -86,12 +81,7 @@ final class LeaseHolder: Sendable {
             case .refused(let found): try adopt(found)
             }
         }
-        throw .notSaved(
-            nil,
-            version,
-            stored.location,
-            "Migration \(version) goes on at the checkpoint before."
-        )
+        throw .notSaved(nil, version, stored.location, consequence)
     }
 
     /// Work that is done must not stay without its record, nor a failure count as a death, since the caller's task is cancelled.

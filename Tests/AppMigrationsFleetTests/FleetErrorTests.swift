@@ -51,6 +51,16 @@ import Testing
         ),
         Row(
             .leaseLost,
+            .leaseLost(.setBack, version, location),
+            """
+            This host lost its lease on migration 1.2 of manager "Data", document "Data" in the fleet's store: the store has gone \
+            back to an older document than was saved in it. The closure's task was cancelled, and nothing of it was recorded: the \
+            migration runs again, here or elsewhere. What it did outside of the store stays. Make a new manager, which reads the \
+            state again.
+            """
+        ),
+        Row(
+            .leaseLost,
             .leaseLost(.taken(by: nil), version, location, begun: false),
             """
             This host lost its lease on migration 1.2 of manager "Data", document "Data" in the fleet's store: another host has \

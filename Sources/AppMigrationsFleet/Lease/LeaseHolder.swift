@@ -65,6 +65,7 @@ final class LeaseHolder: Sendable {
     ) async throws(MigrationError) {
         await turns.enter()
         defer { turns.leave() }
+        let consequence: Message = "Migration \(version) goes on at the checkpoint before."
         for _ in 1...Self.patience {
             let now = progress.withLock { $0 }
             if let loss = now.loss { throw .leaseLost(loss, version, stored.location) }
@@ -72,13 +73,7 @@ final class LeaseHolder: Sendable {
             var next = change(now.state)
             next.marks.interruption?.lease?.beat += 1
             let sent = clock.uptime()
-            let outcome = try await write(
-                next,
-                at: now.revision,
-                within: limit,
-                else: "Migration \(version) goes on at the checkpoint before."
-            )
-            switch outcome {
+            switch try await write(next, at: now.revision, within: limit, else: consequence) {
             case .saved(let revision):
                 return progress.withLock {
                     ($0.state, $0.revision, $0.renewed) = (next, revision, sent)
@@ -86,12 +81,7 @@ final class LeaseHolder: Sendable {
             case .refused(let found): try adopt(found)
             }
         }
-        throw .notSaved(
-            nil,
-            version,
-            stored.location,
-            "Migration \(version) goes on at the checkpoint before."
-        )
+        throw .notSaved(nil, version, stored.location, consequence)
     }
 
     /// Work that is done must not stay without its record, nor a failure count as a death, since the caller's task is cancelled.
@@ -107,16 +97,19 @@ final class LeaseHolder: Sendable {
     }
 
     /// Takes over the revision of a save of this holder that was thought to have failed.
+    ///
+    /// An older one than was saved is that of a standby which took over without the last commits, or of a backup. What the closure
+    /// has done in that database since is gone with them, and the next attempt has to do it again.
     private func adopt(_ found: StoredState.Found) throws(MigrationError) {
-        guard let revision = found.revision, let beat = found.lease?.beat, isHeld(found) else {
-            let loss = LeaseLoss.taken(by: found.lease?.owner)
+        let known = state.marks.interruption?.lease?.beat ?? 0
+        guard let revision = found.revision, let beat = found.lease?.beat, isHeld(found), beat >= known else {
+            let loss = isHeld(found) ? LeaseLoss.setBack : .taken(by: found.lease?.owner)
             lose(loss)
             throw .leaseLost(loss, version, stored.location)
         }
         progress.withLock {
             $0.revision = revision
-            let known = $0.state.marks.interruption?.lease?.beat ?? 0
-            $0.state.marks.interruption?.lease?.beat = max(known, beat)
+            $0.state.marks.interruption?.lease?.beat = beat
         }
     }
 
@@ -180,4 +173,6 @@ enum LeaseLoss: Sendable {
     case notRenewed(Duration)
     /// Another host wrote the document; `nil` where no lease is in it now.
     case taken(by: String?)
+    /// The store has an older document than this host has saved.
+    case setBack
 }

@@ -152,6 +152,7 @@ extension MigrationError {
             case .notRenewed(let time): "it could not be renewed in the store for \(time.description)"
             case .taken(.some(let owner)): "\(owner) has taken over"
             case .taken(nil): "another host has written the document since"
+            case .setBack: "the store has gone back to an older document than was saved in it"
             }
         let consequence: Message =
             begun

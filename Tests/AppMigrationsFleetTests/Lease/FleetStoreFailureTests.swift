@@ -149,6 +149,32 @@ import Testing
         #expect(fleet.clock.pauses >= pauses + 3)
     }
 
+    /// What the closure did in the same database since is gone, as after a failover to a standby without the last commits.
+    @Test(arguments: ["checkpoint", "record"])
+    func `a store that goes back behind a checkpoint costs the lease`(_ step: String) async throws {
+        let migrations = try await fleet.host()
+        let error = await #expect(throws: MigrationError.self) {
+            try await migrations.whenMigrating(toVersion: "1.1") { context in
+                try await context.saveCheckpoint(1)
+                let older = try #require(try await fleet.store.text())
+                try await context.saveCheckpoint(2)
+                try await fleet.store.put(older)
+                if step == "checkpoint" { try await context.saveCheckpoint(3) }
+            }
+        }
+        #expect(error?.code == .leaseLost)
+        #expect(error?.description.contains("gone back to an older document") == true)
+        let next = try await fleet.host("b")
+        let again = Task {
+            try await next.whenMigrating(toVersion: "1.1") { context in
+                let checkpoint = try context.checkpoint(as: Int.self)
+                #expect(checkpoint == 1)
+            }
+        }
+        await fleet.pass { fleet.log.lines.contains("b finished") }
+        #expect(try await again.value)
+    }
+
     @Test func `the version launched isn't saved while another host is migrating, but by the next start`()
         async throws
     {

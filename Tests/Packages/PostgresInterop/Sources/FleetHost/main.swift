@@ -4,6 +4,9 @@
 //     lease=<seconds>       the lease's length
 //     cells=binary          values on the wire as PostgresNIO has them
 //     log=<connection>      where closures take down that they run; a connection without a pool
+//     gates=<connection>    where the gates are
+//     renewed=yes           a transaction waits for a renewal of the lease
+//     serves=yes            answers its probe until the gate "end" is open
 
 import Glibc
 

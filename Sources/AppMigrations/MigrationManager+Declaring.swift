@@ -102,9 +102,7 @@ extension MigrationManager {
     @inline(never)
     private func passes(_ text: String, _ minimumAppVersion: String) -> Bool {
         guard let version = AppVersion(text), let floor = AppVersion(minimumAppVersion), floor <= version
-        else {
-            return false
-        }
+        else { return false }
         return declarations.withLock { $0.marks.minimumAppVersion >= floor && $0.passes(version) }
     }
 

@@ -15,9 +15,7 @@ extension FleetAttempt {
     ) async throws(MigrationError) {
         let (store, connection) = try await connected { () async throws -> (any PostgresStore, Connection) in
             guard let store = holder.stored.store as? any PostgresStore, Connection.dialect == .postgres
-            else {
-                throw SQLError.otherDatabase
-            }
+            else { throw SQLError.otherDatabase }
             return (store, try await SQLError.telling(Connection.self, connect))
         }
         let session = FleetSession(db: connection)
@@ -80,9 +78,7 @@ extension FleetAttempt {
         guard let store = holder.stored.store as? any PostgresStore,
             type(of: session.db).dialect == .postgres,
             let process = try await process(of: session, store)
-        else {
-            return try await body()
-        }
+        else { return try await body() }
         let watch = Task { [clock, holder, deadline] in
             while !Task.isCancelled {
                 do {
@@ -127,9 +123,7 @@ extension FleetAttempt {
             guard let document = try await store.table.read(location.name, on: session.db),
                 case let state = try MigrationState(document: document.bytes, at: location),
                 holder.isOfThisHolder(state.marks.interruption?.lease)
-            else {
-                throw SQLError.otherDatabase
-            }
+            else { throw SQLError.otherDatabase }
         }
     }
 

@@ -47,8 +47,7 @@ import Testing
                     try migrations.whenMigrating(toVersion: "1.2") { $0.reportProgress(0.5) }
                     try migrations.whenMigrating(toVersion: "1.3") {}
                 }
-                let plan = try progress.plan(library, weights: ["1.2.0": 5, "1.9": 30], declare)
-                #expect(plan.count == 2)
+                try progress.plan(library, weights: ["1.2.0": 5, "1.9": 30], declare)
                 try progress.plan(search, declare)
                 seen.add(progress.gate.state.text)
                 try declare(search)
@@ -56,8 +55,7 @@ import Testing
             }
             try await gate.ready()
             let fractions = seen.lines.compactMap { Double($0.split(separator: " ").dropFirst().first ?? "") }
-            // The first is the number of those that are pending.
-            #expect(Array(fractions.drop { $0 > 1 }.uniqued) == [0, 0.0625, 0.125, 0.25, 0.5625, 0.875, 1])
+            #expect(Set(fractions).sorted() == [0, 0.0625, 0.125, 0.25, 0.5625, 0.875, 1, 4])
             #expect(seen.lines.contains("planning 4"), "\(seen.lines)")
         }
     }
@@ -119,10 +117,6 @@ import Testing
         fraction.reach(0.5)
         #expect(fraction.value == 0.75)
     }
-}
-
-extension Sequence where Element: Equatable {
-    fileprivate var uniqued: [Element] { reduce(into: []) { if $0.last != $1 { $0.append($1) } } }
 }
 
 extension MigrationGate.State {

@@ -36,9 +36,7 @@ extension MigrationError {
         guard let error = cause as? MigrationError else { return "was cancelled in attempt \(attempt)." }
         // One of another migration says itself what was cancelled.
         guard error.version == version, error.managerName == location.name, error.underlyingError == nil
-        else {
-            return "ended in attempt \(attempt): \(sentence(error))"
-        }
+        else { return "ended in attempt \(attempt): \(sentence(error))" }
         return
             "was cancelled in attempt \(attempt). Its checkpoint is saved, and the next attempt goes on there."
     }

@@ -75,9 +75,7 @@ final class LeaseHolder: Sendable {
             let sent = clock.uptime()
             switch try await write(next, at: now.revision, within: limit, else: consequence) {
             case .saved(let revision):
-                return progress.withLock {
-                    ($0.state, $0.revision, $0.renewed) = (next, revision, sent)
-                }
+                return progress.withLock { ($0.state, $0.revision, $0.renewed) = (next, revision, sent) }
             case .refused(let found): try adopt(found)
             }
         }

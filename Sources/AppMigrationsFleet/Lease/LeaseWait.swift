@@ -94,9 +94,7 @@ struct LeaseWait {
         let now = clock.awake()
         let start = start ?? now
         (self.start, self.holder, self.end, hasPaused) = (start, holder, end, true)
-        if let timeout, now - start >= timeout {
-            throw end ?? .timedOut(timeout, holder, location, version)
-        }
+        if let timeout, now - start >= timeout { throw end ?? .timedOut(timeout, holder, location, version) }
         if told.map({ now - $0 >= Self.timeBetweenEvents }) ?? true {
             told = now
             onWait(MigrationEvent(.waiting, location.name, version: version, note: holder))

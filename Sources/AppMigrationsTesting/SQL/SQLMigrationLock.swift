@@ -148,9 +148,7 @@ public struct SQLMigrationLock: Sendable {
     ) throws -> RehearsalFinding {
         let renumbered = try migrations.first { migration in
             guard let then = line.checksum, !released.contains(where: { $0.version == migration.version })
-            else {
-                return false
-            }
+            else { return false }
             return try migration.checksum() == then
         }
         let way =

@@ -49,3 +49,50 @@ import Testing
         #expect(error.underlyingError is OtherConnection.Failure)
     }
 }
+
+/// What `print` shows of a migrator's outcomes.
+@Suite struct SQLMigratorDescriptionTests {
+    private let first = Migration(version: 1, name: "tables", sql: "CREATE TABLE a(x)")
+    private let second = Migration(version: 2, sql: "CREATE TABLE b(x)")
+    private let third = Migration(version: 3, sql: "CREATE TABLE c(x)")
+
+    @Test func `a report tells what the call did`() throws {
+        let db = try memory()
+        let old = try Migrator([first, third])
+        #expect("\(try old.migrate(db))" == "Applied: 1, 3.")
+        #expect("\(try old.migrate(db))" == "Nothing was pending.")
+        #expect("\(try Migrator([first, second, third]).migrate(db))" == "Applied: 2. Out of order: 2.")
+        let edited = Migration(version: 2, sql: "CREATE TABLE b(x, y)")
+        #expect(
+            "\(try Migrator([first, edited]).migrate(db))"
+                == "Applied: none. Edited after it was applied: 2. Unknown: 3."
+        )
+    }
+
+    @Test func `a status tells how far the schema is`() throws {
+        let db = try memory()
+        let all = try Migrator([first, second, third])
+        #expect("\(try all.status(db))" == "No ledger. Pending: 1, 2, 3.")
+        try all.migrate(db, to: 1)
+        #expect("\(try all.status(db))" == "At version 1. Applied: 1. Pending: 2, 3.")
+        try db.query("DELETE FROM schema_migrations")
+        #expect("\(try all.status(db))" == "Nothing applied. Pending: 1, 2, 3.")
+    }
+
+    @Test func `progress tells how many are done, and which was the last`() throws {
+        var texts = [String]()
+        try Migrator([first, second]).migrate(memory()) {
+            texts.append("\($0)")
+            return .continue
+        }
+        #expect(texts == ["1 of 2: 1 (tables)", "2 of 2: 2"])
+    }
+
+    @Test func `a migration is its version with the name, or its file`() throws {
+        #expect("\([first, second])" == "[1 (tables), 2]")
+        try withTemporaryFolder { folder in
+            try write("CREATE TABLE a(x)", to: folder + "/1_tables.sql")
+            #expect("\(try Migration.files(in: folder))" == "[\(folder)/1_tables.sql]")
+        }
+    }
+}

@@ -1,4 +1,5 @@
 import AppMigrationsSQLite
+import Foundation
 
 /// An SQLite connection of another library: its errors are of its own type, and a test acts before its statements.
 final class OtherConnection: SQLConnection {
@@ -36,4 +37,29 @@ final class OtherConnection: SQLConnection {
             throw Failure(description: "Fehler \(error.extendedResultCode ?? 0): \(error.message)")
         }
     }
+}
+
+/// A connection whose process dies once so many statements that begin in one way are done.
+final class DyingConnection: SQLConnection {
+    private let db: SQLiteConnection
+    private let statement: String
+    private var left: Int
+
+    init(_ db: SQLiteConnection, statement: String, after count: Int = 1) {
+        self.db = db
+        self.statement = statement
+        left = count
+    }
+
+    @discardableResult
+    func query(_ sql: String, _ arguments: [SQLValue]) throws -> [[SQLValue]] {
+        let rows = try db.query(sql, arguments)
+        if sql.hasPrefix(statement) {
+            left -= 1
+            if left == 0 { kill(getpid(), SIGKILL) }
+        }
+        return rows
+    }
+
+    func execute(script: String) throws { try db.execute(script: script) }
 }

@@ -9,10 +9,7 @@ import Testing
 @Suite(.temporaryDirectory) struct SynchronizingTests {
     let scratch = TemporaryDirectory.current
 
-    private static func fail(
-        _ scratch: TemporaryDirectory,
-        _ paths: String...
-    ) throws -> MigrationError {
+    private static func fail(_ scratch: TemporaryDirectory, _ paths: String...) throws -> MigrationError {
         let error = try #require(throws: MigrationError.self) {
             try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1") { context in
                 for path in paths { try context.synchronize(path) }

@@ -110,10 +110,7 @@ extension Server {
 
     private static func given(_ word: String) -> String? { word == "-" ? nil : word }
 
-    private func declareAsynchronously(
-        _ manager: MigrationManager,
-        _ words: [String]
-    ) async throws -> Bool {
+    private func declareAsynchronously(_ manager: MigrationManager, _ words: [String]) async throws -> Bool {
         try await manager.whenMigrating(toVersion: words[3], minimumAppVersion: Self.given(words[5])) {
             context in
             await Task.yield()

@@ -42,7 +42,7 @@ let package = Package(
                 .product(name: "AppMigrationsTesting", package: "swift-app-migrations"),
             ],
             path: ".",
-            exclude: ["Contexts", "Tool", "extract", "run"],
+            exclude: ["Contexts", "Tool", "extract", "run", "starts"],
             sources: ["Generated"],
             resources: [.copy("Fixtures")],
             swiftSettings: settings

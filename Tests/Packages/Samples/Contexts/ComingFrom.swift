@@ -34,21 +34,20 @@ import Testing
     }
 
     @Test func `the old library finds its own version after a start of a new release`() async throws {
+        let (oldest, last) = (try version("1.0"), try version("1.4"))
         for name in ["Library", nil] {
-            try await withDefaults([:]) { defaults, folder in
-                let before = MigrationManager.FirstRun.existingData(at: "1.0")
-                func left(_ withoutKeys: MigrationManager.FirstRun) throws -> MigrationManager.FirstRun {
-                    versionLeft(
+            try await withDefaults([:]) { defaults, _ in
+                for expected in [MigrationManager.FirstRun.everything, .existingData(at: "1.4")] {
+                    let left = versionLeft(
                         in: defaults,
                         by: name,
-                        oldest: try version("1.0"),
-                        lastRelease: try version("1.4"),
-                        withoutKeys: withoutKeys
-                    ) { Issue.record("\($0)") }
+                        oldest: oldest,
+                        lastRelease: last,
+                        withoutKeys: .everything
+                    ) { _ in }
+                    #expect("\(left)" == "\(expected)")
+                    writeBack(last, to: defaults, of: name)
                 }
-                #expect("\(try left(before))" == "\(before)")
-                writeBack(try version("1.4"), to: defaults, of: name)
-                #expect("\(try left(before))" == "\(MigrationManager.FirstRun.existingData(at: "1.4"))")
             }
         }
     }

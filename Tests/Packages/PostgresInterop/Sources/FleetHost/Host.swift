@@ -102,10 +102,7 @@ struct Host {
         get async throws { try await AsyncPostgresConnection(settings["log"] ?? connection) }
     }
 
-    private func note(
-        _ what: String,
-        _ context: FleetMigrationContext
-    ) async throws {
+    private func note(_ what: String, _ context: FleetMigrationContext) async throws {
         try await log.query(
             "INSERT INTO log(release, version, fence, what) VALUES ($1, $2, $3::bigint, $4)",
             [.text(release), .text("\(context.version)"), .integer(Int64(context.fence)), .text(what)]

@@ -8,10 +8,7 @@ extension Scenario {
     }
 
     /// What holds after a last start that nothing disturbed.
-    static func recorded(
-        _ versions: [String],
-        keeping kept: String? = nil
-    ) -> @Sendable (Ghost) -> Void {
+    static func recorded(_ versions: [String], keeping kept: String? = nil) -> @Sendable (Ghost) -> Void {
         { ghost in
             for manager in ghost.managers { requireRecorded(versions, by: manager, ghost) }
             let own = ghost.managers.flatMap { ["\($0).migrations.json", "\($0).migrations.lock"] }

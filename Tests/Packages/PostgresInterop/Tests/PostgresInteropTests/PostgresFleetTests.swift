@@ -179,9 +179,15 @@ import Testing
             try #require(statements.count == 2)
             try await manager(info, at: "1.2").whenMigrating(toVersion: "1.1") {}
             await #expect(throws: MigrationError.self) {
-                try await manager(info).whenMigrating(toVersion: "1.2") { throw Failure() }
+                try await manager(info).whenMigrating(toVersion: "1.2", minimumAppVersion: "1.2") {
+                    throw Failure()
+                }
             }
-            try await db.query(statements[0])
+            #expect(try await manager(info, at: "1.1").requiredAppVersion != nil)
+            let whole = statements[0].firstRange(of: "document::jsonb ||")
+            let lower = "document::jsonb - 'minimumAppVersion' ||"
+            try await db.query(statements[0].replacingCharacters(in: try #require(whole), with: lower))
+            #expect(try await manager(info, at: "1.1").requiredAppVersion == nil)
             #expect(try await manager(info, at: "1.2").whenMigrating(toVersion: "1.2") {})
             await #expect(throws: MigrationError.self) {
                 try await manager(info).whenMigrating(toVersion: "1.3") {

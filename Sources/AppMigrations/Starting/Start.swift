@@ -1,3 +1,43 @@
+extension MigrationManager {
+    /// What data there is when a subsystem has no state yet.
+    public enum FirstRun: Sendable, Equatable {
+        /// None: the current version is recorded as the baseline, and nothing runs. Sub-migrations of the current
+        /// version that are declared through the manager that made the state belong to the baseline too.
+        case freshInstall
+
+        /// Data as the given version left it, older than this library: everything after that version runs.
+        case existingData(at: String)
+
+        /// A subsystem that builds itself through its migrations: everything runs.
+        case everything
+    }
+}
+
+extension MigrationManager {
+    /// How a start relates to the last one.
+    public enum Launch: Sendable, Equatable {
+        /// There was no state.
+        case first
+
+        /// The same version was started before.
+        case same
+
+        /// An older version was started before.
+        case upgrade(from: AppVersion)
+
+        /// A newer version was started, or ran migrations, before: nothing runs.
+        case downgrade(from: AppVersion)
+    }
+}
+
+extension StateMarks {
+    /// How a start of `current` relates to the last one.
+    package func launch(of current: AppVersion) -> MigrationManager.Launch {
+        if isDowngrade(to: current) { return .downgrade(from: newest(above: current)) }
+        return current > launched ? .upgrade(from: launched) : .same
+    }
+}
+
 /// What a start knows of its state: the one way by which marks come into a manager, which refuses data that is too old.
 package struct StartOutcome {
     package private(set) var marks: StateMarks
@@ -183,40 +223,6 @@ extension Start {
         } catch {
             throw .firstRunFailed(error, location)
         }
-    }
-}
-
-extension AppRelease {
-    /// The version that `firstRun:` gave for data older than this library.
-    fileprivate func baseline(ofExistingData text: String) throws(MigrationError) -> AppVersion {
-        let found: AppVersion
-        do throws(VersionReader.Problem) {
-            found = try VersionReader.read(text)
-        } catch {
-            throw location.error(
-                .invalidVersion,
-                nil,
-                """
-                \(error.description(of: text)) firstRun: of manager \(location.name.quoted) gave it. No state was written to \
-                \(location.state) and nothing was run; each start asks again. Let firstRun: answer with a version that can \
-                be read: the release that the text begins with, or the oldest whose data this can be.
-                """
-            )
-        }
-        if found.exceeds(version) {
-            throw location.error(
-                .newerThanCurrentVersion,
-                found,
-                """
-                The version \(found) that firstRun: of manager \(location.name.quoted) gave is newer than the app (\(version)). \
-                No state was written to \(location.state) and nothing was run; each start asks again. Where the data is a \
-                newer app's, start that one; else let firstRun: answer with the version that the data is at, at most the \
-                app's.
-                """
-            )
-        }
-        if found < earliest { throw tooOld(found, "No state was written and nothing was run.") }
-        return found
     }
 }
 

@@ -29,16 +29,14 @@ extension MigrationManager {
     private func beginPlan() throws(MigrationError) -> (PlanRecorder, MigrationManager, RunToken) {
         let found = try file.readState()
         var state = try known(found)
-        let folder: FileIdentity?
         do throws(SystemCallError) {
             // Only the lock tells an attempt that is under way from an attempt whose process died.
             if options.attemptLimit != nil, let interrupted = state.marks.interruption,
                 interrupted.failure == nil,
-                try FileLock.isTaken(file.location)
+                try Platform.isLocked(file.location.lock)
             {
                 state.marks.interruption?.failure = "It is under way."
             }
-            folder = try Platform.identity(ofFolder: file.location.directory)
         } catch {
             throw .unreadable(error, file.location)
         }
@@ -53,7 +51,7 @@ extension MigrationManager {
             for: Observer(planner: recorder),
             Declarations(state.marks, isObserved: true, release)
         )
-        return (recorder, manager, RunToken(file.location, .plan(folder: folder)))
+        return (recorder, manager, RunToken(file.location, isPlan: true))
     }
 
     private func endPlan(_ manager: MigrationManager, _ token: RunToken) {
@@ -93,7 +91,7 @@ extension MigrationManager {
             var isUnderWay: Bool? = false
             while let interrupted = state?.marks.interruption, interrupted.failure == nil {
                 do throws(SystemCallError) {
-                    isUnderWay = try FileLock.isTaken(file.location)
+                    isUnderWay = try Platform.isLocked(file.location.lock)
                 } catch {
                     isUnderWay = nil
                 }

@@ -40,7 +40,7 @@ extension StateMarks {
 
 /// What a start knows of its state: the one way by which marks come into a manager, which refuses data that is too old.
 package struct StartOutcome {
-    package private(set) var marks: StateMarks
+    package fileprivate(set) var marks: StateMarks
     package let launch: MigrationManager.Launch
     /// Whether this start made the state, for a fresh install; of a fleet, whether a host of this version did.
     package var isFresh: Bool
@@ -72,13 +72,6 @@ package struct StartOutcome {
         marks = StateMarks(lastRun: baseline, baseline: baseline, launched: release.version)
         launch = .first
         isFresh = answer == .freshInstall
-    }
-
-    /// The same start once it has saved that its version was launched.
-    fileprivate func knowing(_ marks: StateMarks) -> StartOutcome {
-        var outcome = self
-        outcome.marks = marks
-        return outcome
     }
 }
 
@@ -132,12 +125,13 @@ extension Start {
     private func settle(_ locked: LockedState) throws(MigrationError) -> StartOutcome {
         var state = try locked.existing()
         // Before the version launched is raised, which would hold back the release that can upgrade the data.
-        let found = try StartOutcome(found: state.marks, by: release, "Nothing was run.")
+        var found = try StartOutcome(found: state.marks, by: release, "Nothing was run.")
         if state.marks.launched >= release.version { return found }
         state.marks.launched = release.version
         // Where this fails the next start does it: nothing else depends on it.
         _ = locked.note(state)
-        return found.knowing(try locked.existing().marks)
+        found.marks = try locked.existing().marks
+        return found
     }
 
     /// Whether files are to be put back, and the closure that they were copied for isn't running any more.
@@ -189,7 +183,7 @@ extension Start {
         }
         // Another process made the state meanwhile; it may have died in a migration already.
         if locked.state != nil { return try settle(locked) }
-        let answer = try ask(firstRun, lock: locked.identity)
+        let answer = try ask(firstRun)
         do throws(MigrationError) {
             try locked.takeAgain()
         } catch {
@@ -206,20 +200,17 @@ extension Start {
     private func look(
         _ firstRun: () throws -> MigrationManager.FirstRun
     ) throws(MigrationError) -> StartOutcome {
-        let outcome = try StartOutcome(first: try ask(firstRun, lock: nil), by: release)
+        let outcome = try StartOutcome(first: try ask(firstRun), by: release)
         // Without the lock another process may have made the state while the app looked at its data, and changed them.
         guard case .marks(let marks) = try file.readMarks() else { return outcome }
         return try StartOutcome(found: marks, by: release)
     }
 
     private func ask(
-        _ firstRun: () throws -> MigrationManager.FirstRun,
-        lock: FileIdentity?
+        _ firstRun: () throws -> MigrationManager.FirstRun
     ) throws(MigrationError) -> MigrationManager.FirstRun {
-        let token = RunToken(location, .closure(lock: lock))
-        defer { token.end() }
         do {
-            return try RunToken.$current.withValue(token) { try firstRun() }
+            return try RunToken.marking(location, firstRun)
         } catch {
             throw .firstRunFailed(error, location)
         }

@@ -29,16 +29,14 @@ extension MigrationManager {
     private func beginPlan() throws(MigrationError) -> (PlanRecorder, MigrationManager, RunToken) {
         let found = try file.readState()
         var state = try known(found)
-        let folder: FileIdentity?
         do throws(SystemCallError) {
             // Only the lock tells an attempt that is under way from an attempt whose process died.
             if options.attemptLimit != nil, let interrupted = state.marks.interruption,
                 interrupted.failure == nil,
-                try FileLock.isTaken(file.location)
+                try Platform.isLocked(file.location.lock)
             {
                 state.marks.interruption?.failure = "It is under way."
             }
-            folder = try Platform.identity(ofFolder: file.location.directory)
         } catch {
             throw .unreadable(error, file.location)
         }
@@ -53,7 +51,7 @@ extension MigrationManager {
             for: Observer(planner: recorder),
             Declarations(state.marks, isObserved: true, release)
         )
-        return (recorder, manager, RunToken(file.location, .plan(folder: folder)))
+        return (recorder, manager, RunToken(file.location, isPlan: true))
     }
 
     private func endPlan(_ manager: MigrationManager, _ token: RunToken) {
@@ -61,6 +59,63 @@ extension MigrationManager {
         manager.declarations.withLock { $0.closeAfterPlan() }
         declarations.withLock { $0.endPlan() }
     }
+
+    /// Throws where this manager may not change anything.
+    package func requireWritable() throws(MigrationError) {
+        if options.isReadOnly { throw .readOnly(file.location) }
+    }
+
+    /// Ends a declaration of a manager that only looks.
+    func look(at declaration: Declarations.Declaration) throws(MigrationError) {
+        do throws(MigrationError) {
+            let state = try readState()
+            try declarations.withLock { declarations throws(MigrationError) in
+                try declarations.look(at: declaration, state.marks)
+            }
+        } catch {
+            declarations.withLock { $0.close(error) }
+            throw error
+        }
+    }
+
+    /// What the state says now: read again from the file, at each call.
+    ///
+    /// It changes nothing, and works for a closed manager too, in a closure, and where a newer app was here. Where there is no
+    /// state, the status says so. A look at the lock tells a migration that is under way from one whose process died; it keeps no
+    /// other process from it for longer than that look.
+    ///
+    /// - Throws: ``MigrationError`` with the code `stateUnreadable`, `stateCorrupted` or `stateFromNewerFormat`.
+    public var status: MigrationStatus {
+        get throws(MigrationError) {
+            var state = try file.readState()
+            var isUnderWay: Bool? = false
+            while let interrupted = state?.marks.interruption, interrupted.failure == nil {
+                do throws(SystemCallError) {
+                    isUnderWay = try Platform.isLocked(file.location.lock)
+                } catch {
+                    isUnderWay = nil
+                }
+                if isUnderWay == true { break }
+                // The process may have recorded its migration before the lock was looked at.
+                let again = try file.readState()
+                if again == state { break }
+                state = again
+            }
+            return MigrationStatus(state, of: file.location, current: currentVersion, isUnderWay: isUnderWay)
+        }
+    }
+
+    /// The state as it stands, or as this manager takes it to be where there is none yet.
+    func readState() throws(MigrationError) -> MigrationState { try known(file.readState()) }
+
+    func known(_ found: MigrationState?) throws(MigrationError) -> MigrationState {
+        if let found { return found }
+        guard isPresuming else { throw .gone(file.location) }
+        return MigrationState(name: name, marks: declarations.withLock { $0.marks })
+    }
+
+    /// Whether there was no state, and none was made.
+    var isPresuming: Bool { options.isReadOnly && launch == .first }
 }
 
 /// Writes down what a manager would do.
@@ -128,64 +183,4 @@ package final class PlanRecorder: Sendable {
         if version <= state.marks.baseline { return isPresumed ? .noState : .baseline }
         return state.mayHaveForgotten(version) ? .alreadyRun : .missed
     }
-}
-
-/// What a manager does that only looks.
-extension MigrationManager {
-    /// Throws where this manager may not change anything.
-    package func requireWritable() throws(MigrationError) {
-        if options.isReadOnly { throw .readOnly(file.location) }
-    }
-
-    /// Ends a declaration of a manager that only looks.
-    func look(at declaration: Declarations.Declaration) throws(MigrationError) {
-        do throws(MigrationError) {
-            let state = try readState()
-            try declarations.withLock { declarations throws(MigrationError) in
-                try declarations.look(at: declaration, state.marks)
-            }
-        } catch {
-            declarations.withLock { $0.close(error) }
-            throw error
-        }
-    }
-
-    /// What the state says now: read again from the file, at each call.
-    ///
-    /// It changes nothing, and works for a closed manager too, in a closure, and where a newer app was here. Where there is no
-    /// state, the status says so. A look at the lock tells a migration that is under way from one whose process died; it keeps no
-    /// other process from it for longer than that look.
-    ///
-    /// - Throws: ``MigrationError`` with the code `stateUnreadable`, `stateCorrupted` or `stateFromNewerFormat`.
-    public var status: MigrationStatus {
-        get throws(MigrationError) {
-            var state = try file.readState()
-            var isUnderWay: Bool? = false
-            while let interrupted = state?.marks.interruption, interrupted.failure == nil {
-                do throws(SystemCallError) {
-                    isUnderWay = try FileLock.isTaken(file.location)
-                } catch {
-                    isUnderWay = nil
-                }
-                if isUnderWay == true { break }
-                // The process may have recorded its migration before the lock was looked at.
-                let again = try file.readState()
-                if again == state { break }
-                state = again
-            }
-            return MigrationStatus(state, of: file.location, current: currentVersion, isUnderWay: isUnderWay)
-        }
-    }
-
-    /// The state as it stands, or as this manager takes it to be where there is none yet.
-    func readState() throws(MigrationError) -> MigrationState { try known(file.readState()) }
-
-    func known(_ found: MigrationState?) throws(MigrationError) -> MigrationState {
-        if let found { return found }
-        guard isPresuming else { throw .gone(file.location) }
-        return MigrationState(name: name, marks: declarations.withLock { $0.marks })
-    }
-
-    /// Whether there was no state, and none was made.
-    var isPresuming: Bool { options.isReadOnly && launch == .first }
 }

@@ -7,28 +7,21 @@ extension MigrationManager {
         _ body: (MigrationContext) throws -> Void
     ) throws(MigrationError) -> Bool {
         defer { declarations.withLock { $0.end() } }
-        var called: MigrationContext?
-        var duration: Duration?
+        let (version, timeout) = (declaration.version, options.lockTimeout)
+        var called: (MigrationContext, Duration?)?
         do throws(MigrationError) {
-            let locked = try LockedState.take(
-                file,
-                reporter,
-                timeout: options.lockTimeout,
-                for: declaration.version
-            )
+            let locked = try LockedState.take(file, reporter, timeout: timeout, for: version)
             guard let attempt = try begin(declaration, protecting: paths, locked) else { return false }
-            while let pause = try attempt.pauseForOthers(
-                timeout: options.lockTimeout,
-                isAsynchronous: false
-            ) { Platform.pause(pause) }
+            while let pause = try attempt.pauseForOthers(timeout: timeout, isAsynchronous: false) {
+                Platform.pause(pause)
+            }
             try attempt.begin()
-            called = attempt.context
             let failure = attempt.call(body)
-            duration = attempt.duration
+            called = (attempt.context, attempt.duration)
             try finish(attempt, failure)
             return true
         } catch {
-            fail(error, called, duration)
+            fail(error, called)
             throw error
         }
     }
@@ -41,31 +34,22 @@ extension MigrationManager {
         _ body: nonisolated(nonsending) (MigrationContext) async throws -> Void
     ) async throws(MigrationError) -> Bool {
         defer { declarations.withLock { $0.end() } }
-        var called: MigrationContext?
-        var duration: Duration?
+        let (version, timeout) = (declaration.version, options.lockTimeout)
+        var called: (MigrationContext, Duration?)?
         do throws(MigrationError) {
-            let locked = try await LockedState.take(
-                asynchronously: file,
-                reporter,
-                timeout: options.lockTimeout,
-                for: declaration.version
-            )
+            let locked = try await LockedState.take(awaiting: file, reporter, timeout: timeout, for: version)
             guard let attempt = try begin(declaration, protecting: paths, locked) else { return false }
-            while let pause = try attempt.pauseForOthers(
-                timeout: options.lockTimeout,
-                isAsynchronous: true
-            ) {
+            while let pause = try attempt.pauseForOthers(timeout: timeout, isAsynchronous: true) {
                 // Cancelled: the next look throws.
                 do { try await Task.sleep(nanoseconds: Platform.nanoseconds(pause)) } catch {}
             }
             try attempt.begin()
-            called = attempt.context
             let failure = await attempt.call(body)
-            duration = attempt.duration
+            called = (attempt.context, attempt.duration)
             try finish(attempt, failure)
             return true
         } catch {
-            fail(error, called, duration)
+            fail(error, called)
             throw error
         }
     }
@@ -122,11 +106,10 @@ extension MigrationManager {
     ///
     /// The lock is free again by now. Protected files may still wait to be put back, and the handler may wait for another
     /// thread that makes a manager, which puts them back.
-    private func fail(_ error: MigrationError, _ called: MigrationContext?, _ duration: Duration?) {
+    private func fail(_ error: MigrationError, _ called: (MigrationContext, Duration?)?) {
         declarations.withLock { $0.close(error) }
-        guard let called else { return }
-        let event = MigrationEvent(.failed, called, duration: duration, error: error)
-        reporter.send(event, lock: called.lock.identity)
+        guard let (context, duration) = called else { return }
+        reporter.send(MigrationEvent(.failed, context, duration: duration, error: error))
     }
 
     /// Takes over what the state says now.

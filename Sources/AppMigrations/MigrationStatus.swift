@@ -116,7 +116,7 @@ extension MigrationStatus {
             lease = isUnderWay == nil ? interruption.lease : nil
             awaitsRestore = isUnderWay != true && interruption.isProtecting
             self.isUnderWay = isUnderWay
-            if isUnderWay == true || lease != nil { known.deaths = interruption.deaths }
+            if isUnderWay == true || lease != nil { known.deaths = interruption.known.deaths }
         }
     }
 }

@@ -29,12 +29,8 @@ final class FleetAttempt: Sendable {
             before = state
             lease = Lease(owner: manager.owner, beat: 0, fence: fence, length: manager.options.leaseLength)
             interruption = Interruption(
-                version: version,
-                attempts: attempt,
-                deaths: deaths,
-                appVersion: manager.currentVersion,
+                state.marks.attempt(attempt, at: version, deaths: deaths, by: manager.currentVersion),
                 startedAt: manager.clock.now(),
-                checkpoint: state.marks.attempts(at: version)?.checkpoint,
                 lease: lease
             )
             var intent = state.beginning(interruption, minimumAppVersion: minimumAppVersion)
@@ -67,13 +63,13 @@ final class FleetAttempt: Sendable {
         context = FleetMigrationContext(
             version: interruption.version,
             previousVersion: claim.before.marks.lastRun,
-            attempt: interruption.attempts,
+            attempt: interruption.known.attempts,
             fence: claim.lease.fence,
-            began: interruption,
+            began: interruption.known,
             holder: holder,
             onEvent: manager.options.onEvent
         )
-        token = manager.token(.closure(lock: nil))
+        token = manager.token()
     }
 
     /// Calls the closure; its error is given, not thrown.

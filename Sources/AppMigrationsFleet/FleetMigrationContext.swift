@@ -22,7 +22,7 @@ public struct FleetMigrationContext: Sendable {
     public var isRetry: Bool { attempt > 1 }
 
     /// The attempt as it began, with what an earlier one saved.
-    let began: Interruption
+    let began: AttemptedMigration
     let holder: LeaseHolder
     let onEvent: (@Sendable (MigrationEvent) -> Void)?
 

@@ -37,7 +37,7 @@ extension FleetMigrationManager {
             planner: recorder,
             Declarations(state.marks, isObserved: true, release)
         )
-        let token = token(.plan(folder: nil))
+        let token = token(isPlan: true)
         defer {
             token.end()
             manager.declarations.withLock { $0.closeAfterPlan() }

@@ -146,7 +146,9 @@ public final class FleetMigrationManager: Sendable {
     }
 
     /// The mark of what this manager runs, for a declaration that is made inside of it.
-    func token(_ kind: RunToken.Kind) -> RunToken { RunToken(StateLocation(name, heldBy: owner), kind) }
+    func token(isPlan: Bool = false) -> RunToken {
+        RunToken(StateLocation(name, heldBy: owner), isPlan: isPlan)
+    }
 
     /// The closure or plan of this manager that the caller stands in.
     var enclosing: RunToken? {

@@ -82,7 +82,7 @@ import Testing
         var last: RunToken? = nil
         weak var first: RunToken?
         for number in 0..<8 {
-            let token = RunToken.$current.withValue(last) { RunToken(location, .plan(folder: nil)) }
+            let token = RunToken.$current.withValue(last) { RunToken(location, isPlan: true) }
             if number == 0 { first = token }
             // Like a task that a plan has started, and that is still running when the plan has ended.
             last?.end()
@@ -94,15 +94,15 @@ import Testing
 
     @Test func `a task that outlives an inner plan is still inside the closure around it`() throws {
         let location = StateLocation(name: "Library", directory: "/d")
-        let closure = RunToken(location, .closure(lock: nil))
+        let closure = RunToken(location)
         let other = StateLocation(name: "Other", directory: "/d")
-        let plan = RunToken.$current.withValue(closure) { RunToken(other, .plan(folder: nil)) }
-        let later = RunToken.$current.withValue(plan) { RunToken(other, .plan(folder: nil)) }
+        let plan = RunToken.$current.withValue(closure) { RunToken(other, isPlan: true) }
+        let later = RunToken.$current.withValue(plan) { RunToken(other, isPlan: true) }
         plan.end()
         for token in [plan, later] {
             try RunToken.$current.withValue(token) { () throws in
                 #expect(try RunToken.enclosing(location) === closure)
-                let inner = RunToken(other, .plan(folder: nil))
+                let inner = RunToken(other, isPlan: true)
                 try RunToken.$current.withValue(inner) { () throws in
                     #expect(try RunToken.enclosing(location) === closure)
                 }

@@ -54,8 +54,8 @@ import Testing
         for deaths in 0...2 {
             let decision = try declarations(state).decide(pending, state.marks, limit: 3)
             #expect(decision == .run(attempt: 6 + deaths, deaths: deaths))
-            state.marks.interruption?.attempts += 1
-            state.marks.interruption?.deaths = deaths
+            state.marks.interruption?.known.attempts += 1
+            state.marks.interruption?.known.deaths = deaths
             state.marks.interruption?.failure = nil
         }
         let error = #expect(throws: MigrationError.self) {

@@ -108,6 +108,38 @@ extension AppRelease {
         return marks
     }
 
+    /// The version that `firstRun:` gave for data older than this library.
+    func baseline(ofExistingData text: String) throws(MigrationError) -> AppVersion {
+        let found: AppVersion
+        do throws(VersionReader.Problem) {
+            found = try VersionReader.read(text)
+        } catch {
+            throw location.error(
+                .invalidVersion,
+                nil,
+                """
+                \(error.description(of: text)) firstRun: of manager \(location.name.quoted) gave it. No state was written to \
+                \(location.state) and nothing was run; each start asks again. Let firstRun: answer with a version that can \
+                be read: the release that the text begins with, or the oldest whose data this can be.
+                """
+            )
+        }
+        if found.exceeds(version) {
+            throw location.error(
+                .newerThanCurrentVersion,
+                found,
+                """
+                The version \(found) that firstRun: of manager \(location.name.quoted) gave is newer than the app (\(version)). \
+                No state was written to \(location.state) and nothing was run; each start asks again. Where the data is a \
+                newer app's, start that one; else let firstRun: answer with the version that the data is at, at most the \
+                app's.
+                """
+            )
+        }
+        if found < earliest { throw tooOld(found, "No state was written and nothing was run.") }
+        return found
+    }
+
     /// The state after its mark was set, which leaves only the oldest app that may use the data.
     ///
     /// - Throws: ``MigrationError`` with the code `overtaken`.

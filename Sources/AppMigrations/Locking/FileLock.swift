@@ -182,14 +182,6 @@ struct ListLock {
 
     /// Whether a process has the lock of the list in the snapshot `folder`; `false` where there is no list.
     static func isTaken(in folder: String) throws(SystemCallError) -> Bool {
-        let descriptor: Int32
-        do throws(SystemCallError) {
-            descriptor = try Platform.openEntry(folder + "/list")
-        } catch {
-            if error.isAbsent { return false }
-            throw error.at(folder)
-        }
-        defer { Platform.unlock(descriptor) }
-        return try !Platform.tryLock(descriptor, sharing: true)
+        try Platform.isLocked(folder + "/list")
     }
 }

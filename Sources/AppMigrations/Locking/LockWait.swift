@@ -35,7 +35,7 @@ struct LockWait {
         self.caller = caller
         lock = try FileLock.open(location)
         do throws(SystemCallError) {
-            if try RunToken.enclosing(location, lock: lock.identity) == nil { return }
+            if try RunToken.enclosing(location) == nil { return }
         } catch {
             throw .unreadable(error, location)
         }
@@ -58,7 +58,7 @@ struct LockWait {
         let began = began ?? now
         if self.began == nil {
             self.began = began
-            RunToken.marking(location, lock: lock.identity, onWait)
+            RunToken.marking(location, onWait)
         }
         pause = nextPause
         nextPause = min(nextPause * 2, Self.longestPause)
@@ -115,21 +115,6 @@ extension FileLock {
             }
         }
         return nil
-    }
-
-    /// Whether a process has the lock; makes no file, and waits for no process.
-    ///
-    /// A shared lock is asked for, since NFS gives an exclusive lock only to a descriptor that may write (flock(2)).
-    static func isTaken(_ location: StateLocation) throws(SystemCallError) -> Bool {
-        let descriptor: Int32
-        do throws(SystemCallError) {
-            descriptor = try Platform.openToRead(location.lock)
-        } catch {
-            if error.isAbsent { return false }
-            throw error.at(location.lock)
-        }
-        defer { Platform.unlock(descriptor) }
-        return try !Platform.tryLock(descriptor, sharing: true)
     }
 }
 

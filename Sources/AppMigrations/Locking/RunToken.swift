@@ -4,17 +4,15 @@
 /// It is bound to the task, or to the thread where there is none, and ends with the closure: an unstructured `Task`
 /// that outlives it inherits a token that no longer counts.
 package final class RunToken: Sendable {
-    /// What is running, and how its state is known under another path.
-    package enum Kind {
-        case closure(lock: FileIdentity?)
-        /// A plan takes no lock, so its state is known by the folder.
-        case plan(folder: FileIdentity?)
-    }
-
     @TaskLocal package static var current: RunToken?
 
+    /// Whether a plan is running, and no closure: nothing runs in a plan that a later declaration could pass over.
+    package let isPlan: Bool
+
     private let location: StateLocation
-    private let kind: Kind
+
+    /// The state's folder, which tells the state when it is opened under another path; `nil` where there is none yet.
+    private let folder: FileIdentity?
 
     private struct Progress {
         var isOpen = true
@@ -27,9 +25,16 @@ package final class RunToken: Sendable {
 
     private let progress: Guarded<Progress>
 
-    package init(_ location: StateLocation, _ kind: Kind) {
+    package init(_ location: StateLocation, isPlan: Bool = false) {
         self.location = location
-        self.kind = kind
+        self.isPlan = isPlan
+        var folder: FileIdentity?
+        do throws(SystemCallError) {
+            if location.path != nil { folder = try Platform.identity(ofFolder: location.directory) }
+        } catch {
+            // Whoever asks for the same state under another path can't look at its folder either.
+        }
+        self.folder = folder
         progress = Guarded(Progress(outer: RunToken.current?.openTokens ?? []))
     }
 
@@ -38,25 +43,15 @@ package final class RunToken: Sendable {
         progress.withLock { $0 = Progress(isOpen: false, outer: open) }
     }
 
-    /// Whether a plan is running, and no closure: nothing runs in a plan that a later declaration could pass over.
-    package var isPlan: Bool {
-        if case .plan = kind { true } else { false }
-    }
-
     private var isOpen: Bool { progress.withLock { $0.isOpen } }
 
     private var openTokens: [RunToken] { ([self] + progress.withLock { $0.outer }).filter(\.isOpen) }
 
     /// The token of the closure or plan of that state inside of which the caller stands.
-    ///
-    /// The lock's file and the folder tell the state when it was opened under another path.
-    package static func enclosing(
-        _ location: StateLocation,
-        lock: FileIdentity? = nil
-    ) throws(SystemCallError) -> RunToken? {
+    package static func enclosing(_ location: StateLocation) throws(SystemCallError) -> RunToken? {
         guard let current else { return nil }
         for token in current.openTokens {
-            if try token.isOfState(location, lock) { return token }
+            if try token.isOfState(location) { return token }
         }
         return nil
     }
@@ -66,31 +61,26 @@ package final class RunToken: Sendable {
         current?.openTokens.first { $0.isExactly(location) }
     }
 
-    private func isExactly(_ location: StateLocation) -> Bool {
+    private func hasName(of location: StateLocation) -> Bool {
         self.location.name.utf8.elementsEqual(location.name.utf8)
-            && self.location.directory.utf8.elementsEqual(location.directory.utf8)
     }
 
-    private func isOfState(_ location: StateLocation, _ lock: FileIdentity?) throws(SystemCallError) -> Bool {
+    private func isExactly(_ location: StateLocation) -> Bool {
+        hasName(of: location) && self.location.directory.utf8.elementsEqual(location.directory.utf8)
+    }
+
+    private func isOfState(_ location: StateLocation) throws(SystemCallError) -> Bool {
         if isExactly(location) { return true }
-        let isSameName = self.location.name.utf8.elementsEqual(location.name.utf8)
-        switch kind {
-        case .closure(let own): return own != nil && own == lock
-        case .plan(let folder):
-            guard isSameName else { return false }
-            guard let folder, let asked = try Platform.identity(ofFolder: location.directory) else {
-                return false
-            }
-            return folder == asked
-        }
+        guard hasName(of: location), let folder else { return false }
+        return try Platform.identity(ofFolder: location.directory) == folder
     }
 
-    /// Calls a handler of the app as if a closure of that state were running.
+    /// Calls code of the app as if a closure of that state were running.
     ///
     /// A handler that declared a migration of the state would wait for itself, or be called again by its own wait.
-    static func marking(_ location: StateLocation, lock: FileIdentity?, _ body: () -> Void) {
-        let token = RunToken(location, .closure(lock: lock))
+    static func marking<Value>(_ location: StateLocation, _ body: () throws -> Value) rethrows -> Value {
+        let token = RunToken(location)
         defer { token.end() }
-        $current.withValue(token, operation: body)
+        return try $current.withValue(token, operation: body)
     }
 }

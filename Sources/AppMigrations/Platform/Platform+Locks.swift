@@ -22,6 +22,21 @@ extension Platform {
         }
     }
 
+    /// Whether a process has the lock of a file; makes no file, and waits for no process.
+    ///
+    /// A shared lock is asked for, since NFS gives an exclusive lock only to a descriptor that may write (flock(2)).
+    static func isLocked(_ path: String) throws(SystemCallError) -> Bool {
+        let descriptor: Int32
+        do throws(SystemCallError) {
+            descriptor = try openEntry(path)
+        } catch {
+            if error.isAbsent { return false }
+            throw error
+        }
+        defer { unlock(descriptor) }
+        return try !tryLock(descriptor, sharing: true)
+    }
+
     /// Gives the lock back and leaves the file open.
     static func release(_ descriptor: Int32) { flock(descriptor, LOCK_UN) }
 
@@ -56,20 +71,6 @@ extension Platform {
                 return nil
             }
         }
-    }
-
-    /// Time that passes while the machine is awake: a wait isn't over because a lid was closed.
-    ///
-    /// clock_gettime(2), clock_gettime(3): of the clocks that nobody can set, Linux's `CLOCK_MONOTONIC` and Apple's
-    /// `CLOCK_UPTIME_RAW` stand still while the system sleeps.
-    package static var awake: Duration {
-        var time = timespec()
-        #if canImport(Darwin)
-        clock_gettime(CLOCK_UPTIME_RAW, &time)
-        #else
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        #endif
-        return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
     }
 
     typealias Mutex = pthread_mutex_t

@@ -190,13 +190,29 @@ package enum Platform {
 
     /// What `ContinuousClock` tells, without its types, which are looked up when a program is loaded.
     package static var uptime: Duration {
-        var time = timespec()
         #if os(Linux) || os(Android)
-        clock_gettime(CLOCK_BOOTTIME, &time)
+        reading(CLOCK_BOOTTIME)
         #else
         // clock_gettime(3): unlike CLOCK_MONOTONIC it isn't affected by adjustments of the time.
-        clock_gettime(CLOCK_MONOTONIC_RAW, &time)
+        reading(CLOCK_MONOTONIC_RAW)
         #endif
+    }
+
+    /// Time that passes while the machine is awake: a wait isn't over because a lid was closed.
+    ///
+    /// clock_gettime(2), clock_gettime(3): of the clocks that nobody can set, Linux's `CLOCK_MONOTONIC` and Apple's
+    /// `CLOCK_UPTIME_RAW` stand still while the system sleeps.
+    package static var awake: Duration {
+        #if canImport(Darwin)
+        reading(CLOCK_UPTIME_RAW)
+        #else
+        reading(CLOCK_MONOTONIC)
+        #endif
+    }
+
+    private static func reading(_ clock: clockid_t) -> Duration {
+        var time = timespec()
+        clock_gettime(clock, &time)
         return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
     }
 

@@ -180,7 +180,7 @@ extension ProtectedPaths {
             if try ListLock.isTaken(in: folder) { return (other, place, isRunning: true) }
             if try StateFile(location: other).readState()?.marks.hasLeftover == true {
                 // Between the closure's end and the record the process still has the state's lock.
-                return (other, place, isRunning: try FileLock.isTaken(other))
+                return (other, place, isRunning: try Platform.isLocked(other.lock))
             }
         }
         return nil
@@ -201,7 +201,7 @@ extension ProtectedPaths {
     /// Whether the other closure can end while this call waits.
     private func mayWait(for rival: Rival, _ isAsynchronous: Bool) throws -> Bool {
         guard let lock = try Platform.status(rival.location.lock)?.identity else { return false }
-        if try RunToken.enclosing(rival.location, lock: lock) != nil { return false }
+        if try RunToken.enclosing(rival.location) != nil { return false }
         // An asynchronous closure may need this very thread to go on.
         return isAsynchronous || !FileLock.isHeldAsynchronously(lock)
     }

@@ -35,7 +35,7 @@ final class CheckpointWriter: Sendable {
         if size > Checkpoint.sizeLimit { throw .checkpointTooLong(size, version, location) }
         try attempt.withLock { attempt throws(MigrationError) in
             guard let now = attempt else { throw .checkpointAfterEnd(version, location) }
-            let next = now.intent.reaching(text, progress: progress, after: began)
+            let next = now.intent.reaching(text, progress: progress, after: began.known)
             now.locked.reporter.reach(.beforeCheckpoint, version, isProtecting: false)
             if let failure = now.locked.note(next) {
                 if now.locked.isUncertain { attempt?.intent = next }

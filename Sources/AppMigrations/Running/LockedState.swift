@@ -23,7 +23,6 @@ final class LockedState {
     private(set) var isUncertain = false
 
     var location: StateLocation { file.location }
-    var identity: FileIdentity { lock.identity }
 
     /// Takes over a lock that is held.
     ///
@@ -165,7 +164,7 @@ final class LockedState {
     }
 
     /// Tells the app of something that happened under the lock.
-    func send(_ event: MigrationEvent) { reporter.send(event, lock: identity) }
+    func send(_ event: MigrationEvent) { reporter.send(event) }
 }
 
 /// The ways to take the lock.
@@ -189,7 +188,7 @@ extension LockedState {
 
     /// Waits for the lock, suspending the task instead of the thread.
     nonisolated(nonsending) static func take(
-        asynchronously file: StateFile,
+        awaiting file: StateFile,
         _ reporter: Reporter,
         timeout: Duration?,
         for version: AppVersion
@@ -228,7 +227,7 @@ extension LockedState {
 }
 
 extension Reporter {
-    /// The wait itself marks the handler's thread, with the lock's file that it waits for.
+    /// The wait itself marks the handler's thread.
     fileprivate func sendWaiting(for version: AppVersion?) {
         onEvent?(MigrationEvent(.waiting, location.name, version: version))
     }

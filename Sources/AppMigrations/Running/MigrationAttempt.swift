@@ -42,13 +42,9 @@ final class MigrationAttempt {
             throw locked.location.protection(.taking, version, error)
         }
         let began = Interruption(
-            version: version,
-            attempts: attempt,
-            deaths: deaths,
+            before.marks.attempt(attempt, at: version, deaths: deaths, by: current),
             isProtecting: files != nil,
-            appVersion: current,
-            startedAt: Platform.now,
-            checkpoint: before.marks.attempts(at: version)?.checkpoint
+            startedAt: Platform.now
         )
         intent = before.beginning(began, minimumAppVersion: minimumAppVersion)
         context = MigrationContext(
@@ -60,7 +56,7 @@ final class MigrationAttempt {
             onEvent: locked.reporter.onEvent,
             writer: CheckpointWriter(began)
         )
-        token = RunToken(locked.location, .closure(lock: locked.identity))
+        token = RunToken(locked.location)
     }
 
     /// How long to wait for another manager that protects the same files, before ``begin()``; `nil` where nobody does.
@@ -88,7 +84,9 @@ final class MigrationAttempt {
     /// Copies what is protected, and saves the intent.
     func begin() throws(MigrationError) {
         do {
-            try files?.fill { fraction, note in self.send(copying: note, fraction) }
+            try files?.fill { done, note in
+                locked.send(MigrationEvent(.progressed, context, fraction: done, note: note, isOfFiles: true))
+            }
         } catch {
             throw location.protection(.taking, version, error)
         }
@@ -138,13 +136,8 @@ final class MigrationAttempt {
         duration = max(.zero, Platform.uptime - began)
     }
 
-    /// Tells of files that are being copied.
-    private func send(copying note: String, _ fraction: Double) {
-        locked.send(MigrationEvent(.progressed, context, fraction: fraction, note: note, isOfFiles: true))
-    }
-
-    func event(_ kind: MigrationEvent.Kind, _ error: MigrationError? = nil) -> MigrationEvent {
-        MigrationEvent(kind, context, duration: duration, error: error)
+    func event(_ kind: MigrationEvent.Kind) -> MigrationEvent {
+        MigrationEvent(kind, context, duration: duration)
     }
 
     func reach(_ place: RehearsalHook.Moment.Place) {

@@ -35,10 +35,10 @@ extension MigrationContext {
     /// What an earlier attempt saved with ``saveCheckpoint(_:progress:)``; `nil` where none did.
     ///
     /// It stays what it was when this attempt began.
-    public var checkpoint: String? { writer.began.checkpoint?.text }
+    public var checkpoint: String? { writer.began.known.checkpoint?.text }
 
     /// The version of the app that saved ``checkpoint``: an older one may have counted differently.
-    public var checkpointAppVersion: AppVersion? { writer.began.checkpoint?.appVersion }
+    public var checkpointAppVersion: AppVersion? { writer.began.known.checkpoint?.appVersion }
 
     /// What an earlier attempt saved, as the type in which it was saved; `nil` where none did.
     ///
@@ -47,7 +47,7 @@ extension MigrationContext {
     public func checkpoint<Value: LosslessStringConvertible>(
         as type: Value.Type
     ) throws(MigrationError) -> Value? {
-        try writer.began.checkpoint?.value(as: type, version, location)
+        try writer.began.known.checkpoint?.value(as: type, version, location)
     }
 
     /// Saves how far the closure came, durably: the next attempt goes on there, also after a power cut.

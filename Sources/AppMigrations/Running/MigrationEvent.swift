@@ -132,12 +132,10 @@ struct Reporter: Sendable {
     let onEvent: (@Sendable (MigrationEvent) -> Void)?
     var rehearsal: RehearsalHook?
 
-    /// `lock` is the lock's file where the lock is held.
-    ///
     /// A handler that declared a migration of the same state would wait for itself; it gets `nested` instead.
-    func send(_ event: MigrationEvent, lock: FileIdentity? = nil) {
+    func send(_ event: MigrationEvent) {
         guard let onEvent else { return }
-        RunToken.marking(location, lock: lock) { onEvent(event) }
+        RunToken.marking(location) { onEvent(event) }
     }
 
     func reach(_ place: RehearsalHook.Moment.Place, _ version: AppVersion, isProtecting: Bool) {

@@ -1,6 +1,46 @@
+extension MigrationManager {
+    /// What data there is when a subsystem has no state yet.
+    public enum FirstRun: Sendable, Equatable {
+        /// None: the current version is recorded as the baseline, and nothing runs. Sub-migrations of the current
+        /// version that are declared through the manager that made the state belong to the baseline too.
+        case freshInstall
+
+        /// Data as the given version left it, older than this library: everything after that version runs.
+        case existingData(at: String)
+
+        /// A subsystem that builds itself through its migrations: everything runs.
+        case everything
+    }
+}
+
+extension MigrationManager {
+    /// How a start relates to the last one.
+    public enum Launch: Sendable, Equatable {
+        /// There was no state.
+        case first
+
+        /// The same version was started before.
+        case same
+
+        /// An older version was started before.
+        case upgrade(from: AppVersion)
+
+        /// A newer version was started, or ran migrations, before: nothing runs.
+        case downgrade(from: AppVersion)
+    }
+}
+
+extension StateMarks {
+    /// How a start of `current` relates to the last one.
+    package func launch(of current: AppVersion) -> MigrationManager.Launch {
+        if isDowngrade(to: current) { return .downgrade(from: newest(above: current)) }
+        return current > launched ? .upgrade(from: launched) : .same
+    }
+}
+
 /// What a start knows of its state: the one way by which marks come into a manager, which refuses data that is too old.
 package struct StartOutcome {
-    package private(set) var marks: StateMarks
+    package fileprivate(set) var marks: StateMarks
     package let launch: MigrationManager.Launch
     /// Whether this start made the state, for a fresh install; of a fleet, whether a host of this version did.
     package var isFresh: Bool
@@ -32,13 +72,6 @@ package struct StartOutcome {
         marks = StateMarks(lastRun: baseline, baseline: baseline, launched: release.version)
         launch = .first
         isFresh = answer == .freshInstall
-    }
-
-    /// The same start once it has saved that its version was launched.
-    fileprivate func knowing(_ marks: StateMarks) -> StartOutcome {
-        var outcome = self
-        outcome.marks = marks
-        return outcome
     }
 }
 
@@ -92,12 +125,13 @@ extension Start {
     private func settle(_ locked: LockedState) throws(MigrationError) -> StartOutcome {
         var state = try locked.existing()
         // Before the version launched is raised, which would hold back the release that can upgrade the data.
-        let found = try StartOutcome(found: state.marks, by: release, "Nothing was run.")
+        var found = try StartOutcome(found: state.marks, by: release, "Nothing was run.")
         if state.marks.launched >= release.version { return found }
         state.marks.launched = release.version
         // Where this fails the next start does it: nothing else depends on it.
         _ = locked.note(state)
-        return found.knowing(try locked.existing().marks)
+        found.marks = try locked.existing().marks
+        return found
     }
 
     /// Whether files are to be put back, and the closure that they were copied for isn't running any more.
@@ -149,7 +183,7 @@ extension Start {
         }
         // Another process made the state meanwhile; it may have died in a migration already.
         if locked.state != nil { return try settle(locked) }
-        let answer = try ask(firstRun, lock: locked.identity)
+        let answer = try ask(firstRun)
         do throws(MigrationError) {
             try locked.takeAgain()
         } catch {
@@ -166,57 +200,20 @@ extension Start {
     private func look(
         _ firstRun: () throws -> MigrationManager.FirstRun
     ) throws(MigrationError) -> StartOutcome {
-        let outcome = try StartOutcome(first: try ask(firstRun, lock: nil), by: release)
+        let outcome = try StartOutcome(first: try ask(firstRun), by: release)
         // Without the lock another process may have made the state while the app looked at its data, and changed them.
         guard case .marks(let marks) = try file.readMarks() else { return outcome }
         return try StartOutcome(found: marks, by: release)
     }
 
     private func ask(
-        _ firstRun: () throws -> MigrationManager.FirstRun,
-        lock: FileIdentity?
+        _ firstRun: () throws -> MigrationManager.FirstRun
     ) throws(MigrationError) -> MigrationManager.FirstRun {
-        let token = RunToken(location, .closure(lock: lock))
-        defer { token.end() }
         do {
-            return try RunToken.$current.withValue(token) { try firstRun() }
+            return try RunToken.marking(location, firstRun)
         } catch {
             throw .firstRunFailed(error, location)
         }
-    }
-}
-
-extension AppRelease {
-    /// The version that `firstRun:` gave for data older than this library.
-    fileprivate func baseline(ofExistingData text: String) throws(MigrationError) -> AppVersion {
-        let found: AppVersion
-        do throws(VersionReader.Problem) {
-            found = try VersionReader.read(text)
-        } catch {
-            throw location.error(
-                .invalidVersion,
-                nil,
-                """
-                \(error.description(of: text)) firstRun: of manager \(location.name.quoted) gave it. No state was written to \
-                \(location.state) and nothing was run; each start asks again. Let firstRun: answer with a version that can \
-                be read: the release that the text begins with, or the oldest whose data this can be.
-                """
-            )
-        }
-        if found.exceeds(version) {
-            throw location.error(
-                .newerThanCurrentVersion,
-                found,
-                """
-                The version \(found) that firstRun: of manager \(location.name.quoted) gave is newer than the app (\(version)). \
-                No state was written to \(location.state) and nothing was run; each start asks again. Where the data is a \
-                newer app's, start that one; else let firstRun: answer with the version that the data is at, at most the \
-                app's.
-                """
-            )
-        }
-        if found < earliest { throw tooOld(found, "No state was written and nothing was run.") }
-        return found
     }
 }
 

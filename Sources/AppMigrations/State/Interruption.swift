@@ -3,53 +3,42 @@ package struct Interruption: Equatable, Sendable {
     /// What stands for the error of an attempt whose task was cancelled, which is no failure.
     static var cancellation: String { "The task was cancelled." }
 
-    package internal(set) var version: AppVersion
-    /// How often the closure was begun, this time included.
-    package internal(set) var attempts: Int
-    /// How many processes of `appVersion` died in it before this one.
-    package internal(set) var deaths: Int
+    /// What is known of its attempts, this one included: `deaths` counts the processes before this one.
+    package internal(set) var known: AttemptedMigration
     /// Whether a snapshot holds files that are to be put back; the list in it says which.
     var isProtecting: Bool
-    package internal(set) var appVersion: AppVersion
     var startedAt: Int64
     /// The error that ended the attempt; `nil` while the closure runs, or when its process died.
     package var failure: String?
-    /// How far the closure came in this attempt or an earlier one.
-    package internal(set) var checkpoint: Checkpoint?
     /// Which host of a fleet is at work; `nil` where the state is a file, whose lock says that, and where none is.
     package var lease: Lease?
 
     package init(
-        version: AppVersion,
-        attempts: Int,
-        deaths: Int,
+        _ known: AttemptedMigration,
         isProtecting: Bool = false,
-        appVersion: AppVersion,
         startedAt: Int64,
         failure: String? = nil,
-        checkpoint: Checkpoint? = nil,
         lease: Lease? = nil
     ) {
-        self.version = version
-        self.attempts = attempts
-        self.deaths = deaths
+        self.known = known
         self.isProtecting = isProtecting
-        self.appVersion = appVersion
         self.startedAt = startedAt
         self.failure = failure
-        self.checkpoint = checkpoint
         self.lease = lease
     }
+
+    package var version: AppVersion { known.version }
 }
 
-/// A pending version that was begun before, and isn't the interrupted one.
+/// What is known of the attempts at a pending version.
 package struct AttemptedMigration: Equatable, Sendable {
-    var version: AppVersion
+    package internal(set) var version: AppVersion
     /// How often its closure was begun.
-    var attempts: Int
+    package internal(set) var attempts: Int
     /// How many processes of `appVersion` died in it.
-    var deaths: Int
-    var appVersion: AppVersion
+    package internal(set) var deaths: Int
+    package internal(set) var appVersion: AppVersion
+    /// How far the closure came in the last attempt or an earlier one.
     package internal(set) var checkpoint: Checkpoint?
 }
 
@@ -59,14 +48,9 @@ extension AttemptedMigration {
 
     /// What an attempt that ended comes to: without a failure its process died.
     init(_ interrupted: Interruption) {
-        let deaths = min(interrupted.deaths, Self.mostAttempts) + (interrupted.failure == nil ? 1 : 0)
-        self.init(
-            version: interrupted.version,
-            attempts: min(interrupted.attempts, Self.mostAttempts),
-            deaths: deaths,
-            appVersion: interrupted.appVersion,
-            checkpoint: interrupted.checkpoint
-        )
+        self = interrupted.known
+        attempts = min(attempts, Self.mostAttempts)
+        deaths = min(deaths, Self.mostAttempts) + (interrupted.failure == nil ? 1 : 0)
     }
 }
 

@@ -56,7 +56,7 @@ extension MigrationState {
     /// The state with the intent of an attempt, which is saved before the closure changes anything.
     package func beginning(_ attempt: Interruption, minimumAppVersion: AppVersion) -> MigrationState {
         var intent = self
-        intent.marks.launched = max(intent.marks.launched, attempt.appVersion)
+        intent.marks.launched = max(intent.marks.launched, attempt.known.appVersion)
         intent.marks.raiseFloor(to: minimumAppVersion)
         intent.marks.begin(attempt)
         return intent
@@ -69,15 +69,15 @@ extension MigrationState {
     package func reaching(
         _ text: String,
         progress: Double?,
-        after began: Interruption
+        after began: AttemptedMigration
     ) -> MigrationState {
         var next = self
-        next.marks.interruption?.checkpoint = Checkpoint(
+        next.marks.interruption?.known.checkpoint = Checkpoint(
             text: text,
             appVersion: began.appVersion,
-            progress: progress ?? marks.interruption?.checkpoint?.progress
+            progress: progress ?? marks.interruption?.known.checkpoint?.progress
         )
-        next.marks.interruption?.deaths = began.checkpoint?.isAt(text) == true ? began.deaths : 0
+        next.marks.interruption?.known.deaths = began.checkpoint?.isAt(text) == true ? began.deaths : 0
         return next
     }
 

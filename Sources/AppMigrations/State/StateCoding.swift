@@ -67,9 +67,6 @@ extension MigrationState {
         return document.count <= limit ? document : nil
     }
 
-    /// The text with its whole history.
-    var document: [UInt8] { document(history.map(\.json)[...]) }
-
     private static var rowSeparator: String { ",\n    " }
 
     /// The text, in the one form that this library writes, and whose beginning ``StateHead`` knows.
@@ -95,14 +92,10 @@ extension MigrationState {
 extension Interruption {
     fileprivate init(_ json: JSON) throws(MigrationError) {
         self.init(
-            version: try json.needed("version").version(),
-            attempts: try json.needed("attempts").count(),
-            deaths: try json.needed("deaths").count(),
+            try AttemptedMigration(json),
             isProtecting: try json.needed("isProtecting").flag(),
-            appVersion: try json.needed("appVersion").version(),
             startedAt: try json.needed("startedAt").moment(),
             failure: try json.needed("failure").textOrNull(),
-            checkpoint: try Checkpoint(of: json),
             lease: try Lease(of: json)
         )
     }
@@ -110,15 +103,15 @@ extension Interruption {
     fileprivate var json: String {
         JSON.object([
             ("version", version.json),
-            ("attempts", JSON.count(attempts)),
-            ("deaths", JSON.count(deaths)),
+            ("attempts", JSON.count(known.attempts)),
+            ("deaths", JSON.count(known.deaths)),
             ("isProtecting", "\(isProtecting)"),
-            ("appVersion", appVersion.json),
+            ("appVersion", known.appVersion.json),
             ("startedAt", Timestamp.text(startedAt).quoted),
             ("failure", failure?.quoted ?? "null"),
-            ("checkpoint", checkpoint?.text.quoted),
-            ("checkpointAppVersion", checkpoint?.appVersion.json),
-            ("progress", checkpoint?.progress?.description),
+            ("checkpoint", known.checkpoint?.text.quoted),
+            ("checkpointAppVersion", known.checkpoint?.appVersion.json),
+            ("progress", known.checkpoint?.progress?.description),
             ("owner", lease?.owner.quoted),
             ("beat", lease.map { JSON.count($0.beat) }),
             ("fence", lease.map { JSON.count($0.fence) }),

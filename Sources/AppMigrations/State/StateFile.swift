@@ -73,7 +73,7 @@ struct StateFile: Sendable {
     /// The caller syncs the directory. Only under the lock, which ``LockedState`` sees to.
     func replace(with state: MigrationState) throws(SystemCallError) {
         // What could not be read again is not written: the old state stands.
-        guard let document = state.document(limit: Self.sizeLimit) else { throw Platform.tooLarge }
+        guard let document = state.writtenDocument else { throw Platform.tooLarge }
         let descriptor = try createTemporary()
         do throws(SystemCallError) {
             do throws(SystemCallError) {

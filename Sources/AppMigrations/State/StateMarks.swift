@@ -68,6 +68,22 @@ extension StateMarks {
         return attempted.first { $0.version == version }
     }
 
+    /// A new attempt, which goes on at the checkpoint of an earlier one.
+    package func attempt(
+        _ number: Int,
+        at version: AppVersion,
+        deaths: Int,
+        by appVersion: AppVersion
+    ) -> AttemptedMigration {
+        AttemptedMigration(
+            version: version,
+            attempts: number,
+            deaths: deaths,
+            appVersion: appVersion,
+            checkpoint: attempts(at: version)?.checkpoint
+        )
+    }
+
     /// Notes a new attempt.
     ///
     /// The version interrupted before is still pending, so what is known of it is kept.
@@ -94,7 +110,7 @@ extension StateMarks {
     /// Forgets the processes that died in pending migrations; how often these were begun stays.
     package mutating func resetAttempts() {
         for index in attempted.indices { attempted[index].deaths = 0 }
-        interruption?.deaths = 0
+        interruption?.known.deaths = 0
         // Without a failure the last process counts as dead.
         if interruption?.failure == nil {
             interruption?.failure = "Its process died; resetAttempts() was called since."

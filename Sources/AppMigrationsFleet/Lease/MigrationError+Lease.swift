@@ -79,9 +79,9 @@ extension MigrationError {
         let reason: Message =
             if let last = marks?.interruption {
                 last.failure.map {
-                    "the last attempt at migration \(last.version), number \(last.attempts), failed with \($0.quoted)"
+                    "the last attempt at migration \(last.version), number \(last.known.attempts), failed with \($0.quoted)"
                 }
-                    ?? "the host of the last attempt at migration \(last.version), number \(last.attempts), died"
+                    ?? "the host of the last attempt at migration \(last.version), number \(last.known.attempts), died"
             } else if let version {
                 "migration \(version) was not begun"
             } else {

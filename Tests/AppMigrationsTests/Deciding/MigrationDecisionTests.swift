@@ -48,6 +48,15 @@ struct MigrationDecisionTests {
         var deaths = 0
         var appVersion = "1.4"
         var failure: String?
+
+        var known: AttemptedMigration {
+            AttemptedMigration(
+                version: AppMigrationsTests.version(version),
+                attempts: attempts,
+                deaths: deaths,
+                appVersion: AppMigrationsTests.version(appVersion)
+            )
+        }
     }
 
     static let versions: [Row] = [
@@ -136,24 +145,10 @@ struct MigrationDecisionTests {
             baseline: version(row.lastRun),
             launched: version(row.launched),
             interruption: row.interrupted.map {
-                Interruption(
-                    version: version($0.version),
-                    attempts: $0.attempts,
-                    deaths: $0.deaths,
-                    appVersion: version($0.appVersion),
-                    startedAt: 0,
-                    failure: $0.failure
-                )
+                Interruption($0.known, startedAt: 0, failure: $0.failure)
             }
         )
-        marks.attempted = row.attempted.map {
-            AttemptedMigration(
-                version: version($0.version),
-                attempts: $0.attempts,
-                deaths: $0.deaths,
-                appVersion: version($0.appVersion)
-            )
-        }
+        marks.attempted = row.attempted.map(\.known)
         let known = row.known.map {
             StateMarks(
                 lastRun: version($0.lastRun),

@@ -52,10 +52,12 @@ import Testing
     @Test func `each pending version has counts of its own`() {
         func attempt(_ text: String, _ attempts: Int, failure: String? = nil) -> Interruption {
             Interruption(
-                version: version(text),
-                attempts: attempts,
-                deaths: attempts - 1,
-                appVersion: version("1.4"),
+                AttemptedMigration(
+                    version: version(text),
+                    attempts: attempts,
+                    deaths: attempts - 1,
+                    appVersion: version("1.4")
+                ),
                 startedAt: 0,
                 failure: failure
             )

@@ -10,7 +10,7 @@ import Testing
     }
 
     private static func checkpoint(_ folder: TemporaryDirectory) throws -> Checkpoint? {
-        try state(folder)?.marks.interruption?.checkpoint
+        try state(folder)?.marks.interruption?.known.checkpoint
     }
 
     let folder = TemporaryDirectory.current

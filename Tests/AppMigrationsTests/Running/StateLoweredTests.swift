@@ -53,12 +53,13 @@ import Testing
             baseline: version("1.1"),
             launched: version("1.4"),
             interruption: Interruption(
-                version: version("1.2"),
-                attempts: .max,
-                deaths: .max,
-                appVersion: version("1.4"),
-                startedAt: 0,
-                failure: nil
+                AttemptedMigration(
+                    version: version("1.2"),
+                    attempts: .max,
+                    deaths: .max,
+                    appVersion: version("1.4")
+                ),
+                startedAt: 0
             )
         )
         let decision = MigrationDecision(

@@ -11,11 +11,13 @@ import Testing
             baseline: AppVersion("1.1") ?? .zero,
             launched: AppVersion("1.5") ?? .zero,
             interruption: Interruption(
-                version: AppVersion("1.5") ?? .zero,
-                attempts: 2,
-                deaths: 1,
+                AttemptedMigration(
+                    version: AppVersion("1.5") ?? .zero,
+                    attempts: 2,
+                    deaths: 1,
+                    appVersion: AppVersion("1.5") ?? .zero
+                ),
                 isProtecting: true,
-                appVersion: AppVersion("1.5") ?? .zero,
                 startedAt: 1_795_233_268,
                 failure: "it \"failed\"\n"
             )

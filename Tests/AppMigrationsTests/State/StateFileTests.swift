@@ -26,10 +26,12 @@ import Testing
         #expect(
             state.marks.interruption
                 == Interruption(
-                    version: version("1.5"),
-                    attempts: 2,
-                    deaths: 1,
-                    appVersion: version("1.5"),
+                    AttemptedMigration(
+                        version: version("1.5"),
+                        attempts: 2,
+                        deaths: 1,
+                        appVersion: version("1.5")
+                    ),
                     startedAt: 1_795_233_268,
                     failure: "The disk \"Daten\" is full: 100 %, nö 😅"
                 )

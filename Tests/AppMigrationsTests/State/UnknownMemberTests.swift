@@ -63,7 +63,7 @@ import Testing
     @Test func `a floor and a checkpoint stand where they were written, and before the history`() throws {
         var state = StateBitFlipTests.state
         state.marks.minimumAppVersion = version("1.3")
-        state.marks.interruption?.checkpoint = Checkpoint(
+        state.marks.interruption?.known.checkpoint = Checkpoint(
             text: "row 12",
             appVersion: version("1.5"),
             progress: 0.25
@@ -123,15 +123,14 @@ import Testing
     @Test func `a checkpoint goes with its version, also where another version is begun first`() throws {
         var marks = StateMarks(lastRun: .zero, baseline: .zero, launched: .zero)
         func attempt(_ text: String, _ checkpoint: Checkpoint?) -> Interruption {
-            Interruption(
+            var known = AttemptedMigration(
                 version: version(text),
                 attempts: 1,
                 deaths: 0,
-                appVersion: version("1.4"),
-                startedAt: 0,
-                failure: nil,
-                checkpoint: checkpoint
+                appVersion: version("1.4")
             )
+            known.checkpoint = checkpoint
+            return Interruption(known, startedAt: 0)
         }
         let cursor = Checkpoint(text: "row 12", appVersion: version("1.3"), progress: 0.5)
         marks.begin(attempt("1.3", cursor))

@@ -41,14 +41,10 @@ struct RandomState {
 
     private mutating func interruption() -> Interruption {
         Interruption(
-            version: version(),
-            attempts: Int.random(in: 0...99, using: &generator),
-            deaths: Int.random(in: 0...99, using: &generator),
+            attempted(),
             isProtecting: generator.hits(oneIn: 2),
-            appVersion: version(),
             startedAt: Int64.random(in: 0...4_000_000_000, using: &generator),
             failure: generator.hits(oneIn: 2) ? text() : nil,
-            checkpoint: checkpoint(),
             lease: lease()
         )
     }
@@ -95,8 +91,8 @@ struct RandomState {
         var state = state(named: name)
         let numbers = [Int.min, -1, 0, 1, 999_999_999_999_999_999, 1_000_000_000_000_000_000, .max]
         let times: [Int64] = [.min, -62_167_219_201, -1, 0, 253_402_300_800, .max]
-        state.marks.interruption?.attempts = generator.element(of: numbers)
-        state.marks.interruption?.deaths = generator.element(of: numbers)
+        state.marks.interruption?.known.attempts = generator.element(of: numbers)
+        state.marks.interruption?.known.deaths = generator.element(of: numbers)
         state.marks.interruption?.startedAt = generator.element(of: times)
         state.marks.attempted = state.marks.attempted.map {
             var attempted = $0

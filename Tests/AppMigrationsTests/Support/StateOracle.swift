@@ -61,15 +61,15 @@ struct StateOracle: Codable {
         interruption = state.marks.interruption.map {
             Attempt(
                 version: $0.version.description,
-                attempts: $0.attempts,
-                deaths: $0.deaths,
+                attempts: $0.known.attempts,
+                deaths: $0.known.deaths,
                 isProtecting: $0.isProtecting,
-                appVersion: $0.appVersion.description,
+                appVersion: $0.known.appVersion.description,
                 startedAt: Self.text($0.startedAt),
                 failure: $0.failure,
-                checkpoint: $0.checkpoint?.text,
-                checkpointAppVersion: $0.checkpoint?.appVersion.description,
-                progress: $0.checkpoint?.progress,
+                checkpoint: $0.known.checkpoint?.text,
+                checkpointAppVersion: $0.known.checkpoint?.appVersion.description,
+                progress: $0.known.checkpoint?.progress,
                 owner: $0.lease?.owner,
                 beat: $0.lease?.beat,
                 fence: $0.lease?.fence,
@@ -186,6 +186,9 @@ extension MigrationState {
             return nil
         }
     }
+
+    /// The text with its whole history.
+    var document: [UInt8] { document(limit: .max) ?? [] }
 }
 
 extension StateHead {

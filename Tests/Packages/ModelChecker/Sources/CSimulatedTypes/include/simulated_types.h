@@ -9,6 +9,7 @@ typedef unsigned int uid_t;
 typedef unsigned int gid_t;
 typedef long off_t;
 typedef long time_t;
+typedef int clockid_t;
 
 #define SWIFT_NAME(name) __attribute__((swift_name(#name)))
 

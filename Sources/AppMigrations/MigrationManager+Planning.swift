@@ -1,5 +1,5 @@
 extension MigrationManager {
-    /// What the declarations would do now, without calling a closure: one row for each, in their order.
+    /// Plans the declarations without calling a closure: one row for each, in their order.
     ///
     /// It reads the state again, changes nothing and never closes the manager. Use the manager that is handed in: another
     /// one of the same state throws `nested` inside. A version that would be refused gets a row of the kind `refused`,
@@ -42,7 +42,7 @@ extension MigrationManager {
         }
         let known = declarations.withLock { declarations in
             declarations.beginPlan()
-            // What this manager took for its first state is no knowledge, once there is a state.
+            // A first state that this manager assumed is no knowledge, once there is a state.
             return found != nil && isPresuming ? Declarations(state.marks, release) : declarations
         }
         let recorder = PlanRecorder(state, known, limit: options.attemptLimit, isPresumed: found == nil)

@@ -7,7 +7,7 @@ final class FleetAttempt: Sendable {
     let clock: FleetClock
     private let token: RunToken
     private let duration = Guarded<Duration?>(nil)
-    /// Whether the store's server tells of the processes of this attempt's connection; `nil` before it was asked.
+    /// True if the store's server tells of the processes of this attempt's connection; `nil` before it was asked.
     let tellsOfProcesses = Guarded<Bool?>(nil)
 
     /// The lease that is asked for: it stands once the intent is in the store.

@@ -1,6 +1,6 @@
 public import AppMigrations
 
-/// What a closure that one host of a fleet runs can know of itself, and ways to say how far it is and to go on there.
+/// The facts of a closure that one host of a fleet runs, and ways to say how far it is and to go on there.
 public struct FleetMigrationContext: Sendable {
     /// The version of this migration.
     public let version: AppVersion
@@ -18,7 +18,7 @@ public struct FleetMigrationContext: Sendable {
     /// `UPDATE … SET fence = $1 WHERE fence <= $1`.
     public let fence: Int
 
-    /// Whether an earlier attempt may have done a part already.
+    /// True if an earlier attempt may have done a part already.
     public var isRetry: Bool { attempt > 1 }
 
     /// The attempt as it began, with what an earlier one saved.
@@ -38,7 +38,7 @@ public struct FleetMigrationContext: Sendable {
         onEvent?(event(.progressed, fraction: MigrationContext.fraction(fraction), note: note))
     }
 
-    /// What an earlier attempt saved with ``saveCheckpoint(_:progress:)``, on any host; `nil` where none did.
+    /// The text that an earlier attempt saved with ``saveCheckpoint(_:progress:)``, on any host; `nil` where none did.
     ///
     /// It stays what it was when this attempt began.
     public var checkpoint: String? { began.checkpoint?.text }
@@ -46,7 +46,7 @@ public struct FleetMigrationContext: Sendable {
     /// The version of the app that saved ``checkpoint``: an older one may have counted differently.
     public var checkpointAppVersion: AppVersion? { began.checkpoint?.appVersion }
 
-    /// What an earlier attempt saved, as the type in which it was saved; `nil` where none did.
+    /// The value that an earlier attempt saved, in the type in which it was saved; `nil` where none did.
     ///
     /// - Throws: `MigrationError` with the code `checkpointNotSaved` where no value of that type was saved: another version
     ///   of the app, ``checkpointAppVersion``, may have saved another one.

@@ -54,7 +54,7 @@ extension FleetMigrationManager {
 
     /// Runs `run` in a transaction of the database that is also the store, with its context.
     ///
-    /// The same as `whenMigrating(toVersion:minimumAppVersion:in:run:)`, for a closure that reports progress or wants to know its
+    /// Declares a migration in the store's database, for a closure that reports progress or wants to know its
     /// attempt.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating<Connection: AsyncSQLConnection>(

@@ -1,7 +1,7 @@
 public import AppMigrations
 
 extension FleetMigrationManager {
-    /// What the store says now: read again at each call.
+    /// The status that the store has now: read again at each call.
     ///
     /// It changes nothing, and works for a closed manager too. Of an attempt whose lease stands it can't be told at a glance
     /// whether its host is alive: `MigrationStatus.Attempt.isUnderWay` is `nil` then, and the attempt no death. A manager

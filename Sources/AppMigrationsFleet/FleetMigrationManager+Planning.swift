@@ -1,7 +1,7 @@
 public import AppMigrations
 
 extension FleetMigrationManager {
-    /// What the declarations would do now, without calling a closure: one row for each, in their order.
+    /// Plans the declarations without calling a closure: one row for each, in their order.
     ///
     /// It reads the store once, changes nothing and never closes the manager. Use the manager that is handed in.
     ///
@@ -13,7 +13,7 @@ extension FleetMigrationManager {
         let (found, isHeld) = try await look()
         let isPresumed = options.isReadOnly && launch == .first
         let state = try known(found)
-        // What this manager took for its first state is no knowledge, once there is a state.
+        // A first state that this manager assumed is no knowledge, once there is a state.
         let known =
             found.state != nil && isPresumed
             ? Declarations(state.marks, release) : self.declarations.withLock { $0 }

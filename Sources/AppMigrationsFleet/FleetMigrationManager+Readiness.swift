@@ -45,7 +45,7 @@ extension FleetMigrationManager {
             self.manager = manager
         }
 
-        /// Whether the data is at every version that is declared, or ahead of it, and this app may use it.
+        /// True if the data is at every version that is declared, or ahead of it, and this app may use it.
         ///
         /// - Throws: As ``FleetMigrationManager/isMigrated(_:)``; `invalidName`, `invalidVersion` or `tooOld` where no manager could be
         ///   made.
@@ -57,7 +57,7 @@ extension FleetMigrationManager {
             return try await manager.isMigrated(declarations)
         }
 
-        /// What the store says now, as ``FleetMigrationManager/status``.
+        /// The status that the store has now, as ``FleetMigrationManager/status``.
         nonisolated(nonsending) public var status: MigrationStatus {
             get async throws(MigrationError) { try await known().status }
         }

@@ -46,7 +46,7 @@ extension FleetMigrationManager {
 
     /// Forgets the hosts that died in pending migrations, so that the limit of attempts lets these run again.
     ///
-    /// What has run, checkpoints, the floor and the history stay. A manager that was closed stays closed. Waits for a
+    /// The mark, checkpoints, the floor and the history stay. A manager that was closed stays closed. Waits for a
     /// host that is migrating.
     ///
     /// - Throws: `MigrationError` with the code `readOnly`, `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,

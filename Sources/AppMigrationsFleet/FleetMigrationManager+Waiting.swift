@@ -1,7 +1,7 @@
 internal import AppMigrations
 
 extension FleetMigrationManager {
-    /// Whether the data is at every version that is declared, or ahead of it; reads the store once.
+    /// True if the data is at every version that is declared, or ahead of it; reads the store once.
     ///
     /// It is for hosts that leave the migrations to another one, and for a probe such as `/readyz`. Hand in the
     /// function that also declares the migrations where they run. `false` where there is no state yet, while a migration is
@@ -53,7 +53,7 @@ extension FleetMigrationManager {
         }
     }
 
-    /// What lies between the data and the declarations of this release.
+    /// The distance between the data and the declarations of this release.
     private enum Missing: Equatable {
         case nothing
         case state

@@ -39,7 +39,7 @@ extension FleetMigrationManager {
 
     /// Runs `run` with its context on one host of the fleet, once in the life of the data, when the app moves past `toVersion`.
     ///
-    /// The same as `whenMigrating(toVersion:minimumAppVersion:run:)`, for a closure that wants to know its attempt or its
+    /// Declares a migration for a closure that wants to know its attempt or its
     /// ``FleetMigrationContext/fence``, to report progress or to save checkpoints.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating(

@@ -45,7 +45,7 @@ public final class FleetMigrationManager: Sendable {
     struct Calls {
         /// The lease's owner, once a call has needed it.
         var owner: String?
-        /// What the looks at the state have seen of another host's lease.
+        /// The lease of another host, as the looks at the state have seen it.
         var watch = LeaseWatch()
     }
 
@@ -86,7 +86,7 @@ public final class FleetMigrationManager: Sendable {
         )
     }
 
-    /// The same with other clocks, and another name of this host.
+    /// A manager with other clocks, and another name of this host.
     package nonisolated(nonsending) init(
         named name: String,
         currentVersion: String,

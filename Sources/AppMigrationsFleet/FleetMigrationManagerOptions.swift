@@ -27,7 +27,7 @@ extension FleetMigrationManager {
         /// Data below it makes `init` throw `tooOld`, and what is no longer declared isn't skipped.
         public var upgradesFrom: String?
 
-        /// Whether the manager only looks: it reads, and writes nothing to the store.
+        /// True for a manager that only looks: it reads, and writes nothing to the store.
         ///
         /// For the hosts that wait for a migration job. ``FleetMigrationManager/isMigrated(_:)`` and what else only tells work as
         /// ever; a declaration that has something to run throws the code `readOnly`.

@@ -1,7 +1,7 @@
 internal import AppMigrations
 
 extension MigrationGate {
-    /// What a gate knows, who waits at it and who looks on.
+    /// The knowledge of a gate, who waits at it and who looks on.
     struct Contents {
         private(set) var state = State.idle
         private(set) var fraction = OverallFraction()
@@ -13,11 +13,11 @@ extension MigrationGate {
         private(set) var task: Task<Void, Never>?
         /// The number of the try that runs; `nil` once it ended: what is told of it later changes nothing.
         private(set) var runningTry: Int?
-        /// Whether another try was asked for during this one, whose error may be older than the question.
+        /// True if another try was asked for during this one, whose error may be older than the question.
         private var isAskedAgain = false
         /// The error that everybody gets who asks, until the start is begun again.
         private var failure: (any Error)?
-        /// Whether the try that runs, or comes next, was asked for after an error.
+        /// True if the try that runs, or comes next, was asked for after an error.
         private(set) var isRetry = false
         private var waiters = [Int: Waiter]()
         private var observers = [Int: AsyncStream<State>.Continuation]()
@@ -28,7 +28,7 @@ extension MigrationGate {
 
         typealias Continuation = CheckedContinuation<Void, any Error>
 
-        /// What is to be done once the lock is given back, since it calls code of others.
+        /// Work for the time when the lock is given back, since it calls code of others.
         typealias Answer = () -> Void
 
         private mutating func takeNumber() -> Int {

@@ -1,12 +1,12 @@
 public import AppMigrations
 
 extension MigrationGate {
-    /// What the start of an app tells its gate.
+    /// The way in which the start of an app tells its gate how far it is.
     public struct Progress: Sendable {
         let gate: MigrationGate
         private let number: Int
 
-        /// Whether ``MigrationGate/retry()`` asked for this start after an error, as the user does with "Try again".
+        /// True if ``MigrationGate/retry()`` asked for this start after an error, as the user does with "Try again".
         ///
         /// Then `resetAttempts()` lets a migration run again that `attemptLimit` had refused. A gate that tries again by itself
         /// asks for nothing of the kind.
@@ -48,7 +48,7 @@ extension MigrationGate {
             try declarations(migrations)
         }
 
-        /// The same for declarations with closures that are awaited.
+        /// Plans and runs declarations with closures that are awaited.
         public nonisolated(nonsending) func migrate(
             _ migrations: MigrationManager,
             weights: [String: UInt] = [:],
@@ -74,7 +74,7 @@ extension MigrationGate {
             return try expect(migrations, migrations.plan(declarations), weights)
         }
 
-        /// The same for declarations with closures that are awaited.
+        /// Plans declarations with closures that are awaited.
         @discardableResult
         public nonisolated(nonsending) func plan(
             _ migrations: MigrationManager,

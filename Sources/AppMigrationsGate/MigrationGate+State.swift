@@ -59,7 +59,7 @@ extension MigrationGate {
         }
     }
 
-    /// What a start throws on a device that is still locked, so that the gate waits, and tries again by itself.
+    /// The error of a start on a device that is still locked: the gate waits, and tries again by itself.
     ///
     /// A state that is there tells so itself, by `stateUnreadable`. Before the first start there is none: throw this before the
     /// manager is made, or from its `firstRun:`. The gate tries again after 0.25 s, and after each time twice as long, up to 4 s.

@@ -21,7 +21,7 @@ internal import AppMigrations
 /// locked, or ``NeedsUnlock``, the gate tries again by itself. After any other error everybody who asks gets that error, until
 /// ``retry()``.
 public final class MigrationGate: Sendable {
-    /// What the app does at its start: make the managers, declare the migrations, open the database.
+    /// The start of an app: it makes the managers, declares the migrations, opens the database.
     ///
     /// It can run several times, so that it makes its managers anew each time.
     public typealias Start = @Sendable (Progress) async throws -> Void
@@ -119,7 +119,7 @@ public final class MigrationGate: Sendable {
         }
     }
 
-    /// What the app's `firstRun:` threw, which looks at the data before any manager is there; else the error itself.
+    /// The error of the app's `firstRun:`, which looks at the data before any manager is there; else the error itself.
     private static func reason(of error: any Error) -> any Error {
         guard let error = error as? MigrationError, error.code == .firstRunFailed else { return error }
         return error.underlyingError ?? error
@@ -143,7 +143,7 @@ public final class MigrationGate: Sendable {
 }
 
 extension MigrationError {
-    /// Whether the system denied the file, as it does on a locked device; no unlock helps against any other cause.
+    /// True if the system denied the file, as it does on a locked device; no unlock helps against any other cause.
     fileprivate var isDenied: Bool {
         guard let cause = underlyingError as? SystemCallError else { return false }
         return Platform.locked.contains(cause.errorNumber)

@@ -52,7 +52,7 @@ extension PostgresSession {
         )
     }
 
-    /// What is set now.
+    /// The settings of this moment.
     ///
     /// Two of these are no rows of pg_settings, and what belongs to the transaction ends with it.
     private static var now: String {

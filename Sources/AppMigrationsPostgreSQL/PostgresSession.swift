@@ -6,7 +6,7 @@
 final class PostgresSession: SQLSession {
     let db: SQLConversation
 
-    /// What is set in the session, and what in the transaction besides, as JSON.
+    /// The settings of the session, and those of the transaction besides, as JSON.
     var settings = [SQLValue]()
 
     /// The wait for locks of a transaction that this has begun; `nil` in a caller's.

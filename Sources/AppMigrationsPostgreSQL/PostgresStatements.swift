@@ -25,7 +25,7 @@ package struct PostgresStatements {
     private var former = Former.other
     private var counted = (offset: 0, line: 1, column: 1)
 
-    /// What a statement is by its first words.
+    /// The kind of a statement, by its first words.
     private enum Head {
         case nothing, create, createOr, createOrReplace
         case routine, copy, other
@@ -169,7 +169,7 @@ extension PostgresStatements {
             }
         }
 
-        /// Whether the statement may take the lock of a table for which every reader or writer behind it waits.
+        /// True if the statement may take the lock of a table for which every reader or writer behind it waits.
         var lockTables: Bool { ["ALTER", "CREATE", "DROP", "LOCK", "TRUNCATE"].contains(words.first) }
 
         /// The index that CREATE INDEX CONCURRENTLY makes, and its table, as they stand in the statement.

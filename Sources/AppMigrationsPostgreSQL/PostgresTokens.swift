@@ -35,7 +35,7 @@ struct PostgresTokens {
         return kind
     }
 
-    /// Whether the token is this keyword, given in capitals.
+    /// True if the token is this keyword, given in capitals.
     func isWord(_ keyword: StaticString) -> Bool {
         guard range.count == keyword.utf8CodeUnitCount else { return false }
         for (position, offset) in range.enumerated()
@@ -147,7 +147,7 @@ extension PostgresTokens {
         } while continues(&offset)
     }
 
-    /// Whether a text goes on behind blanks and `--` comments, which have to begin a line.
+    /// True if a text goes on behind blanks and `--` comments, which have to begin a line.
     private func continues(_ offset: inout Int) -> Bool {
         var (next, isOtherLine) = (offset, false)
         while next < script.count {

@@ -148,7 +148,7 @@ struct DateText {
 /// program that has none. What they encode is part of their documented formats: a `Date` is a number of
 /// seconds since 2001, a `UUID` a text.
 enum ValueKind {
-    /// What the type encodes by itself: a number or a text.
+    /// The value that the type encodes by itself: a number or a text.
     case plain
 
     /// A `BLOB`: `Data`, `[UInt8]` and other collections of bytes.
@@ -169,7 +169,7 @@ enum ValueKind {
         }
     }
 
-    /// Whether the type would otherwise ask a row for something that only a column has.
+    /// True if the type would otherwise ask a row for something that only a column has.
     var isOneValue: Bool {
         if case .plain = self { false } else { true }
     }

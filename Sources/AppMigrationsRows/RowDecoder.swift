@@ -23,7 +23,7 @@ final class RowDecoder: Decoder {
         names = (0..<statement.columnCount).map(statement.columnName)
     }
 
-    /// What reads dates, made for the first one.
+    /// The reader of dates, made for the first one.
     func dates() throws(SQLError) -> DateText {
         if let dateText { return dateText }
         let new = try DateText(statement.connection)

@@ -24,7 +24,7 @@ struct RowColumns<Key: CodingKey>: KeyedEncodingContainerProtocol {
         try row.set(value: value, for: key.stringValue)
     }
 
-    // What the protocol has for these leaves the column out, and the database would put its default there.
+    // The protocol's own answer leaves the column out, and the database would put its default there.
     func encodeIfPresent(_ value: Bool?, forKey key: Key) {
         if let value { encode(value, forKey: key) } else { encodeNil(forKey: key) }
     }
@@ -144,7 +144,7 @@ struct RefusedValues: UnkeyedEncodingContainer, SingleValueEncodingContainer, En
     func superEncoder() -> any Encoder { self }
 }
 
-/// The same for values with names.
+/// A container of values with names.
 struct RefusedColumns<Key: CodingKey>: KeyedEncodingContainerProtocol {
     var codingPath: [any CodingKey] { [] }
 

@@ -1,6 +1,6 @@
 internal import AppMigrationsSQLite
 
-/// What happens to a row whose key is taken, a primary key or a unique column, when rows are inserted.
+/// A rule for a row whose key is taken, a primary key or a unique column, when rows are inserted.
 ///
 /// It is about keys only. A row that breaks another constraint, `NOT NULL` or a `CHECK`, is an error under
 /// every rule, while SQLite's `INSERT OR IGNORE` would leave it out.

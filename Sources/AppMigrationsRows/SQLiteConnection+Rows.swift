@@ -100,7 +100,7 @@ extension SQLiteConnection {
 }
 
 extension SQLiteConnection.Statement {
-    /// Whether a column of the row that `step` went to holds `NULL`.
+    /// True if a column of the row that `step` went to holds `NULL`.
     func isNull(at index: Int) -> Bool { sqlite3_column_type(pointer, Int32(index)) == SQLITE_NULL }
 
     /// The integer in a column; `nil` where it holds something else.

@@ -1,4 +1,4 @@
-/// What the person at the command line asks for.
+/// The wish of the person at the command line.
 enum Command {
     case help
     case tour

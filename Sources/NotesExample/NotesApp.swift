@@ -14,7 +14,7 @@ struct NotesApp: Sendable {
     let output: Output
     /// Draws the bar of a terminal; without one, progress is told in lines.
     var bar: Output?
-    /// Whether nothing may be changed.
+    /// True if nothing may be changed.
     var isLooking = false
 
     var report: StartReport { StartReport(folder: folder, output: output, hasBar: bar != nil) }

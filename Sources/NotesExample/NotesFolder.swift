@@ -10,7 +10,7 @@ struct NotesFolder: Sendable {
 
     func path(of name: String) -> String { name.isEmpty ? path : "\(path)/\(name)" }
 
-    /// Whether something of that name is there; only "no such file" means no.
+    /// True if something of that name is there; only "no such file" means no.
     func exists(_ name: String) throws -> Bool {
         var status = stat()
         if lstat(path(of: name), &status) == 0 { return true }
@@ -89,7 +89,7 @@ struct NotesFolder: Sendable {
     }
 }
 
-/// What went wrong with the notes, their folder or their preferences, in words for the user.
+/// A failure of the notes, their folder or their preferences, in words for the user.
 struct NotesError: Error, CustomStringConvertible {
     let description: String
 

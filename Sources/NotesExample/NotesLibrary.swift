@@ -20,7 +20,7 @@ struct NotesLibrary {
     static let previewsFolder = "Previews"
 
     let folder: NotesFolder
-    /// Whether the database is opened for reading only: a connection that may write puts a dead process's journal back.
+    /// True for a database that is only read: a connection that may write puts a dead process's journal back.
     var isLooking = false
 
     /// How the notes are kept here; that there are none is an error, since the release before has left some.
@@ -58,7 +58,7 @@ struct NotesLibrary {
     func noteFiles() throws -> [(path: String, note: Note)] {
         var files: [(path: String, note: Note)] = []
         var known: [Int: String] = [:]
-        // What ends otherwise is the file manager's own.
+        // A name with another ending is the file manager's own.
         for name in try folder.names(in: Self.notesFolder) where name.hasSuffix(".json") {
             let path = "\(Self.notesFolder)/\(name)"
             let note: Note = try folder.readJSON(path)

@@ -10,7 +10,7 @@ enum SampleData {
         return true
     }
 
-    /// Whether a start would fill a folder, which is new or empty then.
+    /// True if a start would fill a folder, which is new or empty then.
     static func isMissing(in folder: NotesFolder) throws -> Bool {
         let notes = [NotesLibrary.notesFile, NotesLibrary.notesFolder, NotesDatabase.file]
         guard try !notes.contains(where: { try folder.exists($0) }) else { return false }

@@ -5,10 +5,10 @@ import Foundation
 struct StartReport: Sendable {
     let folder: NotesFolder
     let output: Output
-    /// Whether a bar shows the progress, which is told in lines elsewhere.
+    /// True if a bar shows the progress, which is told in lines elsewhere.
     let hasBar: Bool
 
-    /// What will run, from the plan, before anything does.
+    /// The migrations that will run, from the plan, before any does.
     func plan(of manager: MigrationManager, _ plan: [PlannedMigration], _ steps: [Step]) {
         output("  \(manager.name): \(describe(manager.launch)), last migrated to \(manager.lastRunVersion)")
         let pending = plan.filter { $0.kind == .willRun }.map(\.version.description)
@@ -40,7 +40,7 @@ struct StartReport: Sendable {
         }
     }
 
-    /// What happens while it runs: progress of long steps, second attempts, and waiting for another process.
+    /// The events while it runs: progress of long steps, second attempts, and waiting for another process.
     func event(_ event: MigrationEvent) {
         let version = event.version.map { "\($0)" } ?? event.managerName
         switch event.kind {

@@ -9,7 +9,7 @@ public struct MigrationContext: Sendable {
     /// How many times this closure was begun, this time included: 1, unless a process died in it or it threw.
     public let attempt: Int
 
-    /// Whether an earlier attempt may have done a part already.
+    /// True if an earlier attempt may have done a part already.
     public var isRetry: Bool { attempt > 1 }
 
     let location: StateLocation
@@ -40,7 +40,7 @@ extension MigrationContext {
     /// The version of the app that saved ``checkpoint``: an older one may have counted differently.
     public var checkpointAppVersion: AppVersion? { writer.began.known.checkpoint?.appVersion }
 
-    /// What an earlier attempt saved, as the type in which it was saved; `nil` where none did.
+    /// The value that an earlier attempt saved, in the type in which it was saved; `nil` where none did.
     ///
     /// - Throws: ``MigrationError`` with the code `checkpointNotSaved` where no value of that type was saved: another version
     ///   of the app, ``checkpointAppVersion``, may have saved another one.

@@ -52,7 +52,7 @@ struct LeaseWait {
         return (found, isHeld(found))
     }
 
-    /// Whether a lease stands in what was read last.
+    /// True if a lease stands in what was read last.
     mutating func isHeld(_ found: StoredState.Found) -> Bool {
         guard let lease = found.lease else { return false }
         return !watch.hasRunOut(lease, at: found.revision, asked: asked, answered: clock.awake())
@@ -109,7 +109,7 @@ struct LeaseWait {
 }
 
 extension RunToken {
-    /// Whether the caller stands inside of a closure that runs under the lease of that holder.
+    /// True if the caller is inside of a closure that runs under the lease of that holder.
     static func isInside(holder: String, of location: StateLocation) -> Bool {
         enclosing(exactly: StateLocation(location.name, heldBy: holder)) != nil
     }

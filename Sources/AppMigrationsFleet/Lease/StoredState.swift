@@ -7,7 +7,7 @@ struct StoredState: Sendable {
     /// Half a lease for each call.
     let deadline: Deadline
 
-    /// What stood in the store at one moment.
+    /// The text in the store at one moment.
     struct Found: Sendable {
         /// `nil` where there is no document, or the state was forgotten.
         var state: MigrationState?
@@ -29,7 +29,7 @@ struct StoredState: Sendable {
         try found(await document(within: limit))
     }
 
-    /// What stands in the store, as it stands there.
+    /// The text of the store, byte for byte.
     nonisolated(nonsending) func document(
         within limit: Duration? = nil
     ) async throws(MigrationError) -> FleetDocument? {

@@ -89,7 +89,7 @@ struct FleetSession: @unchecked Sendable {
         }
     }
 
-    /// Whether nothing of the closure counts, and it is called again.
+    /// True if nothing of the closure counts, and it is called again.
     func mayRepeat(after error: any Error) -> Bool {
         SQLError.isOfConcurrency((error as? SQLError)?.sqlState)
     }

@@ -1,7 +1,7 @@
 internal import AppMigrations
 internal import AppMigrationsSQL
 
-/// What a store says to PostgreSQL.
+/// The statements of a store for PostgreSQL.
 ///
 /// A class, since a start copies its store, and one reference is less to copy than all of this.
 final class FleetTable: Sendable {
@@ -50,7 +50,7 @@ final class FleetTable: Sendable {
             throw SQLError(.statementFailed, "A document is text as UTF-8 without NUL")
         }
         guard let revision else { return try await insert(key(name), .text(text), on: db) }
-        // What no store of this kind gave stands nowhere.
+        // A revision that no store of this kind gave stands nowhere.
         guard let number = Int64(revision.description) else { return nil }
         let row = "name = $1 AND revision = $2"
         let lock = "FOR UPDATE\(isWaiting ? "" : " SKIP LOCKED")"
@@ -131,7 +131,7 @@ final class FleetTable: Sendable {
         return try await db.query(sql, arguments)
     }
 
-    /// Whether there is a table under the store's name, in one statement: a pooler gives each to another session.
+    /// True if there is a table under the store's name; one statement, since a pooler gives each to another session.
     ///
     /// Throws where it is another tool's, and where the name leads past the table in which there may be a document: it would be a
     /// first run for data that is there.

@@ -75,7 +75,7 @@ public final class PostgresFleetStore<Connection: AsyncSQLConnection & Sendable>
         to body: (Connection) async throws -> Value
     ) async throws -> Value {
         do {
-            // What has missed its deadline is cancelled: a client that goes on all the same ends with its connection.
+            // A call that has missed its deadline is cancelled: a client that goes on all the same ends with its connection.
             let value = try await withTaskCancellationHandler {
                 try await body(connection)
             } onCancel: {
@@ -111,9 +111,9 @@ extension PostgresFleetStore: PostgresStore {
 protocol PostgresStore: FleetStore {
     var table: FleetTable { get }
 
-    /// Whether the store's connection is in the transaction of a closure.
+    /// True if the store's connection is in the transaction of a closure.
     func isInTransaction() async throws -> Bool
 
-    /// Whether the server has the process of a connection.
+    /// True if the server has the process of a connection.
     func hasProcess(_ number: SQLValue) async throws -> Bool
 }

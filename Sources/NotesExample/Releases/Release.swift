@@ -21,7 +21,7 @@ struct Step: Sendable {
     let run: @Sendable (StepContext) throws -> Void
 }
 
-/// What a step works with while it runs.
+/// The tools of a step while it runs.
 struct StepContext {
     let folder: NotesFolder
     let reportProgress: (_ fraction: Double, _ note: String) -> Void

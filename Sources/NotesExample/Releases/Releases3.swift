@@ -4,7 +4,7 @@ import Foundation
 
 /// The releases that change the database where SQL in a file isn't enough, and work for long.
 extension Release {
-    /// What `ALTER TABLE` can't do, as a rebuild, and what needs no thought, inferred from the schema.
+    /// A rebuild for what `ALTER TABLE` can't do, and a change that is inferred from the schema.
     static let v3_0 = Release(
         version: "3.0",
         library: [

@@ -11,9 +11,7 @@ import Testing
     func `a handler of a wait that declares a migration of the state is refused`(isSameManager: Bool) throws {
         try folder.writeState(lastRun: "1.1", launched: "1.4")
         let log = Log()
-        let lock = try #require(
-            try FileLock.ifFree(StateLocation(name: "Library", directory: folder.path))
-        )
+        let lock = try #require(try FileLock.ifFree(StateLocation(name: "Library", directory: folder.path)))
         let manager = Held()
         let options = MigrationManager.Options { event in
             log.add("\(event.kind)")

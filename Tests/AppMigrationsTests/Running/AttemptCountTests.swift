@@ -43,9 +43,7 @@ import Testing
         for _ in 1...2 { await die(in: folder, [], "1.5", app: "1.5") }
         _ = try folder.manager("1.5").failure(of: "1.4-1")
         let options = MigrationManager.Options(attemptLimit: 2)
-        #expect(
-            try folder.manager("1.5", options: options).refusal(of: "1.5").code == .attemptLimitReached
-        )
+        #expect(try folder.manager("1.5", options: options).refusal(of: "1.5").code == .attemptLimitReached)
         let newer = try folder.manager("1.5.1", options: options)
         #expect(try attempt(newer, "1.4-1") == 2)
         #expect(try attempt(newer, "1.5") == 3)

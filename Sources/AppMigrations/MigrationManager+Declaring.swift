@@ -81,9 +81,7 @@ extension MigrationManager {
         guard let declaration = try declare(toVersion, minimumAppVersion) else { return false }
         return try await perform(declaration, protecting: paths, run)
     }
-}
 
-extension MigrationManager {
     /// Decides about a declaration by what is known; `nil` when there is nothing to run.
     @inline(__always)
     private func declare(

@@ -148,9 +148,7 @@ extension MigrationManager {
 
     /// The failure that closed the manager, also where the app's own code swallowed it.
     package var firstFailure: MigrationError? { declarations.withLock { $0.firstFailure } }
-}
 
-extension MigrationManager {
     /// How long to wait, how often to try, how old data may be, whether only to look, and the handler of events.
     public struct Options: Sendable {
         /// How long to wait for another process that is migrating, or for another manager that protects the same files, while the

@@ -119,9 +119,7 @@ extension MigrationStatus {
             if isUnderWay == true || lease != nil { known.deaths = interruption.known.deaths }
         }
     }
-}
 
-extension MigrationStatus {
     /// The rows of the history that ``description`` has room for.
     private static var rowLimit: Int { 20 }
 

@@ -174,9 +174,7 @@ extension Declarations {
         }
         end()
     }
-}
 
-extension Declarations {
     /// Ends the declaration that is under way.
     package mutating func end() {
         if case .declaring = standing { standing = .open }

@@ -60,10 +60,8 @@ final class MigrationAttempt {
     }
 
     /// How long to wait for another manager that protects the same files, before ``begin()``; `nil` where nobody does.
-    func pauseForOthers(
-        timeout: Duration?,
-        isAsynchronous: Bool
-    ) throws(MigrationError) -> Duration? {
+    @inline(never)
+    func pauseForOthers(timeout: Duration?, isAsynchronous: Bool) throws(MigrationError) -> Duration? {
         guard let files else { return nil }
         do {
             let pause = try files.pauseForOthers(

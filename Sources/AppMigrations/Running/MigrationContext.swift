@@ -88,9 +88,7 @@ extension MigrationContext {
         if let progress { reportProgress(progress) }
         if Task.isCancelled { throw .cancelledAtCheckpoint(version, location) }
     }
-}
 
-extension MigrationContext {
     /// Syncs files and folders to disk, so that a power cut after the record can't take them back.
     ///
     /// The library does this for what `protecting:` names. A closure that changes other files calls it at its end, before it

@@ -11,9 +11,7 @@ extension MigrationManager {
         /// A subsystem that builds itself through its migrations: everything runs.
         case everything
     }
-}
 
-extension MigrationManager {
     /// How a start relates to the last one.
     public enum Launch: Sendable, Equatable {
         /// There was no state.
@@ -87,9 +85,7 @@ struct Start {
     private var location: StateLocation { file.location }
 
     /// Where nothing is pending this is one read of the state.
-    func outcome(
-        _ firstRun: () throws -> MigrationManager.FirstRun
-    ) throws(MigrationError) -> StartOutcome {
+    func outcome(_ firstRun: () throws -> MigrationManager.FirstRun) throws(MigrationError) -> StartOutcome {
         guard case .marks(let marks) = try file.readMarks() else { return try first(firstRun) }
         // Files that wait to be put back come first: that data is too old is no reason not to write to them.
         if marks.hasLeftover, !isReadOnly { return try catchUp(marks) }
@@ -161,9 +157,7 @@ extension Start {
         default: return error
         }
     }
-}
 
-extension Start {
     /// Makes the state, under the lock, and only where no other process made it meanwhile.
     @inline(never)
     private func first(

@@ -59,9 +59,7 @@ extension StateMarks {
     }
 
     mutating func raiseFloor(to version: AppVersion) { minimumAppVersion = max(minimumAppVersion, version) }
-}
 
-extension StateMarks {
     /// What is known of the attempts at a pending version; the process that was interrupted in it counts as dead.
     package func attempts(at version: AppVersion) -> AttemptedMigration? {
         if let interruption, interruption.version == version { return AttemptedMigration(interruption) }
@@ -104,9 +102,7 @@ extension StateMarks {
         let mark = lastRun
         attempted = attempted.filter { $0.version > mark }
     }
-}
 
-extension StateMarks {
     /// Forgets the processes that died in pending migrations; how often these were begun stays.
     package mutating func resetAttempts() {
         for index in attempted.indices { attempted[index].deaths = 0 }

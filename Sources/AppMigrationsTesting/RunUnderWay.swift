@@ -36,7 +36,10 @@ struct RunUnderWay {
             findings = try differences(comparedWith: expected)
         }
         let before: [AppVersion] =
-            if case .older = scenario.kind { [current] } else { scenario.image == nil ? [] : [current] }
+            switch scenario.kind {
+            case .death, .older: [current]
+            default: []
+            }
         return RehearsedRun(
             start: rehearsal.startingPoints[scenario.point].title,
             title: scenario.title,
@@ -54,11 +57,11 @@ struct RunUnderWay {
             switch scenario.kind {
             case .listing, .jump, .steps, .older: .failed
             case .answered: .firstRunRepeats
-            case .death, .failure: kindOfDisturbed
+            case .death, .failure: scenario.begunAgain?.kind ?? .notCompleted
             }
         return RehearsalFinding(
             kind,
-            version: scenario.repeated ?? scenario.continued ?? error?.version,
+            version: scenario.begunAgain?.version ?? error?.version,
             "\(sentence): \(folders.words(of: failure))\(advice(kind))"
         )
     }
@@ -96,19 +99,14 @@ struct RunUnderWay {
         case .steps: kind = .stepsDiffer
         case .older: kind = .olderReleaseWrites
         case .answered: kind = .firstRunRepeats
-        case .death, .failure: kind = kindOfDisturbed
+        case .death, .failure: kind = scenario.begunAgain?.kind ?? .notCompleted
         }
         return RehearsalFinding(
             kind,
-            version: scenario.repeated ?? scenario.continued,
+            version: scenario.begunAgain?.version,
             path: difference.path,
             "\(sentence): compared with \(other), \(difference.text).\(advice(kind))"
         )
-    }
-
-    private var kindOfDisturbed: RehearsalFinding.Kind {
-        if scenario.continued != nil { return .notContinued }
-        return scenario.repeated == nil ? .notCompleted : .notRepeatable
     }
 
     private var sentence: String {
@@ -129,16 +127,8 @@ struct RunUnderWay {
     }
 
     private func advice(_ kind: RehearsalFinding.Kind) -> String {
+        if let again = scenario.begunAgain { return " Migration \(again.version) \(again.advice)" }
         switch kind {
-        case .notRepeatable:
-            guard let version = scenario.repeated else { return "" }
-            return " Migration \(version) is not repeatable: let it find out what is done already, "
-                + "or name what it changes in protecting:."
-        case .notContinued:
-            guard let version = scenario.continued else { return "" }
-            return
-                " Migration \(version) doesn't go on at its checkpoint: begin behind it, save it after the work that it "
-                + "stands for, and let the work behind it be done twice."
         case .firstRunRepeats:
             return
                 " Answer the version that the data is at, or let its migrations find out what is done already."

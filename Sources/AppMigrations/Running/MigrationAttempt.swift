@@ -55,9 +55,8 @@ final class MigrationAttempt {
             version: version,
             previousVersion: before.marks.lastRun,
             attempt: attempt,
-            location: locked.location,
             lock: locked.lock,
-            onEvent: locked.reporter.onEvent,
+            reporter: locked.reporter,
             writer: CheckpointWriter(began)
         )
         token = RunToken(locked.location, .closure(lock: locked.identity))
@@ -92,9 +91,9 @@ final class MigrationAttempt {
         } catch {
             throw location.protection(.taking, version, error)
         }
-        reach(.beforeIntent)
+        context.reach(.beforeIntent)
         if let failure = locked.note(intent) { throw withdraw(failure) }
-        reach(.beforeClosure)
+        context.reach(.beforeClosure)
         locked.send(event(.started))
     }
 
@@ -145,9 +144,5 @@ final class MigrationAttempt {
 
     func event(_ kind: MigrationEvent.Kind, _ error: MigrationError? = nil) -> MigrationEvent {
         MigrationEvent(kind, context, duration: duration, error: error)
-    }
-
-    func reach(_ place: RehearsalHook.Moment.Place) {
-        locked.reporter.reach(place, version, isProtecting: files != nil)
     }
 }

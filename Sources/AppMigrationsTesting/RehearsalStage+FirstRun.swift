@@ -8,6 +8,7 @@ extension RehearsalStage {
         _ firstRun: (_ folder: String) throws -> MigrationManager.FirstRun,
         before adoption: String?
     ) throws {
+        hasFirstRun = true
         let adoption = try adoption.map { try AppVersion(parsing: $0) }
         try cleaningUp {
             for (point, start) in rehearsal.startingPoints.enumerated() {

@@ -37,7 +37,7 @@ struct RunUnderWay {
         }
         let before: [AppVersion] =
             switch scenario.kind {
-            case .death, .older: [current]
+            case .death, .older, .lost: [current]
             default: []
             }
         return RehearsedRun(
@@ -47,7 +47,7 @@ struct RunUnderWay {
             ran: ran.map(\.description),
             duration: duration,
             findings: findings,
-            answer: nil
+            answer: scenario.kind == .lost ? scenario.answer : nil
         )
     }
 
@@ -57,6 +57,7 @@ struct RunUnderWay {
             switch scenario.kind {
             case .listing, .jump, .steps, .older: .failed
             case .answered: .firstRunRepeats
+            case .lost: error?.code == .migrationFailed ? .firstRunRepeats : .failed
             case .death, .failure: scenario.begunAgain?.kind ?? .notCompleted
             }
         return RehearsalFinding(
@@ -98,7 +99,7 @@ struct RunUnderWay {
             other += start.replacing("From ", with: " from ", maxReplacements: 1)
         case .steps: kind = .stepsDiffer
         case .older: kind = .olderReleaseWrites
-        case .answered: kind = .firstRunRepeats
+        case .answered, .lost: kind = .firstRunRepeats
         case .death, .failure: kind = scenario.begunAgain?.kind ?? .notCompleted
         }
         return RehearsalFinding(
@@ -111,7 +112,9 @@ struct RunUnderWay {
 
     private var sentence: String {
         let point = rehearsal.startingPoints[scenario.point]
-        if point.kind == .freshInstall { return "\(point.origin) of \(current)" }
+        let isFresh = point.kind == .freshInstall
+        let start = "\(point.origin) \(isFresh ? "of" : "to") \(current)"
+        if isFresh, scenario.kind == .jump { return start }
         let title =
             switch scenario.kind {
             case .steps:
@@ -119,11 +122,13 @@ struct RunUnderWay {
             case .death, .failure: "\(scenario.title), and started again"
             case .older(let version): "then \(version) started on data that is not for it any more"
             case .listing, .jump: scenario.title
-            case .answered:
-                scenario.answer.map { "as firstRun: answers, \(FirstRunAnswer.text(of: $0))" }
-                    ?? scenario.title
+            case .answered, .lost:
+                [
+                    scenario.kind == .lost ? scenario.title : nil,
+                    scenario.answer.map { "as firstRun: answers, \(FirstRunAnswer.text(of: $0))" },
+                ].compactMap(\.self).joined(separator: ", ")
             }
-        return "\(point.origin) to \(current), \(title)"
+        return "\(start), \(title)"
     }
 
     private func advice(_ kind: RehearsalFinding.Kind) -> String {

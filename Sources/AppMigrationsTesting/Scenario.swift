@@ -15,6 +15,8 @@ struct Scenario {
         case older(AppVersion)
         /// As the app's own `firstRun:` answers.
         case answered
+        /// The app starts once more on data that it has upgraded, without the state that says so.
+        case lost
     }
 
     let kind: Kind
@@ -37,6 +39,7 @@ struct Scenario {
         case .failure(let version): "after \(version) threw at its end"
         case .older(let version): "\(version) started after it"
         case .answered: "as firstRun answers"
+        case .lost: "after the state was lost"
         case .death(let moment, let number):
             switch moment.place {
             case .beforeIntent: "killed before the intent of \(moment.version)"

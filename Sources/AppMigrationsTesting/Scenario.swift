@@ -42,7 +42,7 @@ struct Scenario {
         case .lost: "after the state was lost"
         case .death(let moment, let number):
             switch moment.place {
-            case .beforeIntent: "killed before the intent of \(moment.version)"
+            case .afterCopying, .beforeIntent: "killed before the intent of \(moment.version)"
             case .beforeClosure: "killed before the closure of \(moment.version)"
             case .afterSynchronize: "killed after synchronize \(number) of \(moment.version)"
             case .beforeCommit: "killed before commit \(number) of \(moment.version)"
@@ -63,7 +63,7 @@ struct Scenario {
         case .failure(let version): return (version, .notRepeatable, isRepeated)
         case .death(let moment, _):
             switch moment.place {
-            case .beforeIntent, .beforeClosure, .afterRecord: return nil
+            case .afterCopying, .beforeIntent, .beforeClosure, .afterRecord: return nil
             case .afterSynchronize, .beforeRecord: return (moment.version, .notRepeatable, isRepeated)
             case .beforeCommit, .afterCommit:
                 return (

@@ -91,7 +91,7 @@ final class MigrationAttempt {
         } catch {
             throw location.protection(.taking, version, error)
         }
-        context.reach(.beforeIntent)
+        context.reach(files == nil ? .beforeIntent : .afterCopying)
         if let failure = locked.note(intent) { throw withdraw(failure) }
         context.reach(.beforeClosure)
         locked.send(event(.started))

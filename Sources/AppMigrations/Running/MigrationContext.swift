@@ -33,9 +33,7 @@ public struct MigrationContext: Sendable {
 
     /// Tells a rehearsal, if there is one, of a moment at which the process may die.
     package func reach(_ place: RehearsalHook.Moment.Place) {
-        reporter.rehearsal?.reached(
-            RehearsalHook.Moment(place: place, version: version, isProtecting: writer.began.isProtecting)
-        )
+        reporter.rehearsal?.reached(RehearsalHook.Moment(place: place, version: version))
     }
 }
 

@@ -27,14 +27,14 @@ package final class RehearsalHook: Sendable {
     /// A moment at which the process may die: at a save of the state, or where the closure made its work durable.
     package struct Moment: Sendable, Equatable {
         package enum Place: Sendable {
+            /// Before the intent of a closure that protects files: they were copied, so that they can be put back.
+            case afterCopying
             case beforeIntent, beforeClosure, afterSynchronize, beforeCommit, afterCommit, beforeCheckpoint
             case afterCheckpoint, beforeRecord, afterRecord
         }
 
         package let place: Place
         package let version: AppVersion
-        /// Whether the closure's files were copied, so that they can be put back.
-        package let isProtecting: Bool
     }
 
     let declared: @Sendable (AppVersion) -> Verdict

@@ -20,12 +20,10 @@ import Testing
                 try context.synchronize([scratch.path, scratch.path])
             }
             let places: [RehearsalHook.Moment.Place] = [
-                .beforeIntent, .beforeClosure, .afterSynchronize, .beforeRecord, .afterRecord,
+                .beforeClosure, .afterSynchronize, .beforeRecord, .afterRecord,
             ]
-            let expected = [("1.1", false), ("1.2", true)].flatMap { text, isProtecting in
-                places.map {
-                    RehearsalHook.Moment(place: $0, version: version(text), isProtecting: isProtecting)
-                }
+            let expected = [("1.1", .beforeIntent), ("1.2", .afterCopying)].flatMap { text, first in
+                ([first] + places).map { RehearsalHook.Moment(place: $0, version: version(text)) }
             }
             #expect(reached.withLock { $0 } == expected)
         }

@@ -20,8 +20,8 @@ extension RehearsalStage {
                 } else {
                     try prepare(Scenario(kind: .jump, point: point, launches: [current]))
                 }
-                let answer = Result { try firstRun(folders.data) }
-                answers.append(FirstRunAnswer(point: point, start: start, at: startVersions[point], answer))
+                let (version, answer) = (startVersions[point], Result { try firstRun(folders.data) })
+                answers.append(FirstRunAnswer(point: point, start: start, version: version, answer: answer))
             }
         }
     }

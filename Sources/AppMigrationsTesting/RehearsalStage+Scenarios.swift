@@ -20,14 +20,9 @@ extension RehearsalStage {
         }
         if steps.count > 1 { scenarios.append(Scenario(kind: .steps, point: point, launches: steps)) }
         for version in jump.ran {
-            scenarios += jump.images.filter { $0.moment.version == version }.map {
-                Scenario(
-                    kind: .death($0.moment, number: $0.number),
-                    point: point,
-                    launches: [current],
-                    image: $0,
-                    ranBefore: $0.ran
-                )
+            scenarios += jump.images.filter { $0.moment.version == version }.map { image in
+                let kind = Scenario.Kind.death(image.moment, number: image.number)
+                return Scenario(kind: kind, point: point, launches: [current], image: image)
             }
             scenarios.append(Scenario(kind: .failure(version), point: point, launches: [current, current]))
         }

@@ -94,14 +94,11 @@ final class RehearsalStage {
                     if under.scenario.kind != .listing { try finish(under) }
                 }
             } else if !waiting.isEmpty {
-                var scenario = waiting.removeFirst()
+                let scenario = waiting.removeFirst()
                 try prepare(scenario)
-                var failure: (any Error)?
-                if scenario.kind == .lost {
-                    do { scenario.answer = try firstRun(folders.data) } catch { failure = error }
-                }
                 run = RunUnderWay(scenario, of: rehearsal, current, folders)
-                run?.failure = failure
+                guard scenario.kind == .lost else { continue }
+                do { run?.scenario.answer = try firstRun(folders.data) } catch { run?.failure = error }
             } else {
                 return nil
             }

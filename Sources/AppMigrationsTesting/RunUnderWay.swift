@@ -2,7 +2,7 @@ import AppMigrations
 
 /// A run that has begun: what its starts came to so far, and at its end whether the data is what it should be.
 struct RunUnderWay {
-    let scenario: Scenario
+    var scenario: Scenario
     var launches: ArraySlice<AppVersion>
     var ran: [AppVersion]
     var images: [RunImage] = []
@@ -20,7 +20,7 @@ struct RunUnderWay {
     ) {
         self.scenario = scenario
         launches = scenario.launches[...]
-        ran = scenario.ranBefore
+        ran = scenario.image?.ran ?? scenario.ranBefore
         self.rehearsal = rehearsal
         self.current = current
         self.folders = folders
@@ -53,18 +53,38 @@ struct RunUnderWay {
 
     private func finding(of failure: any Error) -> RehearsalFinding {
         let error = failure as? MigrationError
-        let kind: RehearsalFinding.Kind =
+        let isOfClosure =
             switch scenario.kind {
-            case .listing, .jump, .steps, .older: .failed
-            case .answered: .firstRunRepeats
-            case .lost: error?.code == .migrationFailed ? .firstRunRepeats : .failed
-            case .death, .failure: scenario.begunAgain?.kind ?? .notCompleted
+            case .listing, .jump, .steps, .older: false
+            case .lost: error?.code == .migrationFailed
+            case .answered, .death, .failure: true
             }
         return RehearsalFinding(
-            kind,
+            isOfClosure ? verdict.kind : .failed,
             version: scenario.begunAgain?.version ?? error?.version,
-            "\(sentence): \(folders.words(of: failure))\(advice(kind))"
+            "\(sentence): \(folders.words(of: failure))\(isOfClosure ? verdict.advice : "")"
         )
+    }
+
+    /// What the run shows where it ends otherwise than it should, and what to do.
+    private var verdict: (kind: RehearsalFinding.Kind, advice: String) {
+        switch scenario.kind {
+        case .listing, .jump: (.startsDiffer, "")
+        case .steps: (.stepsDiffer, "")
+        case .older:
+            (
+                .olderReleaseWrites,
+                " Ask for requiredAppVersion at each start, before anything is read or written, and stop there."
+            )
+        case .answered, .lost:
+            (
+                .firstRunRepeats,
+                " Answer the version that the data is at, or let its migrations find out what is done already."
+            )
+        case .death, .failure:
+            scenario.begunAgain.map { ($0.kind, " Migration \($0.version) \($0.advice)") }
+                ?? (.notCompleted, "")
+        }
     }
 
     /// A fresh install says how it should be: there it is the upgrade that is looked at.
@@ -90,23 +110,16 @@ struct RunUnderWay {
         of difference: FolderComparison.Difference,
         comparedWith expected: Int
     ) -> RehearsalFinding {
-        let kind: RehearsalFinding.Kind
         var other = "one jump"
-        switch scenario.kind {
-        case .listing, .jump:
-            kind = .startsDiffer
+        if scenario.kind == .jump {
             let start = rehearsal.startingPoints[expected].origin
             other += start.replacing("From ", with: " from ", maxReplacements: 1)
-        case .steps: kind = .stepsDiffer
-        case .older: kind = .olderReleaseWrites
-        case .answered, .lost: kind = .firstRunRepeats
-        case .death, .failure: kind = scenario.begunAgain?.kind ?? .notCompleted
         }
         return RehearsalFinding(
-            kind,
+            verdict.kind,
             version: scenario.begunAgain?.version,
             path: difference.path,
-            "\(sentence): compared with \(other), \(difference.text).\(advice(kind))"
+            "\(sentence): compared with \(other), \(difference.text).\(verdict.advice)"
         )
     }
 
@@ -129,18 +142,5 @@ struct RunUnderWay {
                 ].compactMap(\.self).joined(separator: ", ")
             }
         return "\(start), \(title)"
-    }
-
-    private func advice(_ kind: RehearsalFinding.Kind) -> String {
-        if let again = scenario.begunAgain { return " Migration \(again.version) \(again.advice)" }
-        switch kind {
-        case .firstRunRepeats:
-            return
-                " Answer the version that the data is at, or let its migrations find out what is done already."
-        case .olderReleaseWrites:
-            return
-                " Ask for requiredAppVersion at each start, before anything is read or written, and stop there."
-        default: return ""
-        }
     }
 }

@@ -3,22 +3,10 @@ import AppMigrations
 /// What the app's own `firstRun:` said of a starting point's data, held against the version that the data is at.
 struct FirstRunAnswer {
     let point: Int
-    private let start: StartingPoint
+    let start: StartingPoint
     /// The version that the data is at; `nil` where everything runs.
-    private let version: AppVersion?
-    private let answer: Result<MigrationManager.FirstRun, any Error>
-
-    init(
-        point: Int,
-        start: StartingPoint,
-        at version: AppVersion?,
-        _ answer: Result<MigrationManager.FirstRun, any Error>
-    ) {
-        self.point = point
-        self.start = start
-        self.version = version
-        self.answer = answer
-    }
+    let version: AppVersion?
+    let answer: Result<MigrationManager.FirstRun, any Error>
 
     /// The run of the question, without those that the answer leads to.
     func row(declared: [AppVersion], current: AppVersion, _ folders: RehearsalFolders) -> RehearsedRun {

@@ -22,15 +22,11 @@ final class LaunchRecorder: Sendable {
     let failing: AppVersion?
 
     private let kind: Scenario.Kind
+    /// The last migration that the release knows, or `nil` when it is the current one.
     private let limit: AppVersion?
     private let folders: RehearsalFolders
     private let state = Guarded(Record())
 
-    /// - Parameters:
-    ///   - kind: What the run is about.
-    ///   - limit: The last migration that the release knows, or `nil` when it is the current one.
-    ///   - failing: The migration whose closure is to throw in this start.
-    ///   - folders: Where images go.
     init(_ kind: Scenario.Kind, limit: AppVersion?, failing: AppVersion?, folders: RehearsalFolders) {
         self.kind = kind
         self.failing = failing
@@ -70,7 +66,7 @@ final class LaunchRecorder: Sendable {
         state.withLock { record in
             // Before an intent there is something new on the disk only at first, when the state was made, and when files
             // were copied for their protection.
-            let isOld = moment.place == .beforeIntent && !moment.isProtecting && !record.images.isEmpty
+            let isOld = moment.place == .beforeIntent && !record.images.isEmpty
             guard record.problem == nil, !isOld else { return }
             let began = ContinuousClock.now
             defer { record.copying += ContinuousClock.now - began }

@@ -2,9 +2,9 @@ public import AppMigrations
 
 /// Runs an app's migrations from every version that its users come from, before its users do.
 ///
-/// It goes from each starting point to the current version: in one jump, release by release, with a process that dies
-/// between any two saves and at each checkpoint, and with each closure throwing once. Releases below an `minimumAppVersion:` are
-/// started on what they must not touch any more. Every run has its data in a fresh folder, and has to end with
+/// It goes from each starting point to the current version: in one jump, release by release, with a process that dies at each
+/// save, checkpoint, `synchronize` and commit of a batch, and with each closure throwing once. Releases below a
+/// `minimumAppVersion:` are started on what they must not touch any more. Every run has its data in a fresh folder, and has to end with
 /// the same data. A rehearsal asserts nothing itself: its outcome is a ``RehearsalReport``, whose
 /// ``RehearsalReport/requireClean()`` fails a test.
 ///
@@ -75,7 +75,7 @@ public struct Rehearsal: Sendable {
     /// - Throws: What a starting point throws that can't be made, `MigrationError` for a version that can't be read, and
     ///   errors of files that can't be copied or compared. What a migration throws is a finding instead.
     public func run(_ declarations: (MigrationManager, String) throws -> Void) throws -> RehearsalReport {
-        try Self.run(RehearsalStage(self), declarations)
+        try Self.run(RehearsalStage(self), { _ in nil }, declarations)
     }
 
     /// Rehearses asynchronous declarations, on the caller's actor; otherwise the same as the synchronous form.
@@ -84,7 +84,7 @@ public struct Rehearsal: Sendable {
     nonisolated(nonsending) public func run(
         _ declarations: nonisolated(nonsending) (MigrationManager, String) async throws -> Void
     ) async throws -> RehearsalReport {
-        try await Self.run(RehearsalStage(self), declarations)
+        try await Self.run(RehearsalStage(self), { _ in nil }, declarations)
     }
 
     /// Rehearses the declarations, and asks the app where the data of each starting point is.
@@ -92,14 +92,16 @@ public struct Rehearsal: Sendable {
     /// The answer to `firstRun:` decides about every user who comes from a release without this library. It is asked
     /// with the data of each starting point in the folder, and for a fresh install with an empty folder. A migration
     /// that the answer would skip is a finding. Where it would run migrations on data that has them, that is run as
-    /// well, and compared. All other runs go on with what the starting points say.
+    /// well, and compared. Once the newest starting point is at the current version, the app is asked again, as if the state
+    /// was lost, and started as it answers. All other runs go on with what the starting points say.
     ///
     /// - Parameters:
     ///   - firstRun: The app's own expression for `firstRun:`, for data in this folder.
     ///   - adoption: The first release with this library. Users of that release and later ones have a state, so the app
     ///     isn't asked about their starting points. With `nil` it is asked about all of them.
     ///   - declarations: What the app declares, for data in this folder.
-    /// - Returns: The report, with a row `asked firstRun` for each starting point that was asked about.
+    /// - Returns: The report, with a row `asked firstRun` for each starting point that was asked about, and a row `after the
+    ///   state was lost`.
     /// - Throws: The same as the form without `firstRun`, also for an `adoption` that can't be read. What `firstRun` throws
     ///   is a finding.
     public func run(
@@ -109,7 +111,7 @@ public struct Rehearsal: Sendable {
     ) throws -> RehearsalReport {
         let stage = try RehearsalStage(self)
         try stage.ask(firstRun, before: adoption)
-        return try Self.run(stage, declarations)
+        return try Self.run(stage, firstRun, declarations)
     }
 
     /// The same for asynchronous declarations.
@@ -120,14 +122,15 @@ public struct Rehearsal: Sendable {
     ) async throws -> RehearsalReport {
         let stage = try RehearsalStage(self)
         try stage.ask(firstRun, before: adoption)
-        return try await Self.run(stage, declarations)
+        return try await Self.run(stage, firstRun, declarations)
     }
 
     private static func run(
         _ stage: RehearsalStage,
+        _ firstRun: (String) throws -> MigrationManager.FirstRun?,
         _ declarations: (MigrationManager, String) throws -> Void
     ) throws -> RehearsalReport {
-        while let launch = try stage.next() {
+        while let launch = try stage.next(firstRun) {
             var failure: (any Error)?
             do { try declarations(launch.manager, launch.folder) } catch { failure = error }
             try stage.end(launch, failure)
@@ -137,9 +140,10 @@ public struct Rehearsal: Sendable {
 
     nonisolated(nonsending) private static func run(
         _ stage: RehearsalStage,
+        _ firstRun: (String) throws -> MigrationManager.FirstRun?,
         _ declarations: nonisolated(nonsending) (MigrationManager, String) async throws -> Void
     ) async throws -> RehearsalReport {
-        while let launch = try stage.next() {
+        while let launch = try stage.next(firstRun) {
             var failure: (any Error)?
             do { try await declarations(launch.manager, launch.folder) } catch { failure = error }
             try stage.end(launch, failure)

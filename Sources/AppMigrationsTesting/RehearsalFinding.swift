@@ -52,10 +52,10 @@ public struct RehearsalFinding: Error, Sendable, CustomStringConvertible {
         /// An upgrade doesn't end with the data of a fresh install: a migration may be forgotten.
         public static var freshInstallDiffers: Kind { Kind("freshInstallDiffers") }
 
-        /// A closure that ran a second time, after it had returned, failed or changed what the data becomes.
+        /// A closure that ran a second time, after it had returned or synchronized, failed or changed what the data becomes.
         public static var notRepeatable: Kind { Kind("notRepeatable") }
 
-        /// A closure that was begun again at a checkpoint failed, or changed what the data becomes.
+        /// A closure that was begun again at a checkpoint or between batches failed, or changed what the data becomes.
         public static var notContinued: Kind { Kind("notContinued") }
 
         /// A release below the `minimumAppVersion:` of a migration changed the data after it.

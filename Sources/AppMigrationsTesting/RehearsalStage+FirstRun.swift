@@ -8,6 +8,7 @@ extension RehearsalStage {
         _ firstRun: (_ folder: String) throws -> MigrationManager.FirstRun,
         before adoption: String?
     ) throws {
+        hasFirstRun = true
         let adoption = try adoption.map { try AppVersion(parsing: $0) }
         try cleaningUp {
             for (point, start) in rehearsal.startingPoints.enumerated() {
@@ -19,8 +20,8 @@ extension RehearsalStage {
                 } else {
                     try prepare(Scenario(kind: .jump, point: point, launches: [current]))
                 }
-                let answer = Result { try firstRun(folders.data) }
-                answers.append(FirstRunAnswer(point: point, start: start, at: startVersions[point], answer))
+                let (version, answer) = (startVersions[point], Result { try firstRun(folders.data) })
+                answers.append(FirstRunAnswer(point: point, start: start, version: version, answer: answer))
             }
         }
     }

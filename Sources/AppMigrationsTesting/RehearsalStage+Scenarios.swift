@@ -14,16 +14,15 @@ extension RehearsalStage {
         if let answer = asked?.repeating(declared: declared, current: current) {
             scenarios.append(Scenario(kind: .answered, point: point, launches: [current], answer: answer))
         }
+        // All ends are the same, so one of them shows what a lost state does.
+        if hasFirstRun, (reference ?? point) == point {
+            scenarios.append(Scenario(kind: .lost, point: point, launches: [current], ranBefore: jump.ran))
+        }
         if steps.count > 1 { scenarios.append(Scenario(kind: .steps, point: point, launches: steps)) }
         for version in jump.ran {
-            scenarios += jump.images.filter { $0.moment.version == version }.map {
-                Scenario(
-                    kind: .death($0.moment, number: $0.number),
-                    point: point,
-                    launches: [current],
-                    image: $0,
-                    ranBefore: $0.ran
-                )
+            scenarios += jump.images.filter { $0.moment.version == version }.map { image in
+                let kind = Scenario.Kind.death(image.moment, number: image.number)
+                return Scenario(kind: kind, point: point, launches: [current], image: image)
             }
             scenarios.append(Scenario(kind: .failure(version), point: point, launches: [current, current]))
         }

@@ -16,11 +16,13 @@ final class RehearsalStage {
     private var rows: [Int: [RehearsedRun]] = [:]
     private var waiting: [Scenario] = []
     /// The starting point whose end the others are compared with.
-    private var reference: Int?
+    private(set) var reference: Int?
     private var run: RunUnderWay?
     private var madePoints: Set<Int> = []
     /// What the app answered to `firstRun:`, by the starting points.
     var answers: [FirstRunAnswer] = []
+    /// Whether the app has a `firstRun:`, to be asked once more where a state is lost.
+    var hasFirstRun = false
     /// Whether the list of declared versions is known to its end.
     private var isListed = false
     /// The versions declared, in their order.
@@ -42,7 +44,11 @@ final class RehearsalStage {
     }
 
     /// The next start, its data in place; `nil` when everything is rehearsed.
-    func next() throws -> Launch? { try cleaningUp { try nextLaunch() } }
+    ///
+    /// `firstRun` is what the app says of data without a state.
+    func next(_ firstRun: (String) throws -> MigrationManager.FirstRun?) throws -> Launch? {
+        try cleaningUp { try nextLaunch(firstRun) }
+    }
 
     /// Takes what a start came to.
     func end(_ launch: Launch, _ error: (any Error)?) throws { try cleaningUp { try take(launch, error) } }
@@ -70,7 +76,7 @@ final class RehearsalStage {
         }
     }
 
-    private func nextLaunch() throws -> Launch? {
+    private func nextLaunch(_ firstRun: (String) throws -> MigrationManager.FirstRun?) throws -> Launch? {
         while true {
             if var under = run {
                 if under.failure == nil, let version = under.launches.popFirst() {
@@ -91,6 +97,8 @@ final class RehearsalStage {
                 let scenario = waiting.removeFirst()
                 try prepare(scenario)
                 run = RunUnderWay(scenario, of: rehearsal, current, folders)
+                guard scenario.kind == .lost else { continue }
+                do { run?.scenario.answer = try firstRun(folders.data) } catch { run?.failure = error }
             } else {
                 return nil
             }
@@ -209,9 +217,10 @@ final class RehearsalStage {
         if let image = scenario.image { return try FolderFiles.move(image.path, to: folders.run) }
         try FolderFiles.makeFolder(folders.run)
         let point = scenario.point
-        if case .older = scenario.kind {
-            try FolderFiles.copy(folders.endState(point), to: folders.state)
-            return try FolderFiles.copy(folders.end(point), to: folders.data)
+        switch scenario.kind {
+        case .older: try FolderFiles.copy(folders.endState(point), to: folders.state); fallthrough
+        case .lost: return try FolderFiles.copy(folders.end(point), to: folders.data)
+        default: break
         }
         if madePoints.contains(point) { return try FolderFiles.copy(folders.start(point), to: folders.data) }
         try FolderFiles.makeFolder(folders.data)

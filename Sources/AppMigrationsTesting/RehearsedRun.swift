@@ -25,5 +25,5 @@ public struct RehearsedRun: Sendable {
     public let findings: [RehearsalFinding]
 
     /// What the app's `firstRun:` answered, in a row that asked it; `nil` in the others, and where `firstRun:` threw.
-    public let answer: MigrationManager.FirstRun?
+    public internal(set) var answer: MigrationManager.FirstRun?
 }

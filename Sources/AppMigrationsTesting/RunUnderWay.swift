@@ -2,7 +2,7 @@ import AppMigrations
 
 /// A run that has begun: what its starts came to so far, and at its end whether the data is what it should be.
 struct RunUnderWay {
-    let scenario: Scenario
+    var scenario: Scenario
     var launches: ArraySlice<AppVersion>
     var ran: [AppVersion]
     var images: [RunImage] = []
@@ -20,7 +20,7 @@ struct RunUnderWay {
     ) {
         self.scenario = scenario
         launches = scenario.launches[...]
-        ran = scenario.ranBefore
+        ran = scenario.image?.ran ?? scenario.ranBefore
         self.rehearsal = rehearsal
         self.current = current
         self.folders = folders
@@ -36,7 +36,10 @@ struct RunUnderWay {
             findings = try differences(comparedWith: expected)
         }
         let before: [AppVersion] =
-            if case .older = scenario.kind { [current] } else { scenario.image == nil ? [] : [current] }
+            switch scenario.kind {
+            case .death, .older, .lost: [current]
+            default: []
+            }
         return RehearsedRun(
             start: rehearsal.startingPoints[scenario.point].title,
             title: scenario.title,
@@ -44,23 +47,44 @@ struct RunUnderWay {
             ran: ran.map(\.description),
             duration: duration,
             findings: findings,
-            answer: nil
+            answer: scenario.kind == .lost ? scenario.answer : nil
         )
     }
 
     private func finding(of failure: any Error) -> RehearsalFinding {
         let error = failure as? MigrationError
-        let kind: RehearsalFinding.Kind =
+        let isOfClosure =
             switch scenario.kind {
-            case .listing, .jump, .steps, .older: .failed
-            case .answered: .firstRunRepeats
-            case .death, .failure: kindOfDisturbed
+            case .listing, .jump, .steps, .older: false
+            case .lost: error?.code == .migrationFailed
+            case .answered, .death, .failure: true
             }
         return RehearsalFinding(
-            kind,
-            version: scenario.repeated ?? scenario.continued ?? error?.version,
-            "\(sentence): \(folders.words(of: failure))\(advice(kind))"
+            isOfClosure ? verdict.kind : .failed,
+            version: scenario.begunAgain?.version ?? error?.version,
+            "\(sentence): \(folders.words(of: failure))\(isOfClosure ? verdict.advice : "")"
         )
+    }
+
+    /// What the run shows where it ends otherwise than it should, and what to do.
+    private var verdict: (kind: RehearsalFinding.Kind, advice: String) {
+        switch scenario.kind {
+        case .listing, .jump: (.startsDiffer, "")
+        case .steps: (.stepsDiffer, "")
+        case .older:
+            (
+                .olderReleaseWrites,
+                " Ask for requiredAppVersion at each start, before anything is read or written, and stop there."
+            )
+        case .answered, .lost:
+            (
+                .firstRunRepeats,
+                " Answer the version that the data is at, or let its migrations find out what is done already."
+            )
+        case .death, .failure:
+            scenario.begunAgain.map { ($0.kind, " Migration \($0.version) \($0.advice)") }
+                ?? (.notCompleted, "")
+        }
     }
 
     /// A fresh install says how it should be: there it is the upgrade that is looked at.
@@ -86,34 +110,24 @@ struct RunUnderWay {
         of difference: FolderComparison.Difference,
         comparedWith expected: Int
     ) -> RehearsalFinding {
-        let kind: RehearsalFinding.Kind
         var other = "one jump"
-        switch scenario.kind {
-        case .listing, .jump:
-            kind = .startsDiffer
+        if scenario.kind == .jump {
             let start = rehearsal.startingPoints[expected].origin
             other += start.replacing("From ", with: " from ", maxReplacements: 1)
-        case .steps: kind = .stepsDiffer
-        case .older: kind = .olderReleaseWrites
-        case .answered: kind = .firstRunRepeats
-        case .death, .failure: kind = kindOfDisturbed
         }
         return RehearsalFinding(
-            kind,
-            version: scenario.repeated ?? scenario.continued,
+            verdict.kind,
+            version: scenario.begunAgain?.version,
             path: difference.path,
-            "\(sentence): compared with \(other), \(difference.text).\(advice(kind))"
+            "\(sentence): compared with \(other), \(difference.text).\(verdict.advice)"
         )
-    }
-
-    private var kindOfDisturbed: RehearsalFinding.Kind {
-        if scenario.continued != nil { return .notContinued }
-        return scenario.repeated == nil ? .notCompleted : .notRepeatable
     }
 
     private var sentence: String {
         let point = rehearsal.startingPoints[scenario.point]
-        if point.kind == .freshInstall { return "\(point.origin) of \(current)" }
+        let isFresh = point.kind == .freshInstall
+        let start = "\(point.origin) \(isFresh ? "of" : "to") \(current)"
+        if isFresh, scenario.kind == .jump { return start }
         let title =
             switch scenario.kind {
             case .steps:
@@ -121,31 +135,12 @@ struct RunUnderWay {
             case .death, .failure: "\(scenario.title), and started again"
             case .older(let version): "then \(version) started on data that is not for it any more"
             case .listing, .jump: scenario.title
-            case .answered:
-                scenario.answer.map { "as firstRun: answers, \(FirstRunAnswer.text(of: $0))" }
-                    ?? scenario.title
+            case .answered, .lost:
+                [
+                    scenario.kind == .lost ? scenario.title : nil,
+                    scenario.answer.map { "as firstRun: answers, \(FirstRunAnswer.text(of: $0))" },
+                ].compactMap(\.self).joined(separator: ", ")
             }
-        return "\(point.origin) to \(current), \(title)"
-    }
-
-    private func advice(_ kind: RehearsalFinding.Kind) -> String {
-        switch kind {
-        case .notRepeatable:
-            guard let version = scenario.repeated else { return "" }
-            return " Migration \(version) is not repeatable: let it find out what is done already, "
-                + "or name what it changes in protecting:."
-        case .notContinued:
-            guard let version = scenario.continued else { return "" }
-            return
-                " Migration \(version) doesn't go on at its checkpoint: begin behind it, save it after the work that it "
-                + "stands for, and let the work behind it be done twice."
-        case .firstRunRepeats:
-            return
-                " Answer the version that the data is at, or let its migrations find out what is done already."
-        case .olderReleaseWrites:
-            return
-                " Ask for requiredAppVersion at each start, before anything is read or written, and stop there."
-        default: return ""
-        }
+        return "\(start), \(title)"
     }
 }

@@ -7,7 +7,7 @@ struct Scenario {
         case listing
         case jump
         case steps
-        /// `number` counts the moments of the same kind, of which a closure with checkpoints has many.
+        /// `number` counts the moments of the same kind, of which one closure can have many.
         case death(RehearsalHook.Moment, number: Int)
         /// The closure throws once, after all that it does.
         case failure(AppVersion)
@@ -15,6 +15,8 @@ struct Scenario {
         case older(AppVersion)
         /// As the app's own `firstRun:` answers.
         case answered
+        /// The app starts once more on data that it has upgraded, without the state that says so.
+        case lost
     }
 
     let kind: Kind
@@ -37,10 +39,14 @@ struct Scenario {
         case .failure(let version): "after \(version) threw at its end"
         case .older(let version): "\(version) started after it"
         case .answered: "as firstRun answers"
+        case .lost: "after the state was lost"
         case .death(let moment, let number):
             switch moment.place {
-            case .beforeIntent: "killed before the intent of \(moment.version)"
+            case .afterCopying, .beforeIntent: "killed before the intent of \(moment.version)"
             case .beforeClosure: "killed before the closure of \(moment.version)"
+            case .afterSynchronize: "killed after synchronize \(number) of \(moment.version)"
+            case .beforeCommit: "killed before commit \(number) of \(moment.version)"
+            case .afterCommit: "killed after commit \(number) of \(moment.version)"
             case .beforeCheckpoint: "killed before checkpoint \(number) of \(moment.version)"
             case .afterCheckpoint: "killed after checkpoint \(number) of \(moment.version)"
             case .beforeRecord: "killed after the closure of \(moment.version)"
@@ -49,23 +55,35 @@ struct Scenario {
         }
     }
 
-    /// The migration whose closure has to be repeatable for this run.
-    var repeated: AppVersion? {
+    /// The migration whose closure is begun again in this run, and what is wrong with it where that does harm.
+    var begunAgain: (version: AppVersion, kind: RehearsalFinding.Kind, advice: String)? {
+        let isRepeated =
+            "is not repeatable: let it find out what is done already, or name what it changes in protecting:."
         switch kind {
-        case .failure(let version): version
-        case .death(let moment, _): moment.place == .beforeRecord ? moment.version : nil
-        default: nil
+        case .failure(let version): return (version, .notRepeatable, isRepeated)
+        case .death(let moment, _):
+            switch moment.place {
+            case .afterCopying, .beforeIntent, .beforeClosure, .afterRecord: return nil
+            case .afterSynchronize, .beforeRecord: return (moment.version, .notRepeatable, isRepeated)
+            case .beforeCommit, .afterCommit:
+                return (
+                    moment.version, .notContinued,
+                    "doesn't go on at its last commit: let a batch keep nothing in memory for the next one, and let what it does "
+                        + "outside of its transaction be done twice."
+                )
+            case .beforeCheckpoint, .afterCheckpoint:
+                return (
+                    moment.version, .notContinued,
+                    "doesn't go on at its checkpoint: begin behind it, save it after the work that it stands for, and let the "
+                        + "work behind it be done twice."
+                )
+            }
+        default: return nil
         }
-    }
-
-    /// The migration whose closure has to go on at its checkpoint for this run.
-    var continued: AppVersion? {
-        guard case .death(let moment, _) = kind else { return nil }
-        return moment.place == .beforeCheckpoint || moment.place == .afterCheckpoint ? moment.version : nil
     }
 }
 
-/// A copy of data and state, made while the runner stood at a save: what a death there leaves.
+/// A copy of data and state, made while the runner or the closure stood still: what a death there leaves.
 struct RunImage {
     let path: String
     let moment: RehearsalHook.Moment

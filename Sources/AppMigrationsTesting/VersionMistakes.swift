@@ -8,40 +8,23 @@ struct VersionMistakes {
     /// What keeps every manager from taking the declarations as they are.
     var found: [RehearsalFinding] {
         var findings: [RehearsalFinding] = []
+        func add(_ kind: RehearsalFinding.Kind, _ version: AppVersion, _ fact: String, _ way: String) {
+            let text = "Migration \(version) is \(fact). Every start throws there. \(way)"
+            findings.append(RehearsalFinding(kind, version: version, text))
+        }
         for (index, version) in declared.enumerated() {
             let earlier = declared[..<index]
             if let same = earlier.first(where: { $0 == version }) {
-                let reason =
-                    same.description == version.description
-                    ? "Migration \(version) is declared twice"
-                    : "Migration \(version) is declared beside \(same), which is the same version"
-                findings.append(
-                    RehearsalFinding(
-                        .declaredTwice,
-                        version: version,
-                        "\(reason). Every start throws there. Declare each version once."
-                    )
-                )
+                let isSpelledAlike = same.description == version.description
+                let fact = isSpelledAlike ? "twice" : "beside \(same), which is the same version"
+                add(.declaredTwice, version, "declared \(fact)", "Declare each version once.")
             } else if let newer = earlier.max(), newer > version {
-                findings.append(
-                    RehearsalFinding(
-                        .outOfOrder,
-                        version: version,
-                        "Migration \(version) is declared after \(newer). Every start throws there. "
-                            + "Declare the versions in rising order."
-                    )
-                )
+                add(.outOfOrder, version, "declared after \(newer)", "Declare the versions in rising order.")
             }
         }
         if let newest = declared.max(), newest.exceeds(current) {
-            findings.append(
-                RehearsalFinding(
-                    .newerThanCurrentVersion,
-                    version: newest,
-                    "Migration \(newest) is newer than the app (\(current)). Every start throws there. "
-                        + "Raise the app's version or remove the migration."
-                )
-            )
+            let way = "Raise the app's version or remove the migration."
+            add(.newerThanCurrentVersion, newest, "newer than the app (\(current))", way)
         }
         return findings
     }

@@ -32,7 +32,8 @@ import Testing
         try report.requireClean()
         let rows = report.runs.filter { $0.title == "asked firstRun" }
         #expect(rows.map(\.start) == ["3.0", "3.2", "fresh install"])
-        #expect(report.runs.filter { $0.answer != nil }.map(\.title) == rows.map(\.title))
+        let answered = report.runs.filter { $0.answer != nil && $0.title != "after the state was lost" }
+        #expect(answered.map(\.title) == rows.map(\.title))
     }
 
     @Test func `a detection that takes old data for new is found, with what would never run`() throws {
@@ -117,6 +118,48 @@ import Testing
         )
     }
 
+    @Test func `a lost state is a run of its own, also where the data of starting points is not asked about`()
+        async throws
+    {
+        // It knows what the releases without the library left, and nothing that came later.
+        func detection(_ folder: String) -> MigrationManager.FirstRun {
+            exists("list.txt", in: folder) ? .existingData(at: "3.0") : .freshInstall
+        }
+        let clean = try Self.report(before: "3.2", detection)
+        try clean.requireClean()
+        let lost = clean.runs.filter { $0.title == "after the state was lost" }
+        #expect(lost.map(\.start) == ["3.2"])
+        #expect(lost.map(\.ran) == [["3.3", "3.2", "3.3"]])
+        #expect(lost.first?.appVersions.map(\.description) == ["3.3", "3.3"])
+        #expect("\(clean)".contains(#"existingData(at: "3.0")"#))
+        let rehearsal = Rehearsal(currentVersion: "3.3", from: Self.points)
+        let report = try await rehearsal.run(firstRun: detection, before: "3.2") { migrations, folder in
+            try migrations.whenMigrating(toVersion: "3.2") { try addLine("3.2", in: folder) }
+            try await migrations.whenMigrating(toVersion: "3.3", protecting: [path("list.txt", in: folder)]) {
+                await Task.yield()
+                try append("3.3\n", to: "list.txt", in: folder)
+            }
+        }
+        #expect(
+            report.texts == [
+                #"From 3.2 to 3.3, after the state was lost, as firstRun: answers, existingData(at: "3.0"): compared with "#
+                    + #"one jump, line 4 of `list.txt` should not be there: "3.3". Answer the version that the data is at, or "#
+                    + "let its migrations find out what is done already."
+            ]
+        )
+        #expect(report.findings.map(\.kind) == [.firstRunRepeats])
+        let asked = try Self.report(from: [.freshInstall { try write("", to: "list.txt", in: $0) }]) {
+            exists("list.txt", in: $0) ? .existingData(at: "4.0") : .freshInstall
+        }
+        #expect(asked.findings.map(\.kind) == [.failed])
+        #expect(
+            asked.texts.first?.hasPrefix(
+                #"With a fresh install of 3.3, after the state was lost, as firstRun: answers, existingData(at: "4.0"): "#
+            ) == true,
+            "\(asked)"
+        )
+    }
+
     @Test func `an answer that would migrate a fresh install is found`() throws {
         let report = try Self.report {
             try exists("list.txt", in: $0) ? Self.newest(in: $0) : .existingData(at: "3.0")
@@ -137,7 +180,7 @@ import Testing
             { _ in .existingData(at: "3.x") }, { _ in .existingData(at: "4.0") },
         ] {
             let report = try Self.report(from: [list("3.0\n", at: "3.0")], answer)
-            #expect(report.findings.map(\.kind) == [.failed])
+            #expect(report.findings.map(\.kind) == [.failed, .failed])
             #expect(report.runs.count > 5)
         }
     }

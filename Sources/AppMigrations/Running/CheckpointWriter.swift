@@ -36,7 +36,7 @@ final class CheckpointWriter: Sendable {
         try attempt.withLock { attempt throws(MigrationError) in
             guard let now = attempt else { throw .checkpointAfterEnd(version, location) }
             let next = now.intent.reaching(text, progress: progress, after: began.known)
-            now.locked.reporter.reach(.beforeCheckpoint, version, isProtecting: false)
+            context.reach(.beforeCheckpoint)
             if let failure = now.locked.note(next) {
                 if now.locked.isUncertain { attempt?.intent = next }
                 throw failure.adding(
@@ -48,7 +48,7 @@ final class CheckpointWriter: Sendable {
                 )
             }
             attempt?.intent = next
-            now.locked.reporter.reach(.afterCheckpoint, version, isProtecting: false)
+            context.reach(.afterCheckpoint)
         }
     }
 }

@@ -36,7 +36,7 @@ extension MigrationAttempt {
             recorded.marks.interruption = intent.marks.interruption
             recorded.marks.interruption?.isProtecting = false
         }
-        reach(.beforeRecord)
+        context.reach(.beforeRecord)
         if let failure = locked.note(recorded) {
             if locked.isLost { throw lost(failure, nil) }
             if locked.isUncertain {
@@ -47,7 +47,7 @@ extension MigrationAttempt {
             }
             throw try undone(failure.adding("Migration \(version) ran and will run again.", version: version))
         }
-        reach(.afterRecord)
+        context.reach(.afterRecord)
         if files != nil, locked.discardSnapshot(version) { locked.forgetSnapshot() }
     }
 

@@ -51,9 +51,8 @@ final class MigrationAttempt {
             version: version,
             previousVersion: before.marks.lastRun,
             attempt: attempt,
-            location: locked.location,
             lock: locked.lock,
-            onEvent: locked.reporter.onEvent,
+            reporter: locked.reporter,
             writer: CheckpointWriter(began)
         )
         token = RunToken(locked.location)
@@ -88,9 +87,9 @@ final class MigrationAttempt {
         } catch {
             throw location.protection(.taking, version, error)
         }
-        reach(.beforeIntent)
+        context.reach(files == nil ? .beforeIntent : .afterCopying)
         if let failure = locked.note(intent) { throw withdraw(failure) }
-        reach(.beforeClosure)
+        context.reach(.beforeClosure)
         locked.send(event(.started))
     }
 
@@ -136,9 +135,5 @@ final class MigrationAttempt {
 
     func event(_ kind: MigrationEvent.Kind) -> MigrationEvent {
         MigrationEvent(kind, context, duration: duration)
-    }
-
-    func reach(_ place: RehearsalHook.Moment.Place) {
-        locked.reporter.reach(place, version, isProtecting: files != nil)
     }
 }

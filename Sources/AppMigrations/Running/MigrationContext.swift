@@ -12,10 +12,11 @@ public struct MigrationContext: Sendable {
     /// True if an earlier attempt may have done a part already.
     public var isRetry: Bool { attempt > 1 }
 
-    let location: StateLocation
     let lock: FileLock
-    let onEvent: (@Sendable (MigrationEvent) -> Void)?
+    let reporter: Reporter
     let writer: CheckpointWriter
+
+    var location: StateLocation { reporter.location }
 
     /// Sends an event of the kind ``MigrationEvent/Kind/progressed``; nothing once the closure has ended.
     ///
@@ -25,10 +26,15 @@ public struct MigrationContext: Sendable {
     ///   - note: What is being done, for a display.
     public func reportProgress(_ fraction: Double, note: String? = nil) {
         guard writer.isUnderWay else { return }
-        onEvent?(MigrationEvent(.progressed, self, fraction: Self.fraction(fraction), note: note))
+        reporter.onEvent?(MigrationEvent(.progressed, self, fraction: Self.fraction(fraction), note: note))
     }
 
     package static func fraction(_ number: Double) -> Double { number.isNaN ? 0 : min(max(number, 0), 1) }
+
+    /// Tells a rehearsal, if there is one, of a moment at which the process may die.
+    package func reach(_ place: RehearsalHook.Moment.Place) {
+        reporter.rehearsal?.reached(RehearsalHook.Moment(place: place, version: version))
+    }
 }
 
 extension MigrationContext {
@@ -111,6 +117,7 @@ extension MigrationContext {
     ///   runs again then.
     public func synchronize(_ paths: [String]) throws(MigrationError) {
         for path in paths { try synchronize(one: path) }
+        if writer.isUnderWay { reach(.afterSynchronize) }
     }
 
     /// Syncs files and folders to disk; the same as ``synchronize(_:)-([String])``.

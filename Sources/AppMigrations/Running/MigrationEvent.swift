@@ -137,10 +137,6 @@ struct Reporter: Sendable {
         guard let onEvent else { return }
         RunToken.marking(location) { onEvent(event) }
     }
-
-    func reach(_ place: RehearsalHook.Moment.Place, _ version: AppVersion, isProtecting: Bool) {
-        rehearsal?.reached(RehearsalHook.Moment(place: place, version: version, isProtecting: isProtecting))
-    }
 }
 
 /// The calls by which a rehearsal follows a manager and steps in.
@@ -154,16 +150,17 @@ package final class RehearsalHook: Sendable {
         case stop
     }
 
-    /// A moment before or after a save of the state, at which the process may die.
+    /// A moment at which the process may die: at a save of the state, or where the closure made its work durable.
     package struct Moment: Sendable, Equatable {
         package enum Place: Sendable {
-            case beforeIntent, beforeClosure, beforeCheckpoint, afterCheckpoint, beforeRecord, afterRecord
+            /// Before the intent of a closure that protects files: they were copied, so that they can be put back.
+            case afterCopying
+            case beforeIntent, beforeClosure, afterSynchronize, beforeCommit, afterCommit, beforeCheckpoint
+            case afterCheckpoint, beforeRecord, afterRecord
         }
 
         package let place: Place
         package let version: AppVersion
-        /// Whether the closure's files were copied, so that they can be put back.
-        package let isProtecting: Bool
     }
 
     let declared: @Sendable (AppVersion) -> Verdict
@@ -172,7 +169,7 @@ package final class RehearsalHook: Sendable {
 
     /// - Parameters:
     ///   - declared: Called for each declaration before anything is decided.
-    ///   - reached: Called before and after each save, under the lock: the disk then has what a crash would leave.
+    ///   - reached: Called at each moment, under the lock: the disk then has what a crash would leave.
     ///   - returned: Called when a closure returned and isn't recorded yet; an error counts as thrown by the closure.
     package init(
         declared: @escaping @Sendable (AppVersion) -> Verdict,

@@ -112,7 +112,7 @@ package final class BatchRun {
     /// Saves the first cursor of an attempt, then one for each tenth of the work.
     private func tell(_ cursor: String, _ progress: Double?) throws(SQLError) {
         let isCheckpoint = saved.map { progress ?? 0 >= $0 + 0.1 } ?? true
-        if isCheckpoint { saved = progress ?? 0 } else if progress == nil { return }
+        if isCheckpoint { saved = progress ?? 0 }
         try tell(Place(cursor: cursor, progress: progress, isCheckpoint: isCheckpoint))
     }
 
@@ -124,8 +124,9 @@ package final class BatchRun {
 }
 
 extension MigrationContext {
-    /// Takes down how far the batches came.
+    /// Takes down how far the batches came, behind the commit of one.
     func reach(_ place: BatchRun.Place) throws(MigrationError) {
+        reach(.afterCommit)
         if place.isCheckpoint {
             try saveCheckpoint(place.cursor, progress: place.progress)
         } else if let progress = place.progress {

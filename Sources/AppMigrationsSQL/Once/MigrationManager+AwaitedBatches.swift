@@ -31,8 +31,10 @@ extension MigrationManager {
                 from: context.checkpoint,
                 lockTimeout: lockTimeout,
                 telling: { try context.reach($0) }
-            ) {
-                try await batches(db, $0, context)
+            ) { batch in
+                let outcome = try await batches(db, batch, context)
+                context.reach(.beforeCommit)
+                return outcome
             }
         }
         return ran

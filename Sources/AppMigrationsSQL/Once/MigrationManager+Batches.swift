@@ -71,7 +71,11 @@ extension MigrationManager {
             defer { ran = run.hasRun }
             do throws(SQLError) {
                 try conversation.run {
-                    try run.call(telling: context.reach) { try batches(db, $0, context) }
+                    try run.call(telling: context.reach) { batch in
+                        let outcome = try batches(db, batch, context)
+                        context.reach(.beforeCommit)
+                        return outcome
+                    }
                 } _: { () throws(SQLError) in
                     try run.run(from: context.checkpoint)
                 }

@@ -80,11 +80,8 @@ public struct SQLMigrationLock: Sendable {
 
     private func lines(_ text: String) throws -> [Line] {
         var lines = [Line]()
-        for (number, line) in zip(
-            1...,
-            text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-        )
-        where !line.isEmpty && !line.hasPrefix("#") {
+        let texts = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        for (number, line) in zip(1..., texts) where !line.isEmpty && !line.hasPrefix("#") {
             let parts = line.split(separator: " ", maxSplits: 2)
             guard parts.count >= 2, let version = Int64(parts[0]), parts[1] == "-" || parts[1].contains(":")
             else {

@@ -26,8 +26,7 @@ extension SQLRehearsal {
                 appVersions: [],
                 ran: ran.map(\.description),
                 duration: duration,
-                findings: findings,
-                answer: nil
+                findings: findings
             )
         }
 

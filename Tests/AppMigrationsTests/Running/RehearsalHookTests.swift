@@ -4,7 +4,7 @@ import Testing
 
 /// What a rehearsal is told of a start.
 @Suite struct RehearsalHookTests {
-    @Test func `each save is told with its place, its version and whether files are protected`() throws {
+    @Test func `each moment is told with its place, its version and whether files are protected`() throws {
         try withTemporaryDirectory { scratch throws in
             let reached = Guarded<[RehearsalHook.Moment]>([])
             let hook = RehearsalHook(
@@ -14,15 +14,16 @@ import Testing
             )
             let manager = try scratch.manager(upgradingTo: "1.2")
             let migrations = MigrationManager(rehearsing: manager, with: hook)
-            try migrations.whenMigrating(toVersion: "1.1") {}
-            try migrations.whenMigrating(toVersion: "1.2", protecting: [scratch.file("data")]) {}
+            try migrations.whenMigrating(toVersion: "1.1") { try $0.synchronize(scratch.path) }
+            try migrations.whenMigrating(toVersion: "1.2", protecting: [scratch.file("data")]) { context in
+                #expect(throws: MigrationError.self) { try context.synchronize(scratch.file("nothing")) }
+                try context.synchronize([scratch.path, scratch.path])
+            }
             let places: [RehearsalHook.Moment.Place] = [
-                .beforeIntent, .beforeClosure, .beforeRecord, .afterRecord,
+                .beforeClosure, .afterSynchronize, .beforeRecord, .afterRecord,
             ]
-            let expected = [("1.1", false), ("1.2", true)].flatMap { text, isProtecting in
-                places.map {
-                    RehearsalHook.Moment(place: $0, version: version(text), isProtecting: isProtecting)
-                }
+            let expected = [("1.1", .beforeIntent), ("1.2", .afterCopying)].flatMap { text, first in
+                ([first] + places).map { RehearsalHook.Moment(place: $0, version: version(text)) }
             }
             #expect(reached.withLock { $0 } == expected)
         }

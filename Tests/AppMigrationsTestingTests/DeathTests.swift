@@ -1,0 +1,172 @@
+import AppMigrations
+import AppMigrationsSQL
+import AppMigrationsSQLite
+import AppMigrationsSchema
+import AppMigrationsTesting
+import Foundation
+import Testing
+
+/// Deaths where a closure has made something durable and isn't at its end.
+@Suite struct DeathTests {
+    private static func killed(_ report: RehearsalReport) -> [String] {
+        report.runs.filter { !$0.findings.isEmpty }.map(\.title)
+    }
+
+    @Test func `a closure that has titles only in memory while it synchronizes loses them there`() throws {
+        let report = try Rehearsal(currentVersion: "1.1", from: [list("Milk\n")]).run { migrations, folder in
+            try migrations.whenMigrating(toVersion: "1.1") { context in
+                if exists("titles.txt", in: folder) { return }
+                var titles = ""
+                if exists("list.txt", in: folder) {
+                    titles = try read("list.txt", in: folder)
+                    try FileManager.default.removeItem(atPath: path("list.txt", in: folder))
+                }
+                try context.synchronize(folder)
+                try write(titles, to: "titles.txt", in: folder)
+                try context.synchronize([folder])
+            }
+        }
+        #expect(
+            report.texts == [
+                "From 1.0 to 1.1, killed after synchronize 1 of 1.1, and started again: compared with one jump, "
+                    + #"line 1 of `titles.txt` is missing: "Milk". \#(RehearsalTests.notRepeatable)"#
+            ]
+        )
+        #expect(report.findings.map(\.kind) == [.notRepeatable])
+        let titles = report.runs.map(\.title)
+        #expect(
+            titles.filter { $0.contains("closure") || $0.contains("synchronize") } == [
+                "killed before the closure of 1.1", "killed after synchronize 1 of 1.1",
+                "killed after synchronize 2 of 1.1", "killed after the closure of 1.1",
+            ]
+        )
+        let run = try #require(report.runs.first { $0.title == "killed after synchronize 2 of 1.1" })
+        #expect(run.appVersions.map(\.description) == ["1.1", "1.1"])
+        #expect(run.ran == ["1.1"])
+    }
+
+    @Test func `what a closure protects comes back after a death behind its synchronize`() throws {
+        let report = try Rehearsal(currentVersion: "1.1", from: [list()]).run { migrations, folder in
+            let list = path("list.txt", in: folder)
+            try migrations.whenMigrating(toVersion: "1.1", protecting: [list]) { context in
+                try append("1.1\n", to: "list.txt", in: folder)
+                try context.synchronize(folder)
+                try append("end\n", to: "list.txt", in: folder)
+            }
+        }
+        try report.requireClean()
+        #expect(report.runs.map(\.title).contains("killed after synchronize 1 of 1.1"))
+    }
+
+    @Test func `batches that do everything in their transactions are clean, killed around each commit`()
+        async throws
+    {
+        let report = try Self.rehearse { _ in { _ in } }
+        try report.requireClean()
+        #expect(
+            report.runs.map(\.title).filter { $0.hasPrefix("killed") } == [
+                "killed before the intent of 1.1", "killed before the closure of 1.1",
+                "killed before commit 1 of 1.1", "killed after commit 1 of 1.1",
+                "killed before checkpoint 1 of 1.1", "killed after checkpoint 1 of 1.1",
+                "killed before commit 2 of 1.1", "killed after commit 2 of 1.1",
+                "killed before commit 3 of 1.1", "killed after commit 3 of 1.1",
+                "killed before commit 4 of 1.1", "killed after the closure of 1.1",
+                "killed after the record of 1.1",
+            ]
+        )
+        let awaited = try await Self.rehearsal.run { migrations, folder in
+            try await migrations.whenMigrating(toVersion: "1.1", in: Awaited(Self.open(folder))) {
+                db,
+                batch,
+                _ in
+                let number = try (batch.cursor(as: Int.self) ?? 0) + 1
+                _ = try await db.query("DELETE FROM note WHERE id = ?", [.integer(Int64(number))])
+                return number == 4 ? .done : .continue(at: number)
+            }
+        }
+        try awaited.requireClean()
+        #expect(awaited.runs.map(\.title) == report.runs.map(\.title))
+    }
+
+    @Test func `a batch that appends to a file outside of its transaction does so twice`() throws {
+        let report = try Self.rehearse { folder in
+            { try append("Note \($0)\n", to: "titles.txt", in: folder) }
+        }
+        #expect(Self.killed(report) == (1...4).map { "killed before commit \($0) of 1.1" })
+        let advice =
+            "Migration 1.1 doesn't go on at its last commit: let a batch keep nothing in memory for the next one, and "
+            + "let what it does outside of its transaction be done twice."
+        #expect(
+            report.texts.first
+                == "From 1.0 to 1.1, killed before commit 1 of 1.1, and started again: compared with one jump, "
+                + #"line 2 of `titles.txt` is "Note 1" and not "Note 2". \#(advice)"#
+        )
+        #expect(Set(report.findings.map(\.kind)) == [.notContinued])
+        #expect(report.findings.first?.version == "1.1")
+    }
+
+    @Test func `a batch that leaves a title to the next one loses it after its commit`() throws {
+        let report = try Self.rehearse { folder in
+            var titles = ""
+            return { number in
+                titles += "Note \(number)\n"
+                if number == 2 { return }
+                try write(titles, to: "titles \(number).txt", in: folder)
+                titles = ""
+            }
+        }
+        #expect(Self.killed(report) == ["killed after commit 2 of 1.1", "killed before commit 3 of 1.1"])
+        #expect(
+            report.texts.first?.contains(#"line 1 of `titles 3.txt` is "Note 3" and not "Note 2""#) == true,
+            "\(report)"
+        )
+    }
+
+    private final class Awaited: AsyncSQLConnection {
+        private let db: SQLiteConnection
+
+        init(_ db: SQLiteConnection) { self.db = db }
+
+        nonisolated(nonsending) func query(_ sql: String, _ arguments: [SQLValue]) async throws
+            -> [[SQLValue]]
+        {
+            await Task.yield()
+            return try db.query(sql, arguments)
+        }
+    }
+
+    private static func open(_ folder: String) throws -> SQLiteConnection {
+        try SQLiteConnection(path: path("list.sqlite", in: folder))
+    }
+
+    private static let rehearsal = Rehearsal(
+        currentVersion: "1.1",
+        from: [
+            .version("1.0") { folder in
+                let db = try open(folder)
+                try db.query("CREATE TABLE note (id INTEGER PRIMARY KEY)")
+                try db.query("INSERT INTO note VALUES (1), (2), (3), (4)")
+            }
+        ],
+        comparing: [
+            .comparing("list.sqlite", by: SQLiteComparison(ignoring: ["app_migrations"]).difference),
+            .ignoring("list.sqlite-*"),
+        ]
+    )
+
+    /// Rehearses a migration that deletes four notes, one a batch; `begin` is called at each start, and gives what a batch does
+    /// outside of its transaction.
+    private static func rehearse(_ begin: (_ folder: String) -> (Int) throws -> Void) throws
+        -> RehearsalReport
+    {
+        try rehearsal.run { migrations, folder in
+            let work = begin(folder)
+            try migrations.whenMigrating(toVersion: "1.1", in: open(folder)) { db, batch, _ in
+                let number = try (batch.cursor(as: Int.self) ?? 0) + 1
+                try db.query("DELETE FROM note WHERE id = ?", [.integer(Int64(number))])
+                try work(number)
+                return number == 4 ? .done : .continue(at: number)
+            }
+        }
+    }
+}

@@ -144,9 +144,7 @@ struct MigrationDecisionTests {
             lastRun: version(row.lastRun),
             baseline: version(row.lastRun),
             launched: version(row.launched),
-            interruption: row.interrupted.map {
-                Interruption($0.known, startedAt: 0, failure: $0.failure)
-            }
+            interruption: row.interrupted.map { Interruption($0.known, startedAt: 0, failure: $0.failure) }
         )
         marks.attempted = row.attempted.map(\.known)
         let known = row.known.map {

@@ -11,7 +11,6 @@ let settings: [SwiftSetting] = [
 let root = "swift-app-migrations"
 let migrations = Target.Dependency.product(name: "AppMigrations", package: root)
 let sqlite = Target.Dependency.product(name: "AppMigrationsSQLite", package: root)
-let rows = Target.Dependency.product(name: "AppMigrationsRows", package: root)
 let schema = Target.Dependency.product(name: "AppMigrationsSchema", package: root)
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 
@@ -49,11 +48,6 @@ let package = Package(
         .executableTarget(
             name: "schema-ratios",
             dependencies: ["CMeasure", "Measuring", sqlite, schema],
-            swiftSettings: settings
-        ),
-        .executableTarget(
-            name: "row-ratios",
-            dependencies: ["CMeasure", "Measuring", sqlite, rows, grdb],
             swiftSettings: settings
         ),
         .target(name: "CSQLiteMeasure", linkerSettings: [.linkedLibrary("sqlite3")]),

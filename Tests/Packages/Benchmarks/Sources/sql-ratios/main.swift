@@ -21,7 +21,6 @@ for folder in [scratch, memory] {
 }
 
 try measureIdle()
-try await measureAwaited()
 try measureFiles()
 try measureBatches()
 

@@ -137,7 +137,8 @@ enum ResultKind {
 
     init(_ error: SQLError) {
         guard let code = error.extendedResultCode else {
-            self = error.code == .fileFailure ? .unreachable : .other
+            // Of the texts of a store only those of its schema are read.
+            self = error.code == .fileFailure || error.code == .invalidText ? .unreachable : .other
             return
         }
         switch code & 0xFF {

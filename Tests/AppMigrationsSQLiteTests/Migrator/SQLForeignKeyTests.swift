@@ -14,7 +14,7 @@ import Testing
     )
 
     private func migrated(orphans: Int = 0) throws -> SQLiteConnection {
-        let db = try memory()
+        let db = try database("PRAGMA auto_vacuum = FULL; CREATE TABLE first(x)", foreignKeys: false)
         try Migrator([schema]).migrate(db)
         for number in 0..<orphans {
             try db.query("INSERT INTO child VALUES (?, 99)", [.integer(Int64(100 + number))])
@@ -94,6 +94,8 @@ import Testing
             // One goes and one comes.
             "DELETE FROM child WHERE id = 100; DELETE FROM parent WHERE id = 1",
             "DELETE FROM child WHERE id = 100; DELETE FROM parent WHERE id = 1; ALTER TABLE child ADD COLUMN x",
+            // The last page of the file moves into its place.
+            "DROP TABLE first; DELETE FROM child WHERE id = 100; DELETE FROM parent WHERE id = 1",
             """
             DELETE FROM child WHERE id = 100; DELETE FROM parent WHERE id = 1;
             ALTER TABLE parent RENAME TO parents

@@ -78,8 +78,8 @@ extension SQLiteConnection {
         }
         guard let statement = prepared.statement else { return prepared }
         if isBorrowed, let refusals {
-            let words = try script.words(from: start, to: prepared.end, atMost: 16)
-            if !refusals.allows(wordsOf: words), let refusal = refusals.refusal {
+            let words = SQLTokens(script.text(from: start, to: prepared.end))
+            if !refusals.allows(words), let refusal = refusals.refusal {
                 throw script.error(.refusedStatement, refusal, at: start)
             }
         }

@@ -5,34 +5,6 @@
 ///
 /// On Apple's systems `localizedDescription` is the same text. Elsewhere it says nothing, since Foundation asks a protocol
 /// of its own and this library does without Foundation there: show `"\(error)"`.
-///
-/// ## Topics
-///
-/// ### Deciding
-///
-/// - ``code-property``
-/// - ``Code-struct``
-/// - ``extendedResultCode``
-/// - ``sqlState``
-///
-/// ### Showing
-///
-/// - ``description``
-/// - ``message``
-///
-/// ### The place
-///
-/// - ``version``
-/// - ``migrationName``
-/// - ``path``
-/// - ``line``
-/// - ``column``
-/// - ``statement``
-///
-/// ### Behind it, and before it
-///
-/// - ``underlyingError``
-/// - ``applied``
 public struct SQLError: Error, Sendable, CustomStringConvertible {
     // One reference: the facts would be copied one by one wherever an error passes, in every function that throws.
     private var box: Box

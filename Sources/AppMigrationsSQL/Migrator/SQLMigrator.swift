@@ -9,25 +9,6 @@
 /// let db = try SQLiteConnection(path: path)
 /// try migrator.migrate(db)
 /// ```
-///
-/// ## Topics
-///
-/// ### Making one
-///
-/// - ``init(_:ledger:transactions:lockTimeout:changed:)``
-/// - ``Transactions``
-/// - ``Changed``
-/// - ``migrations``
-///
-/// ### Looking
-///
-/// - ``status(_:)-8pu6d``
-/// - ``status(_:)-861wj``
-///
-/// ### Taking over an older numbering
-///
-/// - ``baseline(_:at:)-5bmvs``
-/// - ``baseline(_:at:)-574tp``
 public struct SQLMigrator<Connection>: Sendable {
     /// The migrations in the order of their versions.
     public let migrations: [SQLMigration<Connection>]

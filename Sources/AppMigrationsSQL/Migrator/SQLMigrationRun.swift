@@ -220,9 +220,7 @@ final class SQLMigrationRun {
 
     /// Adds to an error which migration failed and what stays applied.
     func failed(_ error: SQLError, at next: Pending?, blamesFile: Bool = true) -> SQLError {
-        var error = error
-        if error.version == nil, let next { error = next.step.located(error, blamesFile: blamesFile) }
-        error.change { $0.applied = report.applied }
-        return error
+        let located = error.version == nil ? next?.step.located(error, blamesFile: blamesFile) : nil
+        return (located ?? error).with { $0.applied = report.applied }
     }
 }

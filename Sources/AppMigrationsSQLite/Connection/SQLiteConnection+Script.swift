@@ -110,9 +110,7 @@ extension SQLiteConnection {
         from start: Int,
         to end: Int
     ) -> SQLError {
-        var error = error
-        error.change { ($0.line, $0.column) = script.position(at: start) }
-        error.change { $0.statement = script.text(from: start, to: end) }
-        return error
+        let (line, column) = script.position(at: start)
+        return error.located(script.text(from: start, to: end), line, column)
     }
 }

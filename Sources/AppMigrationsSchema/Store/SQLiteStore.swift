@@ -46,9 +46,7 @@ struct StoreFiles {
             let reason =
                 error.errorNumber == Platform.notText
                 ? "it leads to a name that is not UTF-8, which a path has to be here" : "\(error)"
-            var wrapped = SQLError(.unreachable, "The store could not be found: \(reason)")
-            wrapped.change { $0.path = path }
-            throw wrapped
+            throw SQLError(.unreachable, "The store could not be found: \(reason)").with { $0.path = path }
         }
     }
 
@@ -116,9 +114,7 @@ extension SQLError {
         do throws(SystemCallError) {
             return try body()
         } catch {
-            var wrapped = SQLError(.fileFailure, "\(message): \(error)")
-            wrapped.change { $0.path = path }
-            throw wrapped
+            throw SQLError(.fileFailure, "\(message): \(error)").with { $0.path = path }
         }
     }
 }

@@ -101,9 +101,9 @@ extension StagedMigration {
             () throws(SystemCallError) in try Platform.status(ofFile: backup)
         }
         guard let status, status.kind != .file else { return }
-        var error = SQLError(.fileFailure, "The backup can't be made: what has its name is no file")
-        error.change { $0.path = backup }
-        throw error
+        throw SQLError(.fileFailure, "The backup can't be made: what has its name is no file").with {
+            $0.path = backup
+        }
     }
 
     /// Puts the new backup in the place of an earlier one.

@@ -90,10 +90,8 @@ struct StagedMigration {
             isStopped = try self.isStopped(.migrating, on: copy, pages, progress) { try body(copy) }
         } catch {
             let outcome = "The copy was thrown away, and the store \(files.store) is as it was"
-            var failure = SQLError.failure(error, of: files.store, outcome)
             // What a migrator committed was in the copy.
-            failure.change { $0.applied = [] }
-            throw failure
+            throw SQLError.failure(error, of: files.store, outcome).with { $0.applied = [] }
         }
         if isStopped { throw Self.stopped }
         if try copy.isInTransaction {
@@ -165,9 +163,7 @@ struct StagedMigration {
     }
 
     private func refusal(_ code: SQLError.Code, _ message: String) -> SQLError {
-        var error = SQLError(code, "\(message). The store was not replaced")
-        error.change { $0.path = files.store }
-        return error
+        SQLError(code, "\(message). The store was not replaced").with { $0.path = files.store }
     }
 
     /// Complaints of the check that the store does not have.
@@ -176,9 +172,8 @@ struct StagedMigration {
         if complaints.isEmpty { return }
         let store = try SQLiteConnection(path: files.store, .writing, lockTimeout)
         defer { store.close() }
-        guard var error = complaints.excess(over: try check.complaints(about: store)) else { return }
-        error.change { $0.path = files.store }
-        throw error
+        guard let error = complaints.excess(over: try check.complaints(about: store)) else { return }
+        throw error.with { $0.path = files.store }
     }
 
     /// Refuses a copy that SQLite can't write into the store.

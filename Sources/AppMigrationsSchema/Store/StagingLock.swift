@@ -25,9 +25,9 @@ struct StagingLock: ~Copyable {
             if Task<Never, Never>.isCancelled { throw SQLError(.cancelled, "The task was cancelled") }
             let left = ContinuousClock.now.duration(to: deadline)
             if left <= .zero {
-                var error = SQLError(.busy, "Another process is migrating this store or setting it aside")
-                error.change { $0.path = files.store }
-                throw error
+                throw SQLError(.busy, "Another process is migrating this store or setting it aside").with {
+                    $0.path = files.store
+                }
             }
             Platform.pause(min(delay, left))
             delay = min(delay * 2, .milliseconds(50))
@@ -106,9 +106,9 @@ struct StagingLock: ~Copyable {
 extension SQLError {
     /// This failure, as one that came when everything was done.
     func following(_ done: String) -> SQLError {
-        var error = self
-        error.change { $0.code = .cleanupFailed }
-        error.change { $0.message = "\(done). Only this failed afterwards: \(message)" }
-        return error
+        with {
+            $0.code = .cleanupFailed
+            $0.message = "\(done). Only this failed afterwards: \(message)"
+        }
     }
 }

@@ -119,15 +119,11 @@ enum StoreInspection {
         _ files: StoreFiles,
         _ extendedResultCode: Int32? = nil
     ) -> SQLError {
-        var error = SQLError(code, message)
-        error.change { ($0.path, $0.extendedResultCode) = (files.store, extendedResultCode) }
-        return error
+        SQLError(code, message).with { ($0.path, $0.extendedResultCode) = (files.store, extendedResultCode) }
     }
 
     private static func located(_ error: SQLError, _ files: StoreFiles) -> SQLError {
-        var error = error
-        error.change { $0.path = files.store }
-        return error
+        error.with { $0.path = files.store }
     }
 }
 

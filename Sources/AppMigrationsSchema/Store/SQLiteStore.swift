@@ -69,8 +69,7 @@ struct StoreFiles {
     func removeLeftovers() throws(SQLError) {
         for file in [copy, newBackup].flatMap({ [$0] + Self.sidecars(of: $0) }) {
             try SQLError.ofFile(file, "A left-over copy could not be removed") {
-                () throws(SystemCallError) in
-                try Platform.removeIfThere(file)
+                try Platform.removeIfThere($0)
             }
         }
     }
@@ -104,16 +103,14 @@ struct StoreFiles {
 }
 
 extension SQLError {
-    /// Runs calls of the C library, and makes a failure one of this library that names the file.
+    /// Runs calls of the C library for a file, and makes a failure one of this library that names it.
     @discardableResult
     static func ofFile<Value>(
         _ path: String,
         _ message: String,
-        _ body: () throws(SystemCallError) -> Value
+        _ body: (String) throws -> Value
     ) throws(SQLError) -> Value {
-        do throws(SystemCallError) {
-            return try body()
-        } catch {
+        do { return try body(path) } catch {
             throw SQLError(.fileFailure, "\(message): \(error)").with { $0.path = path }
         }
     }

@@ -39,8 +39,7 @@ struct StagedMigration {
         _ progress: Progress
     ) throws(SQLError) -> SQLiteConnection {
         try SQLError.ofFile(path, "The copy of the store could not be made") {
-            () throws(SystemCallError) in
-            try Platform.makeFile(path, like: try Platform.status(ofFile: files.store))
+            try Platform.makeFile($0, like: Platform.status(ofFile: files.store))
         }
         let db = try SQLiteConnection(path: path, .writing, lockTimeout)
         do throws(SQLError) {
@@ -144,7 +143,7 @@ struct StagedMigration {
 
     private func identityOfCopy() throws(SQLError) -> FileIdentity? {
         try SQLError.ofFile(files.copy, "The copy could not be looked at") {
-            () throws(SystemCallError) in try Platform.status(ofFile: files.copy)?.identity
+            try Platform.status(ofFile: $0)?.identity
         }
     }
 

@@ -60,9 +60,8 @@ enum StoreInspection {
         _ busyTimeout: Duration
     ) throws(SQLError) -> SQLiteConnection {
         let log = files.store + "-wal"
-        let status = try SQLError.ofFile(log, "The write-ahead log could not be looked at") {
-            () throws(SystemCallError) in try Platform.status(ofFile: log)
-        }
+        let message = "The write-ahead log could not be looked at"
+        let status = try SQLError.ofFile(log, message) { try Platform.status(ofFile: $0) }
         let db = try SQLiteConnection(path: files.store, .writing, busyTimeout)
         if let status, status.size > 0 { db.keepLogOnClose() }
         try db.query("PRAGMA query_only = ON")

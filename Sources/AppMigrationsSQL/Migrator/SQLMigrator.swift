@@ -146,9 +146,9 @@ extension SQLMigrator where Connection: SQLConnection {
     /// - Returns: What is applied, pending, unknown, out of order and changed.
     /// - Throws: ``SQLError``: of the database, or of a file that can't be read. A status is never made up.
     public func status(_ db: Connection) throws(SQLError) -> SQLMigrationStatus {
-        let comparison = steps.comparison(in: Connection.dialect.session(SQLConversation(db)))
-        try steps.read(comparison)
-        return steps.status(by: comparison)
+        let ledger = SQLLedger(Connection.dialect.session(SQLConversation(db)), named: steps.ledger)
+        try steps.compare(ledger)
+        return steps.status(by: ledger)
     }
 
     /// Records every migration up to a version as applied, without running one, where there is no ledger yet.

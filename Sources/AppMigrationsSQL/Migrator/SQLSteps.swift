@@ -40,29 +40,24 @@ struct SQLSteps: Sendable {
         return sorted
     }
 
-    /// What a comparison tells that has been read.
-    func status(by comparison: LedgerComparison) -> SQLMigrationStatus {
-        let difference = LedgerDifference(of: comparison.ledger.versions, with: all)
+    /// What a ledger tells that has been compared.
+    func status(by ledger: SQLLedger) -> SQLMigrationStatus {
+        let difference = LedgerDifference(of: ledger.versions, with: all)
         return SQLMigrationStatus(
-            hasMigrationsTable: comparison.ledger.exists,
+            hasMigrationsTable: ledger.exists,
             originVersion: difference.applied.first,
             currentVersion: difference.applied.last,
             applied: difference.applied,
             pending: difference.pending.map { all[$0].version },
             unknown: difference.unknown,
             outOfOrder: difference.outOfOrder,
-            changed: comparison.changed
+            changed: ledger.changed
         )
     }
 
-    /// The migrations beside the ledger of a database, not yet read.
-    func comparison(in session: any SQLSession) -> LedgerComparison {
-        LedgerComparison(of: SQLLedger(session, named: ledger), with: all)
-    }
-
-    /// Reads a comparison.
-    func read(_ comparison: LedgerComparison) throws(SQLError) {
-        try comparison.ledger.session.waiting(lockTimeout) { () throws(SQLError) in try comparison.read() }
+    /// Compares a ledger with the migrations.
+    func compare(_ ledger: SQLLedger) throws(SQLError) {
+        try ledger.session.waiting(lockTimeout) { () throws(SQLError) in try ledger.compare(with: all) }
     }
 
     /// Records the steps up to a version in a ledger that is not there yet.

@@ -189,11 +189,7 @@ import Testing
         #expect(try ledger(of: db) == [1, 2, 4])
     }
 
-    @Test
-    func
-        `a connection that tells of no writes has all references checked after each migration, and once before`()
-        throws
-    {
+    @Test func `a connection that tells of no writes has all checked once before, and after each`() throws {
         let db = try migrated()
         var checks: [String] = []
         let connection = OtherConnection(db) { sql in
@@ -214,9 +210,7 @@ import Testing
             "ALTER TABLE log ADD COLUMN q REFERENCES parent; UPDATE log SET q = 9",
         ]
     )
-    func `whichever statement writes it, the migration of a row that refers to none is found`(sql: String)
-        throws
-    {
+    func `whichever statement writes it, a row that refers to none is found`(sql: String) throws {
         let db = try migrated()
         try Migrator([schema, Migration(version: 2, sql: Self.trigger)]).migrate(db)
         let migrations = [schema, Migration(version: 2, sql: Self.trigger), Migration(version: 3, sql: sql)]

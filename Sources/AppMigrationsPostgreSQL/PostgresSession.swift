@@ -123,12 +123,10 @@ extension SQLError {
     /// This error with the way out, where a statement has failed that runs outside of a transaction only.
     fileprivate var hintingOutside: SQLError {
         guard sqlState == "25001" else { return self }
-        var error = self
-        error.change {
+        return with {
             $0.message +=
                 ". PostgreSQL runs it outside of a transaction only: alone, below the first line \"-- app-migrations: no transaction\""
         }
-        return error
     }
 }
 

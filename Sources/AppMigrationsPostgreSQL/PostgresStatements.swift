@@ -130,12 +130,10 @@ extension PostgresStatements {
         for statement in statements {
             let words = try Words(of: statement.text)
             guard let found = words.ofTransaction else { continue }
-            var error = SQLError(
+            throw SQLError(
                 .refusedStatement,
                 "A script in a transaction may not \(found): its transaction is begun and ended for it. Remove the statement"
-            )
-            error.change { ($0.line, $0.column) = (statement.line, statement.column) }
-            throw error
+            ).with { ($0.line, $0.column) = (statement.line, statement.column) }
         }
     }
 

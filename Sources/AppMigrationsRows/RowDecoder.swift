@@ -120,9 +120,11 @@ final class RowDecoder: Decoder {
     }
 
     private func failure(_ message: String, _ cause: (any Error)? = nil) -> SQLError {
-        var error = SQLError(.unreadableRow, message)
-        error.change { ($0.statement, $0.underlyingError) = (statement.sql, cause) }
-        return statement.connection.naming(error)
+        statement.connection.naming(
+            SQLError(.unreadableRow, message).with {
+                ($0.statement, $0.underlyingError) = (statement.sql, cause)
+            }
+        )
     }
 
     private static func words(of error: any Error) -> String {

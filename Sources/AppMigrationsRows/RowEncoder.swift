@@ -132,9 +132,7 @@ final class RowEncoder: Encoder {
     func failure(_ message: String, at key: String?, _ cause: (any Error)? = nil) -> SQLError {
         let column = key.map { ", column \($0)" } ?? ""
         let subject = row == 0 ? "An argument of the type \(argument)" : "Row \(row)\(column)"
-        var error = SQLError(.unwritableRow, "\(subject): \(message)")
-        error.change { $0.underlyingError = cause }
-        return error
+        return SQLError(.unwritableRow, "\(subject): \(message)").with { $0.underlyingError = cause }
     }
 
     /// An error of SQLite, with the row that it is about.

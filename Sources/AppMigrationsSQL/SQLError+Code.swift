@@ -1,220 +1,146 @@
 extension SQLError {
     /// The kinds of ``SQLError``.
-    ///
-    /// ## Topics
-    ///
-    /// ### Worth another try
-    ///
-    /// - ``busy``
-    /// - ``cancelled``
-    /// - ``stopped``
-    /// - ``transactionEnded``
-    ///
-    /// ### Space, rights and files
-    ///
-    /// - ``diskFull``
-    /// - ``readOnly``
-    /// - ``cannotOpen``
-    /// - ``fileFailure``
-    /// - ``unreachable``
-    ///
-    /// ### A migration to be corrected
-    ///
-    /// - ``invalidScript``
-    /// - ``refusedStatement``
-    /// - ``statementFailed``
-    /// - ``migrationFailed``
-    /// - ``foreignKeyViolation``
-    /// - ``constraintViolation``
-    /// - ``refusedSchemaChange``
-    /// - ``brokenObject``
-    /// - ``changedMigration``
-    /// - ``openQuestions``
-    /// - ``invalidCursor``
-    /// - ``unwritableRow``
-    /// - ``unreadableRow``
-    ///
-    /// ### A mistake in the app
-    ///
-    /// - ``duplicateVersion``
-    /// - ``invalidVersion``
-    /// - ``invalidFileName``
-    /// - ``unknownTarget``
-    /// - ``invalidQuery``
-    /// - ``alreadyInTransaction``
-    /// - ``notInTransaction``
-    /// - ``closed``
-    ///
-    /// ### The ledger and the database
-    ///
-    /// - ``foreignLedger``
-    /// - ``ledgerUnreadable``
-    /// - ``damaged``
-    /// - ``notDamaged``
-    /// - ``newerSchema``
-    /// - ``invalidText``
-    /// - ``cleanupFailed``
-    ///
-    /// ### Printing
-    ///
-    /// - ``description``
     public struct Code: Sendable, Hashable, CustomStringConvertible {
-        private enum Kind: String {
-            case statementFailed, busy, readOnly, diskFull, cancelled, cannotOpen, closed
-            case refusedSchemaChange, brokenObject, openQuestions
-            case invalidScript, refusedStatement, invalidQuery, invalidText, unreadableRow, unwritableRow
-            case transactionEnded, alreadyInTransaction, notInTransaction
-            case changedMigration, invalidVersion, duplicateVersion, invalidFileName, unknownTarget
-            case migrationFailed, foreignKeyViolation, ledgerUnreadable, foreignLedger, stopped, invalidCursor
-            case damaged, notDamaged, newerSchema, unreachable, fileFailure, constraintViolation,
-                cleanupFailed
-        }
+        /// The name of the code, as it is written in Swift.
+        public let description: String
 
-        private let kind: Kind
-
-        private init(_ kind: Kind) { self.kind = kind }
+        private init(_ name: String) { description = name }
 
         /// The code that a server's SQLSTATE tells ("PostgreSQL Error Codes"); `nil` where another one says more.
         init?(sqlState: String) {
             switch sqlState {
             // A deadlock and a failed serialization pass with the next try, as the wait for a lock does.
-            case "55P03", "40P01", "40001": kind = .busy
+            case "55P03", "40P01", "40001": self = .busy
             // No further try gives a role its rights.
-            case "25006", "42501": kind = .readOnly
-            case "53100": kind = .diskFull
+            case "25006", "42501": self = .readOnly
+            case "53100": self = .diskFull
             // A closure passed over the error of a statement, or let its connection wait for too long.
-            case "25P02", "25P03": kind = .transactionEnded
+            case "25P02", "25P03": self = .transactionEnded
             default: return nil
             }
         }
 
         /// Whether an error of this kind is the database's and not the migration's, so that no script is blamed for it.
         package var isOfDatabase: Bool {
-            switch kind {
-            case .busy, .readOnly, .diskFull, .cancelled, .cannotOpen, .closed, .damaged: true
-            default: false
-            }
+            [.busy, .readOnly, .diskFull, .cancelled, .cannotOpen, .closed, .damaged].contains(self)
         }
 
-        /// The name of the code, as it is written in Swift.
-        public var description: String { kind.rawValue }
-
         /// The database could not compile or run a statement; `extendedResultCode` tells why, or `sqlState`.
-        public static var statementFailed: Code { Code(.statementFailed) }
+        public static var statementFailed: Code { Code("statementFailed") }
 
         /// Another connection held the lock for longer than the wait; or a server ended one of two transactions that were in each
         /// other's way.
-        public static var busy: Code { Code(.busy) }
+        public static var busy: Code { Code("busy") }
 
         /// The database, its folder or the connection cannot be written to, or the server's role may not.
-        public static var readOnly: Code { Code(.readOnly) }
+        public static var readOnly: Code { Code("readOnly") }
 
         /// The disk is full, or the database has reached its largest size.
-        public static var diskFull: Code { Code(.diskFull) }
+        public static var diskFull: Code { Code("diskFull") }
 
         /// The task was cancelled, or `interrupt()` was called.
-        public static var cancelled: Code { Code(.cancelled) }
+        public static var cancelled: Code { Code("cancelled") }
 
         /// The database could not be opened.
-        public static var cannotOpen: Code { Code(.cannotOpen) }
+        public static var cannotOpen: Code { Code("cannotOpen") }
 
         /// The connection was closed before.
-        public static var closed: Code { Code(.closed) }
+        public static var closed: Code { Code("closed") }
 
         /// A script's text cannot be what its author meant; nothing of it was run.
-        public static var invalidScript: Code { Code(.invalidScript) }
+        public static var invalidScript: Code { Code("invalidScript") }
 
         /// A script has a statement that a transaction cannot hold or that would end it.
-        public static var refusedStatement: Code { Code(.refusedStatement) }
+        public static var refusedStatement: Code { Code("refusedStatement") }
 
         /// A table cannot be rebuilt, or a schema plan be made or applied, as asked; nothing was changed.
-        public static var refusedSchemaChange: Code { Code(.refusedSchemaChange) }
+        public static var refusedSchemaChange: Code { Code("refusedSchemaChange") }
 
         /// A view or a trigger would no longer compile after a change of a table; it was rolled back.
-        public static var brokenObject: Code { Code(.brokenObject) }
+        public static var brokenObject: Code { Code("brokenObject") }
 
         /// A schema plan has questions that no hint answers; nothing was changed.
-        public static var openQuestions: Code { Code(.openQuestions) }
+        public static var openQuestions: Code { Code("openQuestions") }
 
         /// A query has no statement, several, or another number of parameters than arguments.
-        public static var invalidQuery: Code { Code(.invalidQuery) }
+        public static var invalidQuery: Code { Code("invalidQuery") }
 
         /// A text in the database is not UTF-8.
-        public static var invalidText: Code { Code(.invalidText) }
+        public static var invalidText: Code { Code("invalidText") }
 
         /// A row does not fit the type that it is read into.
-        public static var unreadableRow: Code { Code(.unreadableRow) }
+        public static var unreadableRow: Code { Code("unreadableRow") }
 
         /// A value does not fit the columns of a row; no row was inserted.
-        public static var unwritableRow: Code { Code(.unwritableRow) }
+        public static var unwritableRow: Code { Code("unwritableRow") }
 
         /// The transaction was no longer there when the next statement or the commit came, or could do nothing more after an error.
-        public static var transactionEnded: Code { Code(.transactionEnded) }
+        public static var transactionEnded: Code { Code("transactionEnded") }
 
         /// The connection is in a transaction, and `insideTransaction: true` was not given.
-        public static var alreadyInTransaction: Code { Code(.alreadyInTransaction) }
+        public static var alreadyInTransaction: Code { Code("alreadyInTransaction") }
 
         /// `insideTransaction: true` was given, and the connection is not in a transaction.
-        public static var notInTransaction: Code { Code(.notInTransaction) }
+        public static var notInTransaction: Code { Code("notInTransaction") }
 
         /// A version is negative, or has more than 18 digits.
-        public static var invalidVersion: Code { Code(.invalidVersion) }
+        public static var invalidVersion: Code { Code("invalidVersion") }
 
         /// Two migrations have the same version; nothing was run.
-        public static var duplicateVersion: Code { Code(.duplicateVersion) }
+        public static var duplicateVersion: Code { Code("duplicateVersion") }
 
         /// A `.sql` file's name is not `<version>.sql` or `<version>_<name>.sql`; nothing was run.
-        public static var invalidFileName: Code { Code(.invalidFileName) }
+        public static var invalidFileName: Code { Code("invalidFileName") }
 
         /// The target is not the version of any migration; nothing was run.
-        public static var unknownTarget: Code { Code(.unknownTarget) }
+        public static var unknownTarget: Code { Code("unknownTarget") }
 
         /// The SQL of a migration is another one than when it was applied, and the migrator refuses that; nothing was run.
-        public static var changedMigration: Code { Code(.changedMigration) }
+        public static var changedMigration: Code { Code("changedMigration") }
 
         /// A closure threw, or a connection that is not SQLite's, with `underlyingError` as its error; or a staged
         /// migration left a copy that can't be put in the store's place.
-        public static var migrationFailed: Code { Code(.migrationFailed) }
+        public static var migrationFailed: Code { Code("migrationFailed") }
 
         /// A migration or a change of a table left rows that refer to none; it was rolled back.
-        public static var foreignKeyViolation: Code { Code(.foreignKeyViolation) }
+        public static var foreignKeyViolation: Code { Code("foreignKeyViolation") }
 
         /// The ledger or the table `app_migrations` has not the columns and values that it should have, or did not keep a
         /// row.
-        public static var ledgerUnreadable: Code { Code(.ledgerUnreadable) }
+        public static var ledgerUnreadable: Code { Code("ledgerUnreadable") }
 
         /// The ledger is another migrator's or another tool's, or lies beside the search path of the connection; nothing was run.
-        public static var foreignLedger: Code { Code(.foreignLedger) }
+        public static var foreignLedger: Code { Code("foreignLedger") }
 
         /// The progress closure answered that no more should run, and migrations are left.
-        public static var stopped: Code { Code(.stopped) }
+        public static var stopped: Code { Code("stopped") }
 
         /// A cursor is not of the type asked for; or a batch returned the one at which it began, or one that is too long.
-        public static var invalidCursor: Code { Code(.invalidCursor) }
+        public static var invalidCursor: Code { Code("invalidCursor") }
 
         /// A file is not a database or a damaged one, or a check that was asked for found damage.
         ///
         /// A connection says so of what SQLite calls corrupt or no database: also an encrypted file without its key, and a schema
         /// that only a newer SQLite compiles. `SQLiteStore` of `AppMigrationsSchema` tells these apart.
-        public static var damaged: Code { Code(.damaged) }
+        public static var damaged: Code { Code("damaged") }
 
         /// A store is not damaged, and was not set aside.
-        public static var notDamaged: Code { Code(.notDamaged) }
+        public static var notDamaged: Code { Code("notDamaged") }
 
         /// A store was written by a newer SQLite, in a way that this one does not read.
-        public static var newerSchema: Code { Code(.newerSchema) }
+        public static var newerSchema: Code { Code("newerSchema") }
 
         /// A store could not be looked at, or could be an encrypted one.
-        public static var unreachable: Code { Code(.unreachable) }
+        public static var unreachable: Code { Code("unreachable") }
 
         /// A staged migration left rows that break a constraint; the store is as it was.
-        public static var constraintViolation: Code { Code(.constraintViolation) }
+        public static var constraintViolation: Code { Code("constraintViolation") }
 
         /// The message says what was done; only something that should have followed it failed.
-        public static var cleanupFailed: Code { Code(.cleanupFailed) }
+        public static var cleanupFailed: Code { Code("cleanupFailed") }
 
         /// A script or a folder of scripts could not be read; or a store, or a file beside it, could not be made, renamed
         /// or removed.
-        public static var fileFailure: Code { Code(.fileFailure) }
+        public static var fileFailure: Code { Code("fileFailure") }
     }
 }

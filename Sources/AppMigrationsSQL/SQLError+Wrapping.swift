@@ -25,14 +25,14 @@ extension SQLError {
     ) -> SQLError {
         if let error = error as? SQLError { return error }
         if error is CancellationError { return taskCancelled }
-        var wrapped = SQLError(code, server?.text ?? "\(error)")
-        if let state = server?.sqlState {
-            wrapped.change { ($0.sqlState, $0.code) = (state, Code(sqlState: state) ?? code) }
-        } else if findingLocks, lockMessages.contains(where: wrapped.message.contains) {
-            wrapped.change { $0.code = .busy }
+        return SQLError(code, server?.text ?? "\(error)").with {
+            if let state = server?.sqlState {
+                ($0.sqlState, $0.code) = (state, Code(sqlState: state) ?? code)
+            } else if findingLocks, lockMessages.contains(where: $0.message.contains) {
+                $0.code = .busy
+            }
+            $0.underlyingError = error
         }
-        wrapped.change { $0.underlyingError = error }
-        return wrapped
     }
 
     /// Runs what uses a connection, and lets what it throws say what the server said.
@@ -63,43 +63,21 @@ extension SQLError {
 
     /// This error with the number of what it is about in a list, which its other facts don't tell.
     package func counted(_ item: String) -> SQLError {
-        guard code == .statementFailed || code == .invalidQuery else { return self }
-        var error = self
-        error.change { $0.message = "\(item): \(message)" }
-        return error
+        code != .statementFailed && code != .invalidQuery ? self : with { $0.message = "\(item): \(message)" }
     }
 
     /// The error of a closure that worked on a store for the caller, with what became of the store.
     ///
     /// What the closure got from this library keeps its code and its facts.
     package static func failure(_ error: any Error, of store: String, _ outcome: String) -> SQLError {
-        var failure = wrapped(error, as: .migrationFailed)
-        if failure.path == nil, failure.line == nil { failure.change { $0.path = store } }
-        failure.change { $0.outcome = outcome }
-        return failure
+        wrapped(error, as: .migrationFailed).with {
+            if $0.path == nil, $0.line == nil { $0.path = store }
+            $0.outcome = outcome
+        }
     }
 
     /// This error, with the failure of what should have cleaned up after it.
     package func adding(_ failure: SQLError, of action: String) -> SQLError {
-        var error = self
-        error.change { $0.message += "; and \(action) failed: \(failure.message)" }
-        return error
-    }
-
-    /// Runs `body`, and then `undo` in every case.
-    ///
-    /// The error of `body` is the one that comes out, with a failure of `undo` added to it.
-    package static func running(
-        _ body: () throws(SQLError) -> Void,
-        undoing action: String,
-        _ undo: () throws(SQLError) -> Void
-    ) throws(SQLError) {
-        do throws(SQLError) {
-            try body()
-        } catch {
-            do throws(SQLError) { try undo() } catch let failure { throw error.adding(failure, of: action) }
-            throw error
-        }
-        try undo()
+        with { $0.message += "; and \(action) failed: \(failure.message)" }
     }
 }

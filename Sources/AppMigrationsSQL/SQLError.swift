@@ -5,37 +5,9 @@
 ///
 /// On Apple's systems `localizedDescription` is the same text. Elsewhere it says nothing, since Foundation asks a protocol
 /// of its own and this library does without Foundation there: show `"\(error)"`.
-///
-/// ## Topics
-///
-/// ### Deciding
-///
-/// - ``code-property``
-/// - ``Code-struct``
-/// - ``extendedResultCode``
-/// - ``sqlState``
-///
-/// ### Showing
-///
-/// - ``description``
-/// - ``message``
-///
-/// ### The place
-///
-/// - ``version``
-/// - ``migrationName``
-/// - ``path``
-/// - ``line``
-/// - ``column``
-/// - ``statement``
-///
-/// ### Behind it, and before it
-///
-/// - ``underlyingError``
-/// - ``applied``
 public struct SQLError: Error, Sendable, CustomStringConvertible {
     // One reference: the facts would be copied one by one wherever an error passes, in every function that throws.
-    private var box: Box
+    private let box: Box
 
     private final class Box: Sendable {
         let facts: Facts
@@ -62,16 +34,19 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
         package var outcome: String?
     }
 
-    package init(_ code: Code, _ message: String) { box = Box(Facts(code: code, message: message)) }
+    private init(_ facts: Facts) { box = Box(facts) }
+
+    package init(_ code: Code, _ message: String) { self.init(Facts(code: code, message: message)) }
 
     private var facts: Facts { box.facts }
 
+    /// This error with other facts.
     // Once, and not wherever it is called.
     @inline(never)
-    package mutating func change(_ body: (inout Facts) -> Void) {
+    package func with(_ change: (inout Facts) -> Void) -> SQLError {
         var facts = facts
-        body(&facts)
-        box = Box(facts)
+        change(&facts)
+        return SQLError(facts)
     }
 
     /// What went wrong, by kind.

@@ -46,9 +46,7 @@ package struct SQLScript {
 
     /// An error at a place of this script.
     package func error(_ code: SQLError.Code, _ message: String, at offset: Int) -> SQLError {
-        var error = SQLError(code, message)
-        error.change { ($0.line, $0.column) = position(at: offset) }
-        return error
+        SQLError(code, message).with { ($0.line, $0.column) = position(at: offset) }
     }
 
     /// Refuses a text of which a database would read a part.

@@ -132,11 +132,8 @@ extension SQLSession {
     package func lock(limit: Duration, with statement: SQLRules) throws(SQLError) {
         let began = ContinuousClock.now
         do throws(SQLError) { try statement() } catch {
-            var error = error
-            if error.code == .statementFailed, began.duration(to: .now) >= max(limit, .milliseconds(1)) {
-                error.change { $0.code = .busy }
-            }
-            throw error
+            let hasWaited = began.duration(to: .now) >= max(limit, .milliseconds(1))
+            throw error.code == .statementFailed && hasWaited ? error.with { $0.code = .busy } : error
         }
     }
 
@@ -149,9 +146,7 @@ extension SQLSession {
         try body()
         do throws(SQLError) { try db.query("RELEASE SAVEPOINT app_migrations_guard") } catch {
             if error.code == .transactionEnded || error.code == .cancelled { throw error }
-            var ended = SQLError.endedTransaction
-            ended.change { $0.underlyingError = error }
-            throw ended
+            throw SQLError.endedTransaction.with { $0.underlyingError = error }
         }
         try restoreSettings()
     }
@@ -167,9 +162,7 @@ extension SQLError {
 
     /// The same error of a statement of a script, with its place.
     package func located(_ statement: String, _ line: Int, _ column: Int) -> SQLError {
-        var error = self
-        error.change { ($0.line, $0.column, $0.statement) = (line, column, statement) }
-        return error
+        with { ($0.line, $0.column, $0.statement) = (line, column, statement) }
     }
 }
 

@@ -2,36 +2,6 @@
 ///
 /// Literals stand for values, so that `[1, "draft", nil]` is a list of arguments; `[SQLValue(id), SQLValue(title)]`
 /// is one of variables.
-///
-/// ## Topics
-///
-/// ### Of variables
-///
-/// - ``init(_:)-6cb0s``
-/// - ``init(_:)-7xd0b``
-/// - ``init(_:)-89g3q``
-/// - ``init(_:)-30o1v``
-/// - ``init(_:)-52cyw``
-/// - ``init(_:)-2iuka``
-///
-/// ### Of literals
-///
-/// - ``init(integerLiteral:)``
-/// - ``init(floatLiteral:)``
-/// - ``init(stringLiteral:)``
-/// - ``init(nilLiteral:)``
-///
-/// ### What a cell holds
-///
-/// - ``null``
-/// - ``integer(_:)``
-/// - ``real(_:)``
-/// - ``text(_:)``
-/// - ``blob(_:)``
-///
-/// ### Printing
-///
-/// - ``description``
 public enum SQLValue: Sendable, Hashable {
     /// Nothing: `NULL`.
     case null

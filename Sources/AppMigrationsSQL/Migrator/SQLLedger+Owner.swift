@@ -12,62 +12,43 @@ extension SQLLedger {
             )
         }
     }
-}
-
-/// The migrations of a migrator beside the texts that its ledger knows.
-final class LedgerComparison {
-    let ledger: SQLLedger
-    private let steps: [SQLStep]
-
-    /// The versions whose SQL is another one than when it was applied.
-    private(set) var changed = [Int64]()
-
-    /// Whether any row is what this migrator would have written.
-    private var hasOwnRow = false
-
-    private var applied = [SQLStep]()
-
-    init(of ledger: SQLLedger, with steps: [SQLStep]) {
-        self.ledger = ledger
-        self.steps = steps
-    }
 
     /// Reads the ledger, and the files of every migration that is applied.
-    func read() throws(SQLError) {
-        try ledger.read()
-        try ledger.readVersions()
-        try ledger.readChecksums()
-        try compare()
-    }
-
-    private func compare() throws(SQLError) {
-        changed = []
-        let versions = Set(ledger.versions)
-        applied = steps.filter { versions.contains($0.version) }
-        for step in applied {
+    func compare(with steps: [SQLStep]) throws(SQLError) {
+        try read()
+        try readVersions()
+        try readChecksums()
+        (changed, hasOwnRow) = ([], false)
+        for step in applied(of: steps) {
             // A row without a checksum could be anybody's.
-            guard let then = ledger.checksums[step.version] else { continue }
+            guard let then = checksums[step.version] else { continue }
             if try step.checksum() == then { hasOwnRow = true } else { changed.append(step.version) }
         }
+    }
+
+    private func applied(of steps: [SQLStep]) -> [SQLStep] {
+        let versions = Set(versions)
+        return steps.filter { versions.contains($0.version) }
     }
 
     /// Refuses a ledger that another migrator wrote: its rows have none of the texts, and the database none of the
     /// tables that the texts make.
     ///
     /// A text that was edited after its release is another case: its table is there, or another row is as it should be.
-    func refuseOtherOwner() throws(SQLError) {
+    func refuseOtherOwner(than steps: [SQLStep]) throws(SQLError) {
+        try compare(with: steps)
         guard let version = changed.first, !hasOwnRow else { return }
         var texts = TablesOfTexts()
-        for step in applied {
+        for step in applied(of: steps) {
             if let text = try step.text() { texts.follow(text) }
         }
         let tables = texts.tables
         if tables.isEmpty { return }
-        for table in tables where try ledger.session.has(table) { return }
+        for table in tables where try session.has(table) { return }
         let list = tables.map(\.text).joined(separator: ", ")
         throw SQLError(
             .foreignLedger,
-            "The table \(ledger.name) is another migrator's: it has version \(version) with another text, and the"
+            "The table \(name) is another migrator's: it has version \(version) with another text, and the"
                 + " database has no \(list)"
         )
     }

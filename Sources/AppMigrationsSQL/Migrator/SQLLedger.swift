@@ -21,6 +21,12 @@ final class SQLLedger {
     /// The versions whose checksum is known, with it.
     private(set) var checksums = [Int64: String]()
 
+    /// The versions whose SQL is another one than when it was applied, once the ledger is compared.
+    var changed = [Int64]()
+
+    /// Whether any row is what this migrator would have written.
+    var hasOwnRow = false
+
     init(_ session: any SQLSession, named name: String) {
         self.session = session
         self.name = name

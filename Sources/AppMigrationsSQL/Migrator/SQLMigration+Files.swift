@@ -70,9 +70,7 @@ extension SQLMigration {
     }
 
     private static func fileError(_ code: SQLError.Code, _ message: String, _ path: String) -> SQLError {
-        var error = SQLError(code, message)
-        error.change { $0.path = path }
-        return error
+        SQLError(code, message).with { $0.path = path }
     }
 }
 

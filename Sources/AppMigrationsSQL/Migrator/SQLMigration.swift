@@ -2,19 +2,6 @@
 ///
 /// A migration is applied once in the life of a database, and never edited after a release: databases that
 /// have it would not get the change.
-///
-/// ## Topics
-///
-/// ### From files and texts
-///
-/// - ``files(in:)``
-/// - ``numbered(_:startingAt:)``
-/// - ``init(version:name:sql:inTransaction:)``
-///
-/// ### Telling them apart
-///
-/// - ``version``
-/// - ``name``
 public struct SQLMigration<Connection>: Sendable {
     /// The version, from 0 on; migrations run in its order.
     public var version: Int64 { step.version }

@@ -30,12 +30,10 @@ extension SQLMigrationRun {
             return false
         }
         if words == ["no", "transaction"] { return true }
-        var error = SQLError(
+        throw SQLError(
             .invalidScript,
             "The first line asks for \"\(words.joined(separator: " "))\", and there is only \"no transaction\""
-        )
-        error.change { ($0.line, $0.column) = (1, 1) }
-        throw error
+        ).with { ($0.line, $0.column) = (1, 1) }
     }
 
     func runAlone(_ next: Pending, _ statements: [String]) throws(SQLError) {
@@ -57,9 +55,7 @@ extension SQLMigrationRun {
                 try session.refuseInvalidIndex(of: statement)
             }
         } catch {
-            var error = error
-            if error.code == .statementFailed { error.change { $0.code = .migrationFailed } }
-            throw error
+            throw error.code == .statementFailed ? error.with { $0.code = .migrationFailed } : error
         }
     }
 

@@ -77,8 +77,8 @@ extension SQLMigrationRun {
     /// Fails where the closure for progress gave an answer that ends the run.
     func checkAnswer(_ end: SQLMigrationProgress.Answer) throws(SQLError) {
         guard answer == end, end == .rollBack || isIncomplete else { return }
-        var error = SQLError(.stopped, "The progress closure answered .\(answer)")
-        error.change { $0.applied = report.applied }
-        throw error
+        throw SQLError(.stopped, "The progress closure answered .\(answer)").with {
+            $0.applied = report.applied
+        }
     }
 }

@@ -111,10 +111,8 @@ final class SQLMigrationRun {
 
     /// Notes the versions whose SQL is another one than when it was applied, in a ledger that is this migrator's.
     private func noteChanges() throws(SQLError) {
-        let comparison = steps.comparison(in: session)
-        try comparison.read()
-        try comparison.refuseOtherOwner()
-        report.changed = comparison.changed
+        try ledger.refuseOtherOwner(than: steps.all)
+        report.changed = ledger.changed
         guard steps.refusesChanged, let version = report.changed.first,
             let step = steps.all.first(where: { $0.version == version })
         else { return }
@@ -179,9 +177,7 @@ final class SQLMigrationRun {
         guard try ledger.hasApplied(next.step.version) else { return false }
         appliedByOthers += 1
         if try ledger.checksum(of: next.step.version) != next.checksum {
-            let comparison = steps.comparison(in: session)
-            try comparison.read()
-            try comparison.refuseOtherOwner()
+            try ledger.refuseOtherOwner(than: steps.all)
         }
         return true
     }
@@ -220,9 +216,7 @@ final class SQLMigrationRun {
 
     /// Adds to an error which migration failed and what stays applied.
     func failed(_ error: SQLError, at next: Pending?, blamesFile: Bool = true) -> SQLError {
-        var error = error
-        if error.version == nil, let next { error = next.step.located(error, blamesFile: blamesFile) }
-        error.change { $0.applied = report.applied }
-        return error
+        let located = error.version == nil ? next?.step.located(error, blamesFile: blamesFile) : nil
+        return (located ?? error).with { $0.applied = report.applied }
     }
 }

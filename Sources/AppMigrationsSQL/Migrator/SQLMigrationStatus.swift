@@ -1,23 +1,4 @@
 /// How far a database's schema is, compared with the migrations of this app.
-///
-/// ## Topics
-///
-/// ### What was applied
-///
-/// - ``hasMigrationsTable``
-/// - ``originVersion``
-/// - ``currentVersion``
-/// - ``applied``
-///
-/// ### What will run
-///
-/// - ``pending``
-/// - ``outOfOrder``
-///
-/// ### What needs a person
-///
-/// - ``unknown``
-/// - ``changed``
 public struct SQLMigrationStatus: Sendable, Equatable {
     /// Whether the database has the ledger, the table `schema_migrations` unless the migrator has another.
     public let hasMigrationsTable: Bool

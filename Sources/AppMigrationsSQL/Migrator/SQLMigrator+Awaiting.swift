@@ -62,9 +62,9 @@ extension SQLMigrator where Connection: AsyncSQLConnection {
     public nonisolated(nonsending) func status(_ db: Connection) async throws(SQLError) -> SQLMigrationStatus
     {
         let conversation = SQLConversation(nil)
-        let comparison = steps.comparison(in: Connection.dialect.session(conversation))
-        try await conversation.run(awaiting: db) { () throws(SQLError) in try steps.read(comparison) }
-        return steps.status(by: comparison)
+        let ledger = SQLLedger(Connection.dialect.session(conversation), named: steps.ledger)
+        try await conversation.run(awaiting: db) { () throws(SQLError) in try steps.compare(ledger) }
+        return steps.status(by: ledger)
     }
 
     /// Records every migration up to a version as applied, without running one, where there is no ledger yet.

@@ -9,25 +9,6 @@
 /// let db = try SQLiteConnection(path: path)
 /// try migrator.migrate(db)
 /// ```
-///
-/// ## Topics
-///
-/// ### Making one
-///
-/// - ``init(_:ledger:transactions:lockTimeout:changed:)``
-/// - ``Transactions``
-/// - ``Changed``
-/// - ``migrations``
-///
-/// ### Looking
-///
-/// - ``status(_:)-8pu6d``
-/// - ``status(_:)-861wj``
-///
-/// ### Taking over an older numbering
-///
-/// - ``baseline(_:at:)-5bmvs``
-/// - ``baseline(_:at:)-574tp``
 public struct SQLMigrator<Connection>: Sendable {
     /// The migrations in the order of their versions.
     public let migrations: [SQLMigration<Connection>]
@@ -165,9 +146,9 @@ extension SQLMigrator where Connection: SQLConnection {
     /// - Returns: What is applied, pending, unknown, out of order and changed.
     /// - Throws: ``SQLError``: of the database, or of a file that can't be read. A status is never made up.
     public func status(_ db: Connection) throws(SQLError) -> SQLMigrationStatus {
-        let comparison = steps.comparison(in: Connection.dialect.session(SQLConversation(db)))
-        try steps.read(comparison)
-        return steps.status(by: comparison)
+        let ledger = SQLLedger(Connection.dialect.session(SQLConversation(db)), named: steps.ledger)
+        try steps.compare(ledger)
+        return steps.status(by: ledger)
     }
 
     /// Records every migration up to a version as applied, without running one, where there is no ledger yet.

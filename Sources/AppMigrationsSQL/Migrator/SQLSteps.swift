@@ -40,29 +40,24 @@ struct SQLSteps: Sendable {
         return sorted
     }
 
-    /// What a comparison tells that has been read.
-    func status(by comparison: LedgerComparison) -> SQLMigrationStatus {
-        let difference = LedgerDifference(of: comparison.ledger.versions, with: all)
+    /// What a ledger tells that has been compared.
+    func status(by ledger: SQLLedger) -> SQLMigrationStatus {
+        let difference = LedgerDifference(of: ledger.versions, with: all)
         return SQLMigrationStatus(
-            hasMigrationsTable: comparison.ledger.exists,
+            hasMigrationsTable: ledger.exists,
             originVersion: difference.applied.first,
             currentVersion: difference.applied.last,
             applied: difference.applied,
             pending: difference.pending.map { all[$0].version },
             unknown: difference.unknown,
             outOfOrder: difference.outOfOrder,
-            changed: comparison.changed
+            changed: ledger.changed
         )
     }
 
-    /// The migrations beside the ledger of a database, not yet read.
-    func comparison(in session: any SQLSession) -> LedgerComparison {
-        LedgerComparison(of: SQLLedger(session, named: ledger), with: all)
-    }
-
-    /// Reads a comparison.
-    func read(_ comparison: LedgerComparison) throws(SQLError) {
-        try comparison.ledger.session.waiting(lockTimeout) { () throws(SQLError) in try comparison.read() }
+    /// Compares a ledger with the migrations.
+    func compare(_ ledger: SQLLedger) throws(SQLError) {
+        try ledger.session.waiting(lockTimeout) { () throws(SQLError) in try ledger.compare(with: all) }
     }
 
     /// Records the steps up to a version in a ledger that is not there yet.
@@ -125,12 +120,10 @@ struct SQLStep: Sendable {
 
     /// Tells an error which migration it is about, and which file where the file can be at fault.
     func located(_ error: SQLError, blamesFile: Bool = true) -> SQLError {
-        var error = error
-        error.change { ($0.version, $0.migrationName) = (version, name) }
-        if let file, blamesFile, !error.code.isOfDatabase {
-            error.change { ($0.path, $0.hasPlaceInFile) = (file, true) }
+        error.with {
+            ($0.version, $0.migrationName) = (version, name)
+            if let file, blamesFile, !$0.code.isOfDatabase { ($0.path, $0.hasPlaceInFile) = (file, true) }
         }
-        return error
     }
 }
 
@@ -151,15 +144,12 @@ extension SQLStep {
                 throw located(SQLError(.fileFailure, "It is not a regular file. Nothing was run"))
             }
             if let text = String(validUTF8: bytes) { return text }
-            var error = SQLError(
-                .fileFailure,
-                "The file is not UTF-8 from here on. Save it as UTF-8. Nothing was run"
-            )
+            let message = "The file is not UTF-8 from here on. Save it as UTF-8. Nothing was run"
             let valid = String(decoding: bytes, as: UTF8.self).utf8
             // The repaired text is the same up to the first byte that was not UTF-8.
             let offset = zip(bytes, valid).prefix { $0 == $1 }.count
-            error.change { ($0.line, $0.column) = SQLScript.position(at: offset, in: bytes[...]) }
-            throw located(error)
+            let position = SQLScript.position(at: offset, in: bytes[...])
+            throw located(SQLError(.fileFailure, message).with { ($0.line, $0.column) = position })
         }
     }
 

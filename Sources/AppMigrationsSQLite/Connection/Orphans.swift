@@ -12,7 +12,8 @@ package struct Orphans {
 
     /// What tells a table that only changed its rows from one that was altered or made again.
     private struct Table: Equatable {
-        let rootPage: SQLValue
+        /// Its row in `sqlite_master`; with `auto_vacuum` its root page moves when another table is dropped.
+        let number: SQLValue
         let sql: SQLValue
     }
 
@@ -33,7 +34,7 @@ package struct Orphans {
             guard row.count == 3, case .text(let name) = row[0] else {
                 throw SQLError(.statementFailed, "sqlite_master has a table without a name: \(row)")
             }
-            now[SQLName(name)] = Table(rootPage: row[1], sql: row[2])
+            now[SQLName(name)] = Table(number: row[1], sql: row[2])
         }
         let changed = Set(now.keys).union(tables.keys).filter { now[$0] != tables[$0] }
         for name in changed where now[name] == nil {
@@ -112,7 +113,7 @@ package struct Orphans {
                 moved -= now.count
                 continue
             }
-            if table.rootPage != former.rootPage {
+            if table.number != former.number {
                 if now.count > old.count { return shown(now, of: name) }
                 continue
             }

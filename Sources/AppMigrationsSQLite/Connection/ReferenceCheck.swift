@@ -24,7 +24,7 @@ final class ReferenceCheck {
 
     /// The text is compared and not read, and may hold bytes that are no UTF-8.
     private static let tables =
-        "SELECT name, rootpage, CAST(sql AS BLOB) FROM sqlite_master WHERE type = 'table'"
+        "SELECT name, rowid, CAST(sql AS BLOB) FROM sqlite_master WHERE type = 'table'"
 
     func readAll() throws(SQLError) {
         orphans = Orphans()

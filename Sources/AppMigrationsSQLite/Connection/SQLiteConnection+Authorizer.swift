@@ -1,8 +1,8 @@
 internal import AppMigrations
-internal import AppMigrationsSQL
+package import AppMigrationsSQL
 internal import CAppMigrationsSQLite
 
-/// What SQLite's authorizer is asked for: whether a statement of a script is refused, and which tables are written.
+/// What SQLite's authorizer is asked for: whether a statement of a script is refused, and which tables are written and read.
 ///
 /// A connection has one authorizer. A borrowed one keeps that of its owner: there is no way to ask for it and set it again, and
 /// GRDB, for one, does not work without its own.
@@ -23,6 +23,8 @@ final class StatementWatch {
     ) -> Bool {
         switch code {
         case SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE: writes?.note(first)
+        // "Also if a column of a table is not referenced, with an empty column name", whichever subquery or view it stands in.
+        case SQLITE_READ: writes?.note(first, second)
         // Its table may be one to which others refer by the index.
         case SQLITE_CREATE_INDEX, SQLITE_DROP_INDEX: writes?.note(second)
         default:
@@ -39,9 +41,16 @@ final class StatementWatch {
 /// The tables to which statements were compiled that write, those of triggers among them.
 final class WrittenTables {
     private(set) var names: Set<SQLName> = []
+    /// The columns that statements read; `nil` where nobody asks.
+    fileprivate var reads: [(table: SQLName, column: SQLName)]?
 
     fileprivate func note(_ name: UnsafePointer<CChar>?) {
         if let name { names.insert(SQLName(String(cString: name))) }
+    }
+
+    fileprivate func note(_ table: UnsafePointer<CChar>?, _ column: UnsafePointer<CChar>?) {
+        guard reads != nil, let table, let column else { return }
+        reads?.append((SQLName(String(cString: table)), SQLName(String(cString: column))))
     }
 }
 
@@ -67,6 +76,18 @@ extension SQLiteConnection {
             )
             return state.watch
         }
+    }
+
+    /// The columns that SQLite reads while `body` compiles and runs statements.
+    package func reads(
+        _ body: () throws(SQLError) -> Void
+    ) throws(SQLError) -> [(table: SQLName, column: SQLName)] {
+        let writes = WrittenTables()
+        writes.reads = []
+        let former = exchangeWatch(StatementWatch(nil, writes))
+        defer { _ = exchangeWatch(former) }
+        try body()
+        return writes.reads ?? []
     }
 
     /// Refuses, while `body` compiles statements, what a script in a transaction may not do.

@@ -21,33 +21,25 @@ extension SQLiteConnection {
 
     static func open(_ path: String, _ access: Access) throws(SQLError) -> OpaquePointer {
         if path.isEmpty || path.utf8.contains(0) {
-            var error = SQLError(
+            throw SQLError(
                 .cannotOpen,
                 "The path of a database must not be empty or hold a zero byte; a database without a file is :memory:"
-            )
-            error.change { $0.path = path }
-            throw error
+            ).with { $0.path = path }
         }
         var handle: OpaquePointer?
         // A library built with SQLITE_USE_URI takes each name that begins so for a URI.
         let name = path.utf8.starts(with: "file:".utf8) ? "./\(path)" : path
         let result = sqlite3_open_v2(name, &handle, access.flags | SQLITE_OPEN_FULLMUTEX, nil)
         guard result == SQLITE_OK, let handle else {
-            var error = SQLError(.cannotOpen, String(cString: sqlite3_errstr(result)))
-            if let handle {
-                error.change { $0.message = String(cString: sqlite3_errmsg(handle)) }
-                // "Whether or not an error occurs when it is opened, resources should be released"
-                // (sqlite3_open).
-                sqlite3_close_v2(handle)
-            }
+            var message = String(cString: handle.map { sqlite3_errmsg($0) } ?? sqlite3_errstr(result))
+            // "Whether or not an error occurs when it is opened, resources should be released"
+            // (sqlite3_open).
+            sqlite3_close_v2(handle)
             if result & 0xFF == SQLITE_CANTOPEN {
-                error.change {
-                    $0.message +=
-                        ": its folder has to be there, and a file that isn't there is made only for writing"
-                }
+                message +=
+                    ": its folder has to be there, and a file that isn't there is made only for writing"
             }
-            error.change { ($0.extendedResultCode, $0.path) = (result, path) }
-            throw error
+            throw SQLError(.cannotOpen, message).with { ($0.extendedResultCode, $0.path) = (result, path) }
         }
         return handle
     }
@@ -62,9 +54,7 @@ extension SQLiteConnection {
     /// Tells an error which database it is about, unless it knows its file.
     package func naming(_ error: SQLError) -> SQLError {
         guard error.path == nil, !path.isEmpty else { return error }
-        var error = error
-        error.change { $0.path = path }
-        return error
+        return error.with { $0.path = path }
     }
 
     /// The number that an app or another library keeps in the file's header ("PRAGMA user_version").

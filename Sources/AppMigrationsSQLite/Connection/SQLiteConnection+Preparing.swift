@@ -7,12 +7,12 @@ extension SQLiteConnection {
         // A borrowed connection may give primary codes only, so ask.
         let extended = sqlite3_extended_errcode(handle)
         let isOfThisCall = extended & 0xFF == result & 0xFF
-        var error = SQLError(
-            Self.code(of: result),
-            String(cString: isOfThisCall ? sqlite3_errmsg(handle) : sqlite3_errstr(result))
+        let message = String(cString: isOfThisCall ? sqlite3_errmsg(handle) : sqlite3_errstr(result))
+        return naming(
+            SQLError(Self.code(of: result), message).with {
+                $0.extendedResultCode = isOfThisCall ? extended : result
+            }
         )
-        error.change { $0.extendedResultCode = isOfThisCall ? extended : result }
-        return naming(error)
     }
 
     private static func code(of result: Int32) -> SQLError.Code {
@@ -67,20 +67,17 @@ extension SQLiteConnection {
             }
         }
         if result != SQLITE_OK {
-            var error = error(result)
+            let error = error(result)
             // A database that can't be read is met by whatever statement comes first.
             if error.code.isOfDatabase { throw error }
             let offset = Int(app_migrations_error_offset(handle))
             let place = offset < 0 ? try script.startOfStatement(from: start) : start + offset
-            error.change { ($0.line, $0.column) = script.position(at: min(place, script.count)) }
-            throw error
+            throw error.with { ($0.line, $0.column) = script.position(at: min(place, script.count)) }
         }
         return (pointer.map { Statement($0, of: self) }, end)
     }
 
-    private func invalid(_ message: String, _ sql: String) -> SQLError {
-        var error = SQLError(.invalidQuery, message)
-        error.change { $0.statement = sql }
-        return naming(error)
+    func invalid(_ message: String, _ sql: String, as code: SQLError.Code = .invalidQuery) -> SQLError {
+        naming(SQLError(code, message).with { $0.statement = sql })
     }
 }

@@ -78,8 +78,8 @@ extension SQLiteConnection {
         }
         guard let statement = prepared.statement else { return prepared }
         if isBorrowed, let refusals {
-            let words = try script.words(from: start, to: prepared.end, atMost: 16)
-            if !refusals.allows(wordsOf: words), let refusal = refusals.refusal {
+            let words = SQLTokens(script.text(from: start, to: prepared.end))
+            if !refusals.allows(words), let refusal = refusals.refusal {
                 throw script.error(.refusedStatement, refusal, at: start)
             }
         }
@@ -110,9 +110,7 @@ extension SQLiteConnection {
         from start: Int,
         to end: Int
     ) -> SQLError {
-        var error = error
-        error.change { ($0.line, $0.column) = script.position(at: start) }
-        error.change { $0.statement = script.text(from: start, to: end) }
-        return error
+        let (line, column) = script.position(at: start)
+        return error.located(script.text(from: start, to: end), line, column)
     }
 }

@@ -38,8 +38,7 @@ extension SQLiteConnection {
                 reset()
                 return false
             case let result:
-                var error = connection.error(result)
-                error.change { $0.statement = sql }
+                let error = connection.error(result).with { $0.statement = sql }
                 connection.noteFailure(error, beganInTransaction: beganInTransaction)
                 reset()
                 throw error
@@ -56,12 +55,10 @@ extension SQLiteConnection {
 
         package func bind(_ values: [SQLValue]) throws(SQLError) {
             guard values.count == parameterCount else {
-                var error = SQLError(
-                    .invalidQuery,
-                    "The statement has \(parameterCount) parameters, and \(values.count) arguments were given"
+                throw connection.invalid(
+                    "The statement has \(parameterCount) parameters, and \(values.count) arguments were given",
+                    sql
                 )
-                error.change { $0.statement = sql }
-                throw connection.naming(error)
             }
             for (index, value) in values.enumerated() { try bind(value, at: index) }
         }
@@ -86,9 +83,7 @@ extension SQLiteConnection {
                         : app_migrations_bind_blob(pointer, index, bytes, UInt64(bytes.count))
                 }
             if result != SQLITE_OK {
-                var error = connection.error(result)
-                error.change { $0.statement = sql }
-                throw error
+                throw connection.error(result).with { $0.statement = sql }
             }
         }
     }
@@ -131,12 +126,11 @@ extension SQLiteConnection.Statement {
         }
         let utf8 = UnsafeBufferPointer(start: start, count: count)
         guard let text = String(validUTF8: utf8) else {
-            var error = SQLError(
-                .invalidText,
-                "A text in the column \(columnName(Int(column))) is not UTF-8; CAST it AS BLOB to read its bytes"
+            throw connection.invalid(
+                "A text in the column \(columnName(Int(column))) is not UTF-8; CAST it AS BLOB to read its bytes",
+                sql,
+                as: .invalidText
             )
-            error.change { $0.statement = sql }
-            throw connection.naming(error)
         }
         return text
     }

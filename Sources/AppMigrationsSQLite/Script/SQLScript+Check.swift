@@ -26,40 +26,6 @@ extension SQLScript {
         return count
     }
 
-    /// The first words of a statement without blanks and comments: names, quoted ones without their quotes,
-    /// and every other byte by itself.
-    func words(from start: Int, to end: Int, atMost limit: Int) throws(SQLError) -> [String] {
-        var words = [String]()
-        var offset = try startOfStatement(from: start)
-        while offset < end, words.count < limit {
-            var next = try checkedEnd(ofTokenAt: offset)
-            let isQuoted = next > offset + 1
-            while !isQuoted, next < end, Self.isOfName(bytes[offset]), Self.isOfName(bytes[next]) {
-                next += 1
-            }
-            let word = isQuoted ? bytes[offset + 1..<next - 1] : bytes[offset..<next]
-            words.append(String(decoding: word, as: UTF8.self))
-            offset = try startOfStatement(from: next)
-        }
-        return words
-    }
-
-    /// The end of a name, a number, a blank, a comment, a quoted text or one byte of anything else.
-    func end(ofWordAt offset: Int) throws(SQLError) -> Int {
-        guard Self.isOfName(bytes[offset]) else { return try checkedEnd(ofTokenAt: offset) }
-        return bytes[offset..<count].firstIndex { !Self.isOfName($0) } ?? count
-    }
-
-    private static func isOfName(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "$"), 0x80...:
-            true
-        default:
-            false
-        }
-    }
-
     private func isComment(at offset: Int) -> Bool {
         let pair = (bytes[offset], bytes[offset + 1])
         return pair == (UInt8(ascii: "-"), UInt8(ascii: "-"))
@@ -165,41 +131,35 @@ extension SQLScript {
     /// C interface to ask.
     func awaitedStatements() throws(SQLError) -> [Statement] {
         var statements = [Statement]()
-        var start = try startOfStatement(from: 0)
-        var offset = start
-        while start < count {
-            if let sign = parameter(at: offset) {
+        let tokens = SQLTokens(text(from: 0, to: count))
+        var start: Int?
+        for (index, token) in tokens.tokens.enumerated() {
+            let (offset, end) = (token.range.lowerBound, token.range.upperBound)
+            let isSemicolon = tokens.isSign(index, ";")
+            if isSemicolon, start == nil { continue }
+            if let sign = "?:@$".unicodeScalars.first(where: { $0.value == bytes[offset] }) {
                 throw error(
                     .refusedStatement,
                     "A script has no parameters; nothing is bound to \(sign)",
                     at: offset
                 )
             }
-            let isSemicolon = bytes[offset] == UInt8(ascii: ";")
-            offset = try end(ofWordAt: offset)
-            guard offset >= count || isSemicolon else { continue }
-            let text = text(from: start, to: offset)
-            if offset < count, sqlite3_complete(text) == 0 { continue }
+            let first = start ?? offset
+            start = first
+            let isLast = index == tokens.tokens.count - 1
+            guard isLast || isSemicolon else { continue }
+            let text = text(from: first, to: end)
+            if !isLast, sqlite3_complete(text) == 0 { continue }
             let refusals = ScriptRefusals()
-            if !refusals.allows(wordsOf: try words(from: start, to: offset, atMost: 16)) {
-                throw error(.refusedStatement, refusals.refusal ?? text, at: start)
+            if !refusals.allows(SQLTokens(text)) {
+                throw error(.refusedStatement, refusals.refusal ?? text, at: first)
             }
-            let (line, column) = position(at: start)
+            let (line, column) = position(at: first)
             statements.append(
                 Statement(text: text, line: line, column: column, droppedTable: refusals.takeDroppedTable())
             )
-            start = try startOfStatement(from: offset)
-            offset = start
+            start = nil
         }
         return statements
-    }
-
-    /// The sign with which a parameter begins at a byte outside of texts and comments.
-    private func parameter(at offset: Int) -> String? {
-        switch bytes[offset] {
-        case UInt8(ascii: "?"), UInt8(ascii: ":"), UInt8(ascii: "@"), UInt8(ascii: "$"):
-            String(UnicodeScalar(bytes[offset]))
-        default: nil
-        }
     }
 }

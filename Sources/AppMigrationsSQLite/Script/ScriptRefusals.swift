@@ -43,22 +43,21 @@ final class ScriptRefusals {
     }
 
     /// Judges a statement by its first words, where SQLite cannot be asked.
-    ///
-    /// They begin where SQLite began to compile it, after every blank, comment and byte order mark.
-    func allows(wordsOf statement: [String]) -> Bool {
-        var words = statement[...]
-        let first = words.popFirst()?.uppercased()
+    func allows(_ statement: SQLTokens) -> Bool {
+        func name(_ index: Int) -> String {
+            statement.name(statement.isSign(index + 1, ".") ? index + 2 : index)?.text ?? ""
+        }
+        let first = statement.tokens.isEmpty ? "" : statement.text(0).uppercased()
         switch first {
         case "BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE", "ATTACH", "DETACH":
-            return allows(.transaction(first ?? ""))
+            return allows(.transaction(first))
         case "PRAGMA":
-            let name = words.dropFirst(words.dropFirst().first == "." ? 2 : 0).first ?? ""
-            return allows(.pragma(name, hasValue: words.contains("=") || words.contains("(")))
-        case "DROP" where words.first?.uppercased() == "TABLE":
-            words.removeFirst()
-            if words.first?.uppercased() == "IF" { words = words.dropFirst(2) }
-            let name = words.dropFirst(words.dropFirst().first == "." ? 2 : 0).first ?? ""
-            return allows(.dropTable(name))
+            let hasValue = statement.tokens.indices.contains {
+                statement.isSign($0, "=") || statement.isSign($0, "(")
+            }
+            return allows(.pragma(name(1), hasValue: hasValue))
+        case "DROP" where statement.isWord(1, "TABLE"):
+            return allows(.dropTable(name(statement.isWord(2, "IF") ? 4 : 2)))
         default:
             return true
         }

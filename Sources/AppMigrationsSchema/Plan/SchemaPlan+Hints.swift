@@ -16,7 +16,7 @@ extension SchemaPlan {
         ///
         /// It is in terms of the columns as they were and of the tables' names in the target, and what it reads of
         /// any table are the rows as they were. It is used for a column that is new, that becomes
-        /// `NOT NULL` or that gets a type which converts values, and for no other: a hint that has served
+        /// `NOT NULL` or that gets a type which converts or refuses values, and for no other: a hint that has served
         /// its turn changes nothing again. Where the expression does not use the column itself, only rows without a value get
         /// it, and it answers no question about a conversion.
         public var values: [String: [String: String]]

@@ -127,12 +127,13 @@ extension TableRebuild {
 
     /// Refuses types that can change values, unless an expression says how.
     func checkConversions(_ old: TableShape, _ new: TableShape) throws(SQLError) {
+        let strict = new.isStrict && !old.isStrict ? " STRICT" : ""
         for column in new.columns {
             guard let before = kept(column, old), new.canChange(before, of: old, into: column) else {
                 continue
             }
             throw refusal(
-                "The column \(before.name) gets another type, \(column.type), which can change its values",
+                "The column \(before.name) gets another type, \(column.type)\(strict), which can change its values",
                 "Say how in values:; its name alone, \(before.name.written), is SQLite's own conversion"
             )
         }

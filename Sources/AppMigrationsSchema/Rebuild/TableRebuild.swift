@@ -89,16 +89,14 @@ public struct TableRebuild: Sendable {
 
     /// Says in an error which table it is about, and that it is as it was, unless the error says what became of it.
     func located(_ error: SQLError) -> SQLError {
-        var error = error
-        // They would be places in statements that the caller does not see.
-        error.change { ($0.line, $0.column) = (nil, nil) }
-        error.change { $0.message = "Rebuilding the table \(table): \($0.message)" }
-        if error.outcome == nil, error.code != .transactionEnded,
-            !error.message.contains("Nothing was changed")
-        {
-            error.change { $0.message += ". The table and its rows are as they were" }
+        error.with {
+            // They would be places in statements that the caller does not see.
+            ($0.line, $0.column) = (nil, nil)
+            $0.message = "Rebuilding the table \(table): \($0.message)"
+            if $0.outcome == nil, $0.code != .transactionEnded, !$0.message.contains("Nothing was changed") {
+                $0.message += ". The table and its rows are as they were"
+            }
         }
-        return error
     }
 
     func refusal(_ message: String, _ advice: String) -> SQLError {

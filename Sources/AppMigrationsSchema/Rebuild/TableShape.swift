@@ -83,7 +83,9 @@ extension TableShape {
         let (before, after) = (other.affinity(of: source), affinity(of: column))
         // Without an affinity every value stays as it is, but BLOB in a STRICT table takes no other.
         let takesAll = after == .none && !(isStrict && SQLName(column.type) == SQLName("BLOB"))
-        return before != after && !takesAll
+        // Any other table holds whatever came, but a row id is an integer.
+        let mayHoldOthers = isStrict && !other.isStrict && source.name != other.rowIDAlias
+        return !takesAll && (before != after || mayHoldOthers)
     }
 
     func affinity(of column: Column) -> Affinity {

@@ -62,9 +62,6 @@ struct CreateStatement {
     /// An index or a trigger without one would go to a temporary table of the same name, where there is one.
     func text(in schema: String) -> String { text(naming: "\(schema).\(tokens.text(afterName - 1))") }
 
-    /// The same statement as SQLite stores it: its own words up to the name, and the text from there.
-    var stored: String { text(naming: tokens.text(afterName - 1)) }
-
     /// The places of names in double quotes that are one of `names`, and the same in backticks.
     ///
     /// SQLite takes a name in double quotes for a text where there is no such column ("Double-quoted String

@@ -29,9 +29,7 @@ enum SchemaTransaction {
                 }
             }
         } catch {
-            var error = error
-            if isCommitted { error.change { $0.outcome = "The change itself is committed" } }
-            throw error
+            throw isCommitted ? error.with { $0.outcome = "The change itself is committed" } : error
         }
     }
 

@@ -41,7 +41,8 @@ extension SQLiteStore {
     ///   - check: Whether every page is read, too. Without it damage shows only where the schema is.
     ///   - lockTimeout: How long to wait for a lock before it is ``Status/busy(_:)``.
     /// - Returns: What the store is, with the plan, the questions or the reason.
-    /// - Throws: `SQLError` for a target or hints that are not right; everything about the store is a case.
+    /// - Throws: `SQLError` for a target or hints that are not right, or a check without a collation of the app's; everything else
+    ///   about the store is a case.
     public func status(
         target: String,
         hints: SchemaPlan.Hints = SchemaPlan.Hints(),

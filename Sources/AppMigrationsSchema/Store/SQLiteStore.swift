@@ -46,9 +46,7 @@ struct StoreFiles {
             let reason =
                 error.errorNumber == Platform.notText
                 ? "it leads to a name that is not UTF-8, which a path has to be here" : "\(error)"
-            var wrapped = SQLError(.unreachable, "The store could not be found: \(reason)")
-            wrapped.change { $0.path = path }
-            throw wrapped
+            throw SQLError(.unreachable, "The store could not be found: \(reason)").with { $0.path = path }
         }
     }
 
@@ -71,8 +69,7 @@ struct StoreFiles {
     func removeLeftovers() throws(SQLError) {
         for file in [copy, newBackup].flatMap({ [$0] + Self.sidecars(of: $0) }) {
             try SQLError.ofFile(file, "A left-over copy could not be removed") {
-                () throws(SystemCallError) in
-                try Platform.removeIfThere(file)
+                try Platform.removeIfThere($0)
             }
         }
     }
@@ -106,19 +103,15 @@ struct StoreFiles {
 }
 
 extension SQLError {
-    /// Runs calls of the C library, and makes a failure one of this library that names the file.
+    /// Runs calls of the C library for a file, and makes a failure one of this library that names it.
     @discardableResult
     static func ofFile<Value>(
         _ path: String,
         _ message: String,
-        _ body: () throws(SystemCallError) -> Value
+        _ body: (String) throws -> Value
     ) throws(SQLError) -> Value {
-        do throws(SystemCallError) {
-            return try body()
-        } catch {
-            var wrapped = SQLError(.fileFailure, "\(message): \(error)")
-            wrapped.change { $0.path = path }
-            throw wrapped
+        do { return try body(path) } catch {
+            throw SQLError(.fileFailure, "\(message): \(error)").with { $0.path = path }
         }
     }
 }

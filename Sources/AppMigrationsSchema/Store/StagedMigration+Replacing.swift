@@ -11,8 +11,8 @@ extension StagedMigration {
     func run(_ progress: Progress, _ body: Body) throws(SQLError) -> Bool {
         try checkBackup()
         // SQLite would delete them with the first page of a new database.
-        let orphan = try SQLError.ofFile(files.store, "The store could not be looked at") {
-            () throws(SystemCallError) in try files.orphan()
+        let orphan = try SQLError.ofFile(files.store, "The store could not be looked at") { _ in
+            try files.orphan()
         }
         if let orphan { throw StoreInspection.error(.damaged, orphan, files) }
         var last = SQLiteStore.Progress(.copying)
@@ -98,20 +98,19 @@ extension StagedMigration {
     private func checkBackup() throws(SQLError) {
         guard let backup else { return }
         let status = try SQLError.ofFile(backup, "The backup can't be made") {
-            () throws(SystemCallError) in try Platform.status(ofFile: backup)
+            try Platform.status(ofFile: $0)
         }
         guard let status, status.kind != .file else { return }
-        var error = SQLError(.fileFailure, "The backup can't be made: what has its name is no file")
-        error.change { $0.path = backup }
-        throw error
+        throw SQLError(.fileFailure, "The backup can't be made: what has its name is no file").with {
+            $0.path = backup
+        }
     }
 
     /// Puts the new backup in the place of an earlier one.
     ///
     /// SQLite would play the earlier one's log and journal into the new one, so they go first.
     private func publishBackup(_ backup: String) throws(SQLError) {
-        try SQLError.ofFile(backup, "The backup could not be put in its place") {
-            () throws(SystemCallError) in
+        try SQLError.ofFile(backup, "The backup could not be put in its place") { _ in
             for ending in StoreFiles.sidecarEndings { try Platform.removeIfThere(backup + ending) }
             try Platform.replace(backup, with: files.newBackup)
             try Platform.synchronizeFolder(of: backup)

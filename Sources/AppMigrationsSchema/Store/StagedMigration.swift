@@ -39,8 +39,7 @@ struct StagedMigration {
         _ progress: Progress
     ) throws(SQLError) -> SQLiteConnection {
         try SQLError.ofFile(path, "The copy of the store could not be made") {
-            () throws(SystemCallError) in
-            try Platform.makeFile(path, like: try Platform.status(ofFile: files.store))
+            try Platform.makeFile($0, like: Platform.status(ofFile: files.store))
         }
         let db = try SQLiteConnection(path: path, .writing, lockTimeout)
         do throws(SQLError) {
@@ -90,10 +89,8 @@ struct StagedMigration {
             isStopped = try self.isStopped(.migrating, on: copy, pages, progress) { try body(copy) }
         } catch {
             let outcome = "The copy was thrown away, and the store \(files.store) is as it was"
-            var failure = SQLError.failure(error, of: files.store, outcome)
             // What a migrator committed was in the copy.
-            failure.change { $0.applied = [] }
-            throw failure
+            throw SQLError.failure(error, of: files.store, outcome).with { $0.applied = [] }
         }
         if isStopped { throw Self.stopped }
         if try copy.isInTransaction {
@@ -146,7 +143,7 @@ struct StagedMigration {
 
     private func identityOfCopy() throws(SQLError) -> FileIdentity? {
         try SQLError.ofFile(files.copy, "The copy could not be looked at") {
-            () throws(SystemCallError) in try Platform.status(ofFile: files.copy)?.identity
+            try Platform.status(ofFile: $0)?.identity
         }
     }
 
@@ -165,9 +162,7 @@ struct StagedMigration {
     }
 
     private func refusal(_ code: SQLError.Code, _ message: String) -> SQLError {
-        var error = SQLError(code, "\(message). The store was not replaced")
-        error.change { $0.path = files.store }
-        return error
+        SQLError(code, "\(message). The store was not replaced").with { $0.path = files.store }
     }
 
     /// Complaints of the check that the store does not have.
@@ -176,9 +171,8 @@ struct StagedMigration {
         if complaints.isEmpty { return }
         let store = try SQLiteConnection(path: files.store, .writing, lockTimeout)
         defer { store.close() }
-        guard var error = complaints.excess(over: try check.complaints(about: store)) else { return }
-        error.change { $0.path = files.store }
-        throw error
+        guard let error = complaints.excess(over: try check.complaints(about: store)) else { return }
+        throw error.with { $0.path = files.store }
     }
 
     /// Refuses a copy that SQLite can't write into the store.

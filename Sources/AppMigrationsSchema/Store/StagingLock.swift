@@ -25,9 +25,9 @@ struct StagingLock: ~Copyable {
             if Task<Never, Never>.isCancelled { throw SQLError(.cancelled, "The task was cancelled") }
             let left = ContinuousClock.now.duration(to: deadline)
             if left <= .zero {
-                var error = SQLError(.busy, "Another process is migrating this store or setting it aside")
-                error.change { $0.path = files.store }
-                throw error
+                throw SQLError(.busy, "Another process is migrating this store or setting it aside").with {
+                    $0.path = files.store
+                }
             }
             Platform.pause(min(delay, left))
             delay = min(delay * 2, .milliseconds(50))
@@ -36,8 +36,7 @@ struct StagingLock: ~Copyable {
 
     /// The lock's open file, or `nil` when another process has it.
     private static func take(_ path: String) throws(SQLError) -> Int32? {
-        try SQLError.ofFile(path, "The lock beside the store could not be taken") {
-            () throws(SystemCallError) in
+        try SQLError.ofFile(path, "The lock beside the store could not be taken") { path in
             let file = try Platform.openLock(path)
             do throws(SystemCallError) {
                 // The last holder removed the file, and the next one makes another.
@@ -58,9 +57,8 @@ struct StagingLock: ~Copyable {
     /// Removes the lock's file and gives the lock back.
     consuming func release() throws(SQLError) {
         defer { Platform.unlock(file) }
-        let path = path
         try SQLError.ofFile(path, "The lock beside the store could not be removed") {
-            () throws(SystemCallError) in try Platform.removeIfThere(path)
+            try Platform.removeIfThere($0)
         }
     }
 
@@ -74,41 +72,30 @@ struct StagingLock: ~Copyable {
         _ body: () throws(SQLError) -> Value
     ) throws(SQLError) -> Value {
         let lock = try StagingLock(files, wait: wait)
-        let value: Value
+        let result: Result<Value, SQLError>
         do throws(SQLError) {
             try files.removeLeftovers()
-            value = try body()
-        } catch {
-            var error = error
-            do throws(SQLError) { try files.removeLeftovers() } catch let failure {
-                error = error.adding(failure, of: "removing the copy")
-            }
-            do throws(SQLError) { try lock.release() } catch let failure {
-                error = error.adding(failure, of: "giving back the lock")
-            }
-            throw error
+            result = .success(try body())
+        } catch { result = .failure(error) }
+        var failure: SQLError?
+        do throws(SQLError) { try files.removeLeftovers() } catch { failure = error }
+        do throws(SQLError) { try lock.release() } catch {
+            failure = failure?.adding(error, of: "giving back the lock") ?? error
         }
-        do throws(SQLError) {
-            do throws(SQLError) { try files.removeLeftovers() } catch {
-                do throws(SQLError) { try lock.release() } catch let failure {
-                    throw error.adding(failure, of: "giving back the lock")
-                }
-                throw error
-            }
-            try lock.release()
-        } catch {
-            throw done(value).map { error.following($0) } ?? error
+        switch (result, failure) {
+        case (.success(let value), let failure?): throw done(value).map(failure.following) ?? failure
+        case (.failure(let error), let failure?): throw error.adding(failure, of: "cleaning up")
+        default: return try result.get()
         }
-        return value
     }
 }
 
 extension SQLError {
     /// This failure, as one that came when everything was done.
     func following(_ done: String) -> SQLError {
-        var error = self
-        error.change { $0.code = .cleanupFailed }
-        error.change { $0.message = "\(done). Only this failed afterwards: \(message)" }
-        return error
+        with {
+            $0.code = .cleanupFailed
+            $0.message = "\(done). Only this failed afterwards: \(message)"
+        }
     }
 }

@@ -23,13 +23,10 @@ struct StoreAside {
 
     /// Whether a copy is there, a recovery that has not ended, or the lock of a process that is at it or died.
     func hasLeftovers() throws(SQLError) -> Bool {
-        try SQLError.ofFile(files.copy, "A left-over copy could not be looked for") {
-            () throws(SystemCallError) in
-            for path in [files.copy, files.newBackup, files.recovery, files.lock]
-            where try Platform.status(ofFile: path) != nil {
-                return true
+        try SQLError.ofFile(files.copy, "A left-over copy could not be looked for") { _ in
+            try [files.copy, files.newBackup, files.recovery, files.lock].contains {
+                try Platform.status(ofFile: $0) != nil
             }
-            return false
         }
     }
 
@@ -89,15 +86,14 @@ struct StoreAside {
 
     private func isRecovering() throws(SQLError) -> Bool {
         try SQLError.ofFile(files.recovery, "The mark of a recovery could not be looked for") {
-            () throws(SystemCallError) in try Platform.isThere(files.recovery)
+            try Platform.isThere($0)
         }
     }
 
     private func beginRecovery() throws(SQLError) {
         if try isRecovering() { return }
         try SQLError.ofFile(files.recovery, "The mark of a recovery could not be made") {
-            () throws(SystemCallError) in
-            try Platform.makeFile(files.recovery, like: nil)
+            try Platform.makeFile($0, like: nil)
             try Platform.synchronizeFolder(of: files.store)
         }
     }
@@ -105,14 +101,14 @@ struct StoreAside {
     /// Notes that the store is no longer to be recovered from what was set aside: it may be removed one day, and begun anew.
     func endRecovery() throws(SQLError) {
         try SQLError.ofFile(files.recovery, "The mark of a recovery could not be removed") {
-            () throws(SystemCallError) in try Platform.removeIfThere(files.recovery)
+            try Platform.removeIfThere($0)
         }
     }
 
     /// The bytes of the store, `nil` where it is not there.
     private func size() throws(SQLError) -> Int? {
         try SQLError.ofFile(files.store, "The store could not be looked at") {
-            () throws(SystemCallError) in try Platform.status(ofFile: files.store)?.size
+            try Platform.status(ofFile: $0)?.size
         }
     }
 
@@ -120,8 +116,7 @@ struct StoreAside {
     private func earlier(isWhole: Bool = false) throws(SQLError) -> SQLiteStore.SetAside? {
         let folder = Platform.folder(of: files.store)
         let names = try SQLError.ofFile(folder, "The folder of the store could not be read") {
-            () throws(SystemCallError) in
-            try Platform.status(ofFile: folder) == nil ? [] : Platform.names(inFolder: folder)
+            try Platform.status(ofFile: $0) == nil ? [] : Platform.names(inFolder: $0)
         }
         let beginning = FilePaths.last(prefix)
         let newest = names.compactMap { AsideName($0, after: beginning) }
@@ -146,18 +141,13 @@ struct StoreAside {
 
     private func isTaken(_ path: String) throws(SQLError) -> Bool {
         try SQLError.ofFile(path, "A name for the damaged store could not be found") {
-            () throws(SystemCallError) in
-            for path in [path] + StoreFiles.sidecars(of: path)
-            where try Platform.status(ofFile: path) != nil {
-                return true
-            }
-            return false
+            try ([$0] + StoreFiles.sidecars(of: $0)).contains { try Platform.status(ofFile: $0) != nil }
         }
     }
 
     private func move(_ path: String, to new: String) throws(SQLError) {
-        try SQLError.ofFile(path, "The damaged store could not be renamed") { () throws(SystemCallError) in
-            if try Platform.status(ofFile: path) != nil { try Platform.replace(new, with: path) }
+        try SQLError.ofFile(path, "The damaged store could not be renamed") {
+            if try Platform.status(ofFile: $0) != nil { try Platform.replace(new, with: $0) }
         }
     }
 
@@ -165,51 +155,37 @@ struct StoreAside {
         try SQLError.ofFile(
             files.store,
             "The damaged store was renamed, which may not survive a power failure"
-        ) {
-            () throws(SystemCallError) in try Platform.synchronizeFolder(of: files.store)
-        }
+        ) { try Platform.synchronizeFolder(of: $0) }
     }
 }
 
 /// The end of a name that was given to something set aside.
 private struct AsideName {
-    /// The time, and the number where two have the same.
+    /// The time, and the number where two have the same: `20261121T035428Z-2`.
     let ending: String
     /// Whether it is the name of the store itself, and not of a file beside it.
     let isWhole: Bool
-    private let number: Int
+
+    private static let form = "00000000T000000Z"
 
     /// `nil` for what has another form, such as a copy that was made by hand.
     init?(_ name: String, after beginning: String) {
-        var rest = name.utf8[...]
-        guard rest.starts(with: beginning.utf8) else { return nil }
-        rest = rest.dropFirst(beginning.utf8.count)
+        guard name.utf8.starts(with: beginning.utf8) else { return nil }
         let sidecar = StoreFiles.sidecarEndings.first { name.hasSuffix($0) }
-        rest = rest.dropLast(sidecar?.utf8.count ?? 0)
+        let bytes = name.utf8.dropFirst(beginning.utf8.count).dropLast(sidecar?.utf8.count ?? 0)
         isWhole = sidecar == nil
-        ending = String(decoding: rest, as: UTF8.self)
-        let time = rest.prefix(Self.form.utf8.count)
-        let hasForm = zip(time, Self.form.utf8).allSatisfy { byte, sign in
-            sign == UInt8(ascii: "0") ? Self.digits.contains(byte) : byte == sign
-        }
-        guard hasForm, time.count == Self.form.utf8.count else { return nil }
-        let further = rest.dropFirst(time.count)
-        if further.isEmpty {
-            number = 1
-        } else {
-            guard further.first == UInt8(ascii: "-"), further.dropFirst().allSatisfy(Self.digits.contains),
-                let number = Int(String(decoding: further.dropFirst(), as: UTF8.self))
-            else { return nil }
-            self.number = number
-        }
+        ending = String(decoding: bytes, as: UTF8.self)
+        let form = String(ending.map { $0.isASCII && $0.isNumber ? "0" : $0 })
+        let number = form.dropFirst(Self.form.count)
+        guard form.hasPrefix(Self.form),
+            number.isEmpty || number.hasPrefix("-0") && number.dropFirst().allSatisfy({ $0 == "0" })
+        else { return nil }
     }
-
-    private static let form = "00000000T000000Z"
-    private static let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
 
     func precedes(_ other: AsideName) -> Bool {
         if isWhole != other.isWhole { return !isWhole }
         let (time, otherTime) = (ending.prefix(Self.form.count), other.ending.prefix(Self.form.count))
-        return time == otherTime ? number < other.number : time < otherTime
+        if time != otherTime { return time < otherTime }
+        return (ending.count, ending) < (other.ending.count, other.ending)
     }
 }

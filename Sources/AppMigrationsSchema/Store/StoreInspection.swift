@@ -60,9 +60,8 @@ enum StoreInspection {
         _ busyTimeout: Duration
     ) throws(SQLError) -> SQLiteConnection {
         let log = files.store + "-wal"
-        let status = try SQLError.ofFile(log, "The write-ahead log could not be looked at") {
-            () throws(SystemCallError) in try Platform.status(ofFile: log)
-        }
+        let message = "The write-ahead log could not be looked at"
+        let status = try SQLError.ofFile(log, message) { try Platform.status(ofFile: $0) }
         let db = try SQLiteConnection(path: files.store, .writing, busyTimeout)
         if let status, status.size > 0 { db.keepLogOnClose() }
         try db.query("PRAGMA query_only = ON")
@@ -119,15 +118,11 @@ enum StoreInspection {
         _ files: StoreFiles,
         _ extendedResultCode: Int32? = nil
     ) -> SQLError {
-        var error = SQLError(code, message)
-        error.change { ($0.path, $0.extendedResultCode) = (files.store, extendedResultCode) }
-        return error
+        SQLError(code, message).with { ($0.path, $0.extendedResultCode) = (files.store, extendedResultCode) }
     }
 
     private static func located(_ error: SQLError, _ files: StoreFiles) -> SQLError {
-        var error = error
-        error.change { $0.path = files.store }
-        return error
+        error.with { $0.path = files.store }
     }
 }
 
@@ -137,7 +132,8 @@ enum ResultKind {
 
     init(_ error: SQLError) {
         guard let code = error.extendedResultCode else {
-            self = error.code == .fileFailure ? .unreachable : .other
+            // Of the texts of a store only those of its schema are read.
+            self = error.code == .fileFailure || error.code == .invalidText ? .unreachable : .other
             return
         }
         switch code & 0xFF {

@@ -146,9 +146,7 @@ import Testing
         #expect(report.applied == [3])
     }
 
-    @Test func `a migration that was a text and is a closure, or the other way round, is no other owner's`()
-        throws
-    {
+    @Test func `a text that became a closure, or the other way round, is no other owner's`() throws {
         let db = try memory()
         try Migrator([Migration(version: 1, sql: "SELECT 1"), Migration(version: 2) { _ in }]).migrate(db)
         let migrator = try Migrator([

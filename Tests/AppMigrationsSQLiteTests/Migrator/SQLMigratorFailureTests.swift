@@ -75,9 +75,7 @@ import Testing
     }
 
     @Test(arguments: [Migrator.Transactions.eachMigration, .all])
-    func `a full database keeps what was committed, and goes on later`(transactions: Migrator.Transactions)
-        throws
-    {
+    func `a full database keeps what was committed`(transactions: Migrator.Transactions) throws {
         let db = try SQLiteConnection(path: folder + "/db")
         try db.query("PRAGMA foreign_keys = ON")
         let large = Migration(version: 3, sql: "INSERT INTO b VALUES (zeroblob(1000000)); CREATE TABLE c(x)")

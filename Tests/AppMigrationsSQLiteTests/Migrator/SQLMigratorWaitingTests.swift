@@ -15,9 +15,7 @@ import Testing
     }
 
     @Test(arguments: ["IMMEDIATE", "EXCLUSIVE"])
-    func `a lock that is free is told to nobody, and one that is held before the wait begins`(lock: String)
-        throws
-    {
+    func `a free lock is told to nobody, and one that is held before the wait begins`(lock: String) throws {
         let db = try SQLiteConnection(path: folder + "/db")
         let other = try SQLiteConnection(path: folder + "/db")
         var waits = 0

@@ -78,9 +78,7 @@ import Testing
         #expect(try library.log.count == 6)
     }
 
-    @Test func `what was begun in batches is not run as a whole, and what has run as a whole not in batches`()
-        throws
-    {
+    @Test func `what was begun in batches is not run as a whole, and the other way round`() throws {
         library.count(to: 4, failingAt: 2)
         let error = #expect(throws: MigrationError.self) { try library.manager().add("1.4") }
         #expect(

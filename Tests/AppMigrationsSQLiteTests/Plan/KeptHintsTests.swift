@@ -80,9 +80,7 @@ import Testing
         #expect(try db.query("PRAGMA integrity_check") == [["ok"]])
     }
 
-    @Test func `two tables that are to exchange their names are refused, also where both have one shape`()
-        throws
-    {
+    @Test func `two tables of one shape that are to exchange their names are refused`() throws {
         let sql = "CREATE TABLE a(x); CREATE TABLE b(x)"
         let hints = Hints(renamedTables: ["a": "b", "b": "a"])
         #expect(throws: SQLError.self) { try SchemaPlan(from: database(sql), to: sql, hints: hints) }

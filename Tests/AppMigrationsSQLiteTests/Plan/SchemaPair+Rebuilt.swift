@@ -25,7 +25,7 @@ extension SchemaPair {
         ("a type that is quoted like a constraint", "(a [unique])", "(a unique)"),
         ("a type of the same affinity", "(a INT)", "(a BIGINT)"),
         ("WITHOUT ROWID", "(a TEXT PRIMARY KEY NOT NULL)", "(a TEXT PRIMARY KEY NOT NULL) WITHOUT ROWID"),
-        ("STRICT", "(a TEXT)", "(a TEXT) STRICT"),
+        ("STRICT", "(a INTEGER PRIMARY KEY, b)", "(a INTEGER PRIMARY KEY, b ANY) STRICT"),
         ("AUTOINCREMENT", "(a INTEGER PRIMARY KEY)", "(a INTEGER PRIMARY KEY AUTOINCREMENT)"),
     ].map { SchemaPair($0, "CREATE TABLE t\($1)", "CREATE TABLE t\($2)", ["rebuild the table t"]) }
 

@@ -92,9 +92,7 @@ import Testing
         )
     }
 
-    @Test func `a new column without a default is offered the one that goes, which answers both questions`()
-        throws
-    {
+    @Test func `a new column without a default is offered the one that goes`() throws {
         let db = try database("CREATE TABLE n(headline TEXT NOT NULL); INSERT INTO n VALUES ('one')")
         let target = "CREATE TABLE n(title TEXT NOT NULL)"
         let plan = try SchemaPlan(from: db, to: target)
@@ -148,9 +146,7 @@ import Testing
         ("a`b", "a`b", "values: [\"t\": [\"a`b\": \"coalesce(`a``b`, '')\"]]"),
         ("group", "group", "values: [\"t\": [\"group\": \"coalesce(`group`, '')\"]]"),
     ])
-    func `a hint can be copied from its question, whatever a name is`(old: String, new: String, hint: String)
-        throws
-    {
+    func `a hint can be copied from its question`(old: String, new: String, hint: String) throws {
         let db = try database("CREATE TABLE t(\(SQLName(old).quoted), x)")
         let column = new.isEmpty ? "" : "\(SQLName(new).quoted) NOT NULL, "
         let plan = try SchemaPlan(from: db, to: "CREATE TABLE t(\(column)x)")

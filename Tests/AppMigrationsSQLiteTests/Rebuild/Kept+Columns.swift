@@ -94,6 +94,7 @@ extension Kept {
             fact: "rows that fit a STRICT table",
             before: "CREATE TABLE t(a INTEGER, b TEXT, c); INSERT INTO t VALUES (1, 2, x'00')",
             createTable: "CREATE TABLE t(a INTEGER, b TEXT, c ANY) STRICT",
+            values: ["a": "a", "b": "b"],
             query: "SELECT a, b, c FROM t",
             rows: [[1, "2", .blob([0])]]
         ),

@@ -81,6 +81,12 @@ extension Refusal {
             advice: "Say how in values:; its name alone, n, is SQLite's own conversion."
         ),
         Refusal(
+            before: "CREATE TABLE t(n INTEGER); INSERT INTO t VALUES ('x')",
+            createTable: "CREATE TABLE t(n INTEGER) STRICT",
+            reason: "The column n gets another type, INTEGER STRICT, which can change its values",
+            advice: "Say how in values:; its name alone, n, is SQLite's own conversion."
+        ),
+        Refusal(
             before: "CREATE TABLE t(rowid, oid, _rowid_)",
             createTable: "CREATE TABLE t(a)",
             dropping: ["rowid", "oid", "_rowid_"],

@@ -74,9 +74,7 @@ import Testing
         #expect(error.message == "Row 1: NOT NULL constraint failed: note.title")
     }
 
-    @Test func `a row that is there is updated, keeps its other columns and the rows that refer to it`()
-        throws
-    {
+    @Test func `a row that is there is updated, and keeps other columns and what refers to it`() throws {
         let db = try notes()
         try db.execute(
             script: """

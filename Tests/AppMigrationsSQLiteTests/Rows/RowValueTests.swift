@@ -101,9 +101,7 @@ import Testing
             ("'9999-12-31 23:59:59'", 253_402_300_799), ("1700000000", 1_700_000_000), ("-0.5", -0.5),
         ] as [(String, Double)]
     )
-    func `a date is a number of seconds since 1970, or one of SQLite's texts`(sql: String, seconds: Double)
-        throws
-    {
+    func `a date is seconds since 1970, or one of SQLite's texts`(sql: String, seconds: Double) throws {
         let dates = try memory().fetch(Date.self, "SELECT \(sql)")
         #expect(dates == [Date(timeIntervalSince1970: seconds)])
     }

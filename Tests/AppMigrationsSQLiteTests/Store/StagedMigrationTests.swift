@@ -30,9 +30,7 @@ import Testing
     }
 
     @Test(arguments: journals)
-    func `the migrated copy takes the store's place, and the old one stays as a backup`(journal: String)
-        throws
-    {
+    func `the migrated copy takes the store's place, the old one stays as a backup`(journal: String) throws {
         let store = try Wreck.store(journal: journal)
         try #require(chmod(store.path, 0o640) == 0)
         let isReplaced = try store.migrateStaged(backupExtension: "bak") { db in

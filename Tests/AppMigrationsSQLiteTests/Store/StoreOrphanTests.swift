@@ -85,9 +85,7 @@ import Testing
         #expect(try store.migrateStaged { try $0.execute(script: Wreck.target) })
     }
 
-    @Test func `a start that goes on after a dead one tells the store that was set aside, and not its log`()
-        throws
-    {
+    @Test func `a start after a dead one tells the store that was set aside, and not its log`() throws {
         let store = SQLiteStore(path: folder + "/store")
         let aside = store.path + "-corrupt-20200101T000000Z"
         try write("damage", to: aside)

@@ -24,6 +24,17 @@ import Testing
         #expect(try store.status(target: Wreck.target, check: .full).text.hasPrefix("damaged"))
     }
 
+    @Test func `a schema with a byte that is no UTF-8 is a case, too`() throws {
+        let store = try Wreck.store()
+        let db = try SQLiteConnection(path: store.path)
+        // CREATE VIEW v AS SELECT '\xFF'
+        let view = "CAST(x'435245415445205649455720762041532053454c4543542027ff27' AS TEXT)"
+        try db.query("PRAGMA writable_schema = ON")
+        try db.query("INSERT INTO sqlite_master VALUES ('view', 'v', 'v', 0, \(view))")
+        db.close()
+        #expect(try store.status(target: Wreck.target).text == "unreachable nil")
+    }
+
     @Test func `a store that somebody is writing is busy`() throws {
         let store = try Wreck.store()
         let other = try SQLiteConnection(path: store.path)

@@ -46,7 +46,7 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
         facts = Facts(code, manager, version, path, underlying, message.description)
     }
 
-    /// What went wrong, by kind.
+    /// The kind of error.
     ///
     /// More kinds can come with a later release: keep a `default` in a `switch`.
     public var code: Code { facts.code }
@@ -63,7 +63,7 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
     /// The error behind this one: what the closure threw, or a `SystemCallError`.
     public var underlyingError: (any Error)? { facts.underlyingError }
 
-    /// What happened, where, what was not changed, and what to do.
+    /// The whole text: what happened, where, what was not changed, and what to do.
     public var description: String { facts.description }
 }
 

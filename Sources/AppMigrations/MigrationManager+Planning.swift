@@ -14,9 +14,9 @@ extension MigrationManager {
         return recorder.rows
     }
 
-    /// What asynchronous declarations would do now, without calling a closure: one row for each, in their order.
+    /// Plans asynchronous declarations without calling a closure: one row for each, in their order.
     ///
-    /// The same as ``plan(_:)-9ywei``, on the caller's actor.
+    /// Plans as ``plan(_:)-9ywei`` does, on the caller's actor.
     nonisolated(nonsending) public func plan(
         _ declarations: nonisolated(nonsending) (MigrationManager) async throws -> Void
     ) async throws -> [PlannedMigration] {
@@ -78,7 +78,7 @@ extension MigrationManager {
         }
     }
 
-    /// What the state says now: read again from the file, at each call.
+    /// The status of the state now: read again from the file, at each call.
     ///
     /// It changes nothing, and works for a closed manager too, in a closure, and where a newer app was here. Where there is no
     /// state, the status says so. A look at the lock tells a migration that is under way from one whose process died; it keeps no
@@ -114,7 +114,7 @@ extension MigrationManager {
         return MigrationState(name: name, marks: declarations.withLock { $0.marks })
     }
 
-    /// Whether there was no state, and none was made.
+    /// True if there was no state, and none was made.
     var isPresuming: Bool { options.isReadOnly && launch == .first }
 }
 
@@ -123,7 +123,7 @@ package final class PlanRecorder: Sendable {
     private let state: MigrationState
     private let known: Declarations
     private let limit: Int?
-    /// Whether there is no state yet, so that the plan shows what a first run would do.
+    /// True if there is no state yet, so that the plan shows what a first run would do.
     private let isPresumed: Bool
     private let progress = Guarded(Progress())
 

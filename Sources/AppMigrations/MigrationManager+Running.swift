@@ -26,7 +26,7 @@ extension MigrationManager {
         }
     }
 
-    /// The same for an asynchronous closure: waiting for the lock suspends the task.
+    /// Runs an asynchronous closure: waiting for the lock suspends the task.
     @inline(never)
     nonisolated(nonsending) func perform(
         _ declaration: Declarations.Declaration,

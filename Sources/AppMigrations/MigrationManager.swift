@@ -126,7 +126,7 @@ extension MigrationManager {
     }
 }
 
-/// What watches a manager that isn't the app's own: a plan or a rehearsal.
+/// The watcher of a manager that isn't the app's own: a plan or a rehearsal.
 ///
 /// The manager has one reference to it, which is `nil` in an app, so that neither costs a start anything.
 final class Observer: Sendable {
@@ -168,7 +168,7 @@ extension MigrationManager {
         /// declared has to build all of it.
         public var upgradesFrom: String?
 
-        /// Whether the manager only looks: it reads, and makes, saves and puts back nothing, and runs nothing under the lock.
+        /// True if the manager only looks: it reads, and makes, saves and puts back nothing, and runs nothing under the lock.
         ///
         /// So it needs no right to write, and never waits. ``MigrationManager/plan(_:)-9ywei``,
         /// ``MigrationManager/history`` and what else only tells work as ever; a declaration that has something to run throws

@@ -1,4 +1,4 @@
-/// What a state says at one moment, for a screen, a log or a support mail.
+/// A state at one moment, for a screen, a log or a support mail.
 ///
 /// ``MigrationManager/status`` reads it. ``description`` is a text for a person, and ``json`` one for a program.
 public struct MigrationStatus: Sendable, CustomStringConvertible {
@@ -14,7 +14,7 @@ public struct MigrationStatus: Sendable, CustomStringConvertible {
     /// The migration whose closure was begun last and isn't recorded.
     public let interruption: Attempt?
 
-    /// What is known of other versions that were begun and are still pending.
+    /// The attempts at other versions that were begun and are still pending.
     public let attempted: [Attempt]
 
     private let state: MigrationState?
@@ -47,7 +47,7 @@ public struct MigrationStatus: Sendable, CustomStringConvertible {
     /// The migrations that ran here, the oldest first, at most the newest 1,000.
     public var history: [AppliedMigration] { state?.history ?? [] }
 
-    /// Whether there is a state; without one the versions are `nil`, and the lists are empty.
+    /// True if there is a state; without one the versions are `nil`, and the lists are empty.
     public var hasState: Bool { lastRunVersion != nil }
 
     /// The oldest version of the app that may use the data, where it lies above ``appVersion``: this one may not.
@@ -58,7 +58,7 @@ public struct MigrationStatus: Sendable, CustomStringConvertible {
 }
 
 extension MigrationStatus {
-    /// What is known of a migration that was begun and isn't recorded.
+    /// The attempts at a migration that was begun and isn't recorded.
     public struct Attempt: Sendable {
         /// The version of the migration.
         public var version: AppVersion { known.version }
@@ -83,7 +83,7 @@ extension MigrationStatus {
         /// `nil` while it is under way, and where its process died or its task was cancelled.
         public var failure: String? { end == Interruption.cancellation ? nil : end }
 
-        /// What the closure saved with `saveCheckpoint`, and the next attempt goes on from.
+        /// The text that the closure saved with `saveCheckpoint`, and the next attempt goes on from.
         public var checkpoint: String? { known.checkpoint?.text }
 
         /// The version of the app that saved ``checkpoint``.
@@ -92,10 +92,10 @@ extension MigrationStatus {
         /// How much was done at the checkpoint, from 0 to 1.
         public var progress: Double? { known.checkpoint?.progress }
 
-        /// Whether a process is at work on it now; `nil` where that can't be told.
+        /// True if a process is at work on it now; `nil` where that can't be told.
         public let isUnderWay: Bool?
 
-        /// Whether protected files wait to be put back, which the next start that may write does.
+        /// True if protected files wait to be put back, which the next start that may write does.
         public let awaitsRestore: Bool
 
         private var known: AttemptedMigration

@@ -1,8 +1,8 @@
-/// What would be done with one declared version.
+/// A row of a plan: the future of one declared version.
 ///
 /// ``MigrationManager/plan(_:)-9ywei`` gives a row for each.
 public struct PlannedMigration: Sendable, CustomStringConvertible {
-    /// What would be done.
+    /// The kind of row: whether the closure would run.
     ///
     /// More kinds can come with a later release: keep a `default` in a `switch`.
     public let kind: Kind

@@ -20,7 +20,7 @@ extension SQLError {
             }
         }
 
-        /// Whether an error of this kind is the database's and not the migration's, so that no script is blamed for it.
+        /// True if an error of this kind is the database's and not the migration's, so that no script is blamed for it.
         package var isOfDatabase: Bool {
             [.busy, .readOnly, .diskFull, .cancelled, .cannotOpen, .closed, .damaged].contains(self)
         }

@@ -2,7 +2,7 @@
 public import Foundation
 
 extension SQLError: LocalizedError {
-    /// The same text as ``description``, for code that shows `localizedDescription`.
+    /// The text of ``description``, for code that shows `localizedDescription`.
     public var errorDescription: String? { description }
 }
 #endif

@@ -48,14 +48,14 @@ extension SQLError {
         }
     }
 
-    /// Whether the same transaction may succeed when it is tried again: serialization_failure and deadlock_detected.
+    /// True if the same transaction may succeed when it is tried again: serialization_failure and deadlock_detected.
     package static func isOfConcurrency(_ sqlState: String?) -> Bool {
         sqlState == "40001" || sqlState == "40P01"
     }
 
     static var taskCancelled: SQLError { SQLError(.cancelled, "The task was cancelled") }
 
-    /// What SQLite says of SQLITE_BUSY and SQLITE_LOCKED ("sqlite3_errstr"), and PostgreSQL of `lock_not_available` where the
+    /// SQLite's words for SQLITE_BUSY and SQLITE_LOCKED ("sqlite3_errstr"), and PostgreSQL's for `lock_not_available` where the
     /// connection gives no SQLSTATE.
     private static var lockMessages: [String] {
         ["database is locked", "database table is locked", "due to lock timeout"]
@@ -68,7 +68,7 @@ extension SQLError {
 
     /// The error of a closure that worked on a store for the caller, with what became of the store.
     ///
-    /// What the closure got from this library keeps its code and its facts.
+    /// An error that the closure got from this library keeps its code and its facts.
     package static func failure(_ error: any Error, of store: String, _ outcome: String) -> SQLError {
         wrapped(error, as: .migrationFailed).with {
             if $0.path == nil, $0.line == nil { $0.path = store }

@@ -28,9 +28,9 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
         package var migrationName: String?
         package var applied = [Int64]()
         package var underlyingError: (any Error)?
-        /// Whether the line and the column are places in the file at the path.
+        /// True if the line and the column are places in the file at the path.
         package var hasPlaceInFile = false
-        /// What became of the store, as a sentence.
+        /// The fate of the store, as a sentence.
         package var outcome: String?
     }
 
@@ -49,12 +49,12 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
         return SQLError(facts)
     }
 
-    /// What went wrong, by kind.
+    /// The kind of error.
     ///
     /// More kinds can come with a later release: keep a `default` in a `switch`.
     public var code: Code { facts.code }
 
-    /// What happened, in the words of SQLite or of the server where one said so.
+    /// The reason, in the words of SQLite or of the server where one said so.
     public var message: String { facts.message }
 
     /// SQLite's extended result code, where SQLite failed ("Result and Error Codes").
@@ -91,12 +91,12 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
     /// The error behind this one, when it was not SQLite's.
     public var underlyingError: (any Error)? { facts.underlyingError }
 
-    /// What became of the store, as a sentence.
+    /// The fate of the store, as a sentence.
     package var outcome: String? { facts.outcome }
 }
 
 extension SQLError {
-    /// What happened, where, what was not changed, and what to do.
+    /// The whole text: what happened, where, what was not changed, and what to do.
     public var description: String {
         var text = ""
         if let version {

@@ -1,4 +1,4 @@
-/// What may differ between two ends of a rehearsal, for the paths that a pattern matches.
+/// A difference that is allowed between two ends of a rehearsal, for the paths that a pattern matches.
 ///
 /// A pattern is a path inside the data folder, where `*` stands for any characters but `/`, and `**` for any at all:
 /// `Notes/*.txt`, `**.sqlite-wal`. A rule that matches a folder holds for everything in it.
@@ -43,7 +43,7 @@ struct PathPattern: Sendable {
 
     init(_ text: String) { self.text = Array(text.utf8) }
 
-    /// Whether it matches the path or a folder above it.
+    /// True if it matches the path or a folder above it.
     func matches(_ path: String) -> Bool {
         let bytes = Array(path.utf8)
         let ends = bytes.indices.filter { bytes[$0] == UInt8(ascii: "/") } + [bytes.count]

@@ -1,6 +1,6 @@
 import AppMigrations
 
-/// What the app's own `firstRun:` said of a starting point's data, held against the version that the data is at.
+/// The answer of the app's own `firstRun:` on a starting point's data, held against the version that the data is at.
 struct FirstRunAnswer {
     let point: Int
     let start: StartingPoint
@@ -70,7 +70,7 @@ struct FirstRunAnswer {
         versions.map(\.description).joined(separator: ", ")
     }
 
-    /// What has to run on the data, and what would run by the answer.
+    /// The versions that have to run on the data, and those that would run by the answer.
     private func due(
         _ declared: [AppVersion],
         by answer: MigrationManager.FirstRun,
@@ -107,7 +107,7 @@ struct FirstRunAnswer {
         }
     }
 
-    /// What would run; in a fresh install nothing does, sub-migrations of the current version included.
+    /// The versions that would run; in a fresh install none does, sub-migrations of the current version included.
     private static func pending(
         _ declared: [AppVersion],
         after mark: AppVersion?,

@@ -7,7 +7,7 @@ struct FolderComparison: Sendable {
 
     struct Difference: Equatable {
         let path: String
-        /// What is different, as the part of a sentence that names the path.
+        /// The difference, as the part of a sentence that names the path.
         let text: String
     }
 

@@ -1,8 +1,8 @@
 import Foundation
 
-/// What a rehearsal does with files and folders.
+/// The files and folders of a rehearsal.
 enum FolderFiles {
-    /// What a path inside a folder stands for.
+    /// The kind of thing that a path inside a folder stands for.
     enum Entry: Equatable, CustomStringConvertible {
         case file
         case folder

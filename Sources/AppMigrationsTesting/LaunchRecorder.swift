@@ -49,7 +49,7 @@ final class LaunchRecorder: Sendable {
             record.declared.append(version)
             if kind == .listing { return .passOver }
             guard let limit, version > limit else { return .continue }
-            // What follows the declarations is what an older release should not come to.
+            // An older release should not come to what follows the declarations.
             if case .older = kind { return .passOver }
             record.isStopped = true
             return .stop

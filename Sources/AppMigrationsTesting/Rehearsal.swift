@@ -114,7 +114,7 @@ public struct Rehearsal: Sendable {
         return try Self.run(stage, firstRun, declarations)
     }
 
-    /// The same for asynchronous declarations.
+    /// Rehearses asynchronous declarations.
     nonisolated(nonsending) public func run(
         firstRun: (_ folder: String) throws -> MigrationManager.FirstRun,
         before adoption: String? = nil,

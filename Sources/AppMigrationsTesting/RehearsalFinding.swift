@@ -2,7 +2,7 @@ public import Foundation
 
 /// Something that a rehearsal, of migrations or of SQL migrations, or a `FleetStoreConformance` found, in plain words.
 public struct RehearsalFinding: Error, Sendable, CustomStringConvertible {
-    /// What was found.
+    /// The kind of finding.
     ///
     /// More kinds can come with a later release: keep a `default` in a `switch`.
     public let kind: Kind
@@ -16,7 +16,7 @@ public struct RehearsalFinding: Error, Sendable, CustomStringConvertible {
     /// The release from whose schema a run of SQL migrations began, where it is about one.
     public let release: String?
 
-    /// What happened, in which run, and what to do.
+    /// The finding in words: what happened, in which run, and what to do.
     public let description: String
 
     init(
@@ -114,7 +114,7 @@ public struct RehearsalFinding: Error, Sendable, CustomStringConvertible {
         /// No revision comes a second time, also not for the same bytes.
         public static var revisions: Kind { Kind("revisions") }
 
-        /// What one host has written the others read at once.
+        /// A document that one host has written is read by the others at once.
         public static var freshness: Kind { Kind("freshness") }
 
         /// The bytes come back as they were, up to 1 MiB of them.
@@ -132,6 +132,6 @@ public struct RehearsalFinding: Error, Sendable, CustomStringConvertible {
 }
 
 extension RehearsalFinding: LocalizedError {
-    /// The same text as ``description``, which XCTest shows for an error that a test throws.
+    /// The text of ``description``, which XCTest shows for an error that a test throws.
     public var errorDescription: String? { description }
 }

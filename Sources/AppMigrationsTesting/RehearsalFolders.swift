@@ -42,7 +42,7 @@ struct RehearsalFolders: Sendable {
         text.replacing(data, with: "<data>").replacing(state, with: "<state>")
     }
 
-    /// What an error says, as a sentence.
+    /// The text of an error, as a sentence.
     func words(of error: any Error) -> String {
         var text = "\(error)"
         if let error = error as? MigrationError, error.code == .migrationFailed || error.code == .cancelled,

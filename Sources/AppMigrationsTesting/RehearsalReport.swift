@@ -1,4 +1,4 @@
-/// What a rehearsal did and found: one row for each run.
+/// The report of a rehearsal: one row for each run.
 ///
 /// It prints as a table with the findings below it.
 public struct RehearsalReport: Sendable {
@@ -8,7 +8,7 @@ public struct RehearsalReport: Sendable {
     /// The version that was rehearsed; of SQL migrations the newest.
     public let currentVersion: String
 
-    /// Whether the upgrades were compared with a fresh install.
+    /// True if the upgrades were compared with a fresh install.
     let hasFreshInstall: Bool
 
     /// The versions declared, or those of the SQL migrations, in their order.
@@ -19,13 +19,13 @@ public struct RehearsalReport: Sendable {
     /// There are none when the declarations themselves can't be right.
     public internal(set) var runs: [RehearsedRun] = []
 
-    /// What is wrong with the versions, whatever the data, and that nothing was rehearsed.
+    /// Findings about the versions, whatever the data, and that nothing was rehearsed.
     public internal(set) var versionFindings: [RehearsalFinding] = []
 
     /// Everything that was found: about the versions first, then run by run.
     public var findings: [RehearsalFinding] { versionFindings + runs.flatMap(\.findings) }
 
-    /// Whether nothing was found.
+    /// True if nothing was found.
     public var isClean: Bool { findings.isEmpty }
 
     /// The declared versions that ran in no run, for want of a starting point before them.

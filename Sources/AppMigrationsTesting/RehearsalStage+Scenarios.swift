@@ -2,12 +2,12 @@ import AppMigrations
 
 /// The runs that follow a jump, to be compared with it.
 extension RehearsalStage {
-    /// What is to be compared with a jump: the way release by release, deaths, throws.
+    /// Runs that are compared with a jump: the way release by release, deaths, throws.
     func followUps(of jump: RunUnderWay) throws -> [Scenario] {
         let point = jump.scenario.point
         var scenarios: [Scenario] = []
         let steps = steps(from: startVersions[point]).filter { version in
-            // What a release before it began is not upgraded any more.
+            // Data of a release before it is not upgraded any more.
             oldest.map { version >= $0 } ?? true
         }
         let asked = answers.first { $0.point == point }

@@ -19,11 +19,11 @@ final class RehearsalStage {
     private(set) var reference: Int?
     private var run: RunUnderWay?
     private var madePoints: Set<Int> = []
-    /// What the app answered to `firstRun:`, by the starting points.
+    /// The app's answers to `firstRun:`, by the starting points.
     var answers: [FirstRunAnswer] = []
-    /// Whether the app has a `firstRun:`, to be asked once more where a state is lost.
+    /// True if the app has a `firstRun:`, to be asked once more where a state is lost.
     var hasFirstRun = false
-    /// Whether the list of declared versions is known to its end.
+    /// True if the list of declared versions is known to its end.
     private var isListed = false
     /// The versions declared, in their order.
     var declared: [AppVersion] = [] { didSet { report.declaredVersions = declared.map(\.description) } }
@@ -112,7 +112,7 @@ final class RehearsalStage {
         guard var under = run else { return }
         var failure: (any Error)? = launch.manager.firstFailure ?? error
         let first = launch.manager.firstFailure
-        // Whether it stops by an error or leaves the data alone is the app's to choose.
+        // The app chooses: it stops by an error, or leaves the data alone.
         if case .older = under.scenario.kind { failure = nil }
         if record.isStopped, first?.code == .newerThanCurrentVersion { failure = nil }
         if launch.recorder.failing != nil, first?.underlyingError is LaunchRecorder.RehearsedFailure {

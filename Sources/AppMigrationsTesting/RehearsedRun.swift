@@ -7,7 +7,7 @@ public struct RehearsedRun: Sendable {
     /// Of SQL migrations it is the release, or `new database`.
     public let start: String
 
-    /// What was done, for instance `step by step` or `killed after the closure of 1.1`.
+    /// The run in words, for instance `step by step` or `killed after the closure of 1.1`.
     public let title: String
 
     /// The app's versions that were started, one after the other; none of SQL migrations.
@@ -21,9 +21,9 @@ public struct RehearsedRun: Sendable {
     /// How long the declarations took, all starts together.
     public let duration: Duration
 
-    /// What differs from the run that it was compared with, or how it failed.
+    /// The differences from the run that it was compared with, or how it failed.
     public let findings: [RehearsalFinding]
 
-    /// What the app's `firstRun:` answered, in a row that asked it; `nil` in the others, and where `firstRun:` threw.
+    /// The answer of the app's `firstRun:`, in a row that asked it; `nil` in the others, and where `firstRun:` threw.
     public internal(set) var answer: MigrationManager.FirstRun?
 }

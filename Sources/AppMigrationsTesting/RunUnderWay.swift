@@ -66,7 +66,7 @@ struct RunUnderWay {
         )
     }
 
-    /// What the run shows where it ends otherwise than it should, and what to do.
+    /// The finding where a run ends otherwise than it should, and what to do.
     private var verdict: (kind: RehearsalFinding.Kind, advice: String) {
         switch scenario.kind {
         case .listing, .jump: (.startsDiffer, "")

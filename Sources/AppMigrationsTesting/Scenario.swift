@@ -1,6 +1,6 @@
 import AppMigrations
 
-/// What one run does: the starts of the app on the data of one starting point, and what disturbs them.
+/// One run: the starts of the app on the data of one starting point, and what disturbs them.
 struct Scenario {
     enum Kind: Equatable {
         /// Nothing runs: which versions are declared?
@@ -24,11 +24,11 @@ struct Scenario {
     let point: Int
     /// The app's versions to be started.
     let launches: [AppVersion]
-    /// What the app says of the data, instead of the starting point.
+    /// The answer of the app about the data, instead of the starting point's.
     var answer: MigrationManager.FirstRun?
-    /// What a death left, for the next start to find.
+    /// The data that a death left, for the next start to find.
     var image: RunImage?
-    /// What had run before the first of these starts.
+    /// The version that had run before the first of these starts.
     var ranBefore: [AppVersion] = []
 
     var title: String {
@@ -88,7 +88,7 @@ struct RunImage {
     let path: String
     let moment: RehearsalHook.Moment
     let number: Int
-    /// What had run by then.
+    /// The versions that had run by then.
     let ran: [AppVersion]
 }
 

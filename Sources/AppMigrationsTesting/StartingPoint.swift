@@ -10,7 +10,7 @@ public struct StartingPoint: Sendable {
     }
 
     let kind: Kind
-    /// What sets it apart from others of its version.
+    /// A label that sets it apart from others of its version.
     private(set) var label = ""
     let make: @Sendable (_ folder: String) throws -> Void
 
@@ -41,7 +41,7 @@ public struct StartingPoint: Sendable {
     /// An empty folder, of a subsystem that builds itself through its migrations: all of them run.
     public static var everything: StartingPoint { StartingPoint(kind: .nothing) { _ in } }
 
-    /// The same starting point, with a name behind its version in the report: `1.4 (iPad)`.
+    /// This starting point, with a name behind its version in the report: `1.4 (iPad)`.
     ///
     /// It tells starting points of one version apart. Those without a name are numbered: `1.4`, `1.4 (2)`.
     public func labeled(_ label: String) -> StartingPoint {
@@ -62,7 +62,7 @@ public struct StartingPoint: Sendable {
         }
     }
 
-    /// What the table calls it.
+    /// The name in the table.
     var title: String { names.title + label }
 
     /// Where the user comes from, to begin a sentence.
@@ -93,7 +93,7 @@ public struct StartingPoint: Sendable {
         }
     }
 
-    /// Whether it was left by a release that has this library, which the release `adoption` was the first to have.
+    /// True if it was left by a release that has this library, which the release `adoption` was the first to have.
     func hasState(since adoption: AppVersion, at version: AppVersion?) -> Bool {
         guard case .version = kind, let version else { return false }
         return version >= adoption

@@ -1,11 +1,11 @@
 import AppMigrations
 
-/// What can be said about the declared versions alone.
+/// The findings about the declared versions alone.
 struct VersionMistakes {
     let declared: [AppVersion]
     let current: AppVersion
 
-    /// What keeps every manager from taking the declarations as they are.
+    /// A mistake that keeps every manager from taking the declarations as they are.
     var found: [RehearsalFinding] {
         var findings: [RehearsalFinding] = []
         func add(_ kind: RehearsalFinding.Kind, _ version: AppVersion, _ fact: String, _ way: String) {
@@ -29,9 +29,9 @@ struct VersionMistakes {
         return findings
     }
 
-    /// What an earlier rehearsal wrote down and this one doesn't fit.
+    /// A version that an earlier rehearsal wrote down and this one doesn't fit.
     ///
-    /// What is declared no more up to `oldest` is told to users below it by the manager itself.
+    /// A version up to `oldest` that is declared no more is told to users below it by the manager itself.
     func changes(since record: VersionRecord, upgradesFrom oldest: AppVersion?) -> [RehearsalFinding] {
         let gone = record.versions.filter { version in
             !declared.contains(version) && oldest.map { version > $0 } ?? true

@@ -1,7 +1,7 @@
 /// The app as a state meets it: its version, and the oldest data that it upgrades.
 package struct AppRelease: Sendable {
     package let version: AppVersion
-    /// What `upgradesFrom` names; zero where every version will do.
+    /// The version that `upgradesFrom` names; zero where every version will do.
     package let earliest: AppVersion
     package let location: StateLocation
 
@@ -63,7 +63,7 @@ package struct AppRelease: Sendable {
         )
     }
 
-    /// Whether something below `earliest` may have to run, or to run again.
+    /// True if something below `earliest` may have to run, or to run again.
     ///
     /// The mark zero is that of a subsystem that builds itself from nothing, which needs nothing older. It has to be made by a
     /// release that could say so, and nothing older may have been begun in it.

@@ -17,11 +17,11 @@ package struct Declarations {
     }
 
     package let release: AppRelease
-    /// What is known of the state.
+    /// The marks of the state.
     package var marks: StateMarks
-    /// Whether this manager made the state, for a fresh install.
+    /// True if this manager made the state, for a fresh install.
     private var isFresh: Bool
-    /// Whether each declaration is looked at: by a plan, which shows it, or by a rehearsal, which steps in.
+    /// True if each declaration is looked at: by a plan, which shows it, or by a rehearsal, which steps in.
     private let isObserved: Bool
     private var standing = Standing.open { didSet { settle() } }
     private var previous = AppVersion.zero
@@ -39,7 +39,7 @@ package struct Declarations {
         settle()
     }
 
-    /// What is known, for the manager of a rehearsal, which begins its declarations anew.
+    /// The marks for the manager of a rehearsal, which begins its declarations anew.
     func observed() -> Declarations { Declarations(marks, isFresh: isFresh, isObserved: true, release) }
 
     /// The failure that ended the declarations.
@@ -61,7 +61,7 @@ package struct Declarations {
 extension Declarations {
     /// Reads a declaration and decides about it by what is known; `nil` where there is nothing to run.
     ///
-    /// What it gives is under way until ``end()`` or ``close(_:)``. A refusal closes, but for that of a second declaration while one
+    /// A declaration is under way until ``end()`` or ``close(_:)``. A refusal closes, but for that of a second one while one
     /// is under way: a manager is one sequence of declarations.
     package mutating func declare(
         _ text: String,
@@ -72,7 +72,7 @@ extension Declarations {
         do throws(MigrationError) {
             let declaration = try read(text, minimumAppVersion: floor)
             if isNested { throw .nested(location, declaration.version) }
-            // Whether the limit of attempts is reached is decided under the lock: another process may have succeeded meanwhile.
+            // The limit of attempts is looked at under the lock: another process may have succeeded meanwhile.
             let decision = try decide(declaration, marks, after: previous, limit: nil)
             previous = declaration.version
             switch decision {
@@ -160,7 +160,7 @@ extension Declarations {
         return next
     }
 
-    /// Whether this app is to raise the floor; it leaves what a newer release said.
+    /// True if this app is to raise the floor; it leaves what a newer release said.
     private func mustRaiseFloor(_ marks: StateMarks, _ declaration: Declaration) -> Bool {
         marks.minimumAppVersion < declaration.minimumAppVersion && !marks.isDowngrade(to: release.version)
     }

@@ -1,4 +1,4 @@
-/// What is to be done with one declared version.
+/// The decision about one declared version.
 ///
 /// It knows no clock, disk or lock.
 package enum MigrationDecision: Equatable {
@@ -112,7 +112,7 @@ extension MigrationDecision {
         }
     }
 
-    /// What it means that a state in which nothing ran could not be saved.
+    /// The consequence where a state in which nothing ran could not be saved.
     package var consequenceOfNotSaving: Message {
         if case .joinsBaseline = self { return "Nothing was run; the next start declares it again." }
         return "Which app may use the data was not noted; the next start does it."

@@ -11,7 +11,7 @@ final class FileLock: Sendable {
     }
 
     let identity: FileIdentity
-    /// Whether the holder's line may be written: never into a file that somebody has put or linked there.
+    /// True if the holder's line may be written: never into a file that somebody has put or linked there.
     private let isOurs: Bool
     private let hold: Guarded<Hold>
 
@@ -84,7 +84,7 @@ final class FileLock: Sendable {
         case held
         /// No process has the lock, and a closure runs under a lock that was at this path before.
         case claimed
-        /// What was opened is not the lock any more.
+        /// The file that was opened is not the lock any more.
         case lost
     }
 
@@ -117,7 +117,7 @@ final class FileLock: Sendable {
         }
     }
 
-    /// Whether other processes find at the path the same file that this process has locked.
+    /// True if other processes find at the path the same file that this process has locked.
     func stands(at location: StateLocation) throws(SystemCallError) -> Bool {
         try Platform.status(location.lock)?.identity == identity
     }
@@ -142,7 +142,7 @@ final class FileLock: Sendable {
         }
     }
 
-    /// Whether this process has the lock of that file for an asynchronous closure.
+    /// True if this process has the lock of that file for an asynchronous closure.
     static func isHeldAsynchronously(_ identity: FileIdentity) -> Bool {
         held.withLock { $0[identity] == true }
     }
@@ -180,7 +180,7 @@ struct ListLock {
     /// Gives the lock back, which a child made past the C library's `fork` shares: closing isn't enough.
     func end() { Platform.unlock(descriptor) }
 
-    /// Whether a process has the lock of the list in the snapshot `folder`; `false` where there is no list.
+    /// True if a process has the lock of the list in the snapshot `folder`; `false` where there is no list.
     static func isTaken(in folder: String) throws(SystemCallError) -> Bool {
         try Platform.isLocked(folder + "/list")
     }

@@ -6,7 +6,7 @@
 package final class RunToken: Sendable {
     @TaskLocal package static var current: RunToken?
 
-    /// Whether a plan is running, and no closure: nothing runs in a plan that a later declaration could pass over.
+    /// True if a plan is running, and no closure: nothing runs in a plan that a later declaration could pass over.
     package let isPlan: Bool
 
     private let location: StateLocation
@@ -56,7 +56,7 @@ package final class RunToken: Sendable {
         return nil
     }
 
-    /// The same by name and place alone, which are all that a state in a store is known by.
+    /// Compares name and place alone, which are all that a state in a store is known by.
     package static func enclosing(exactly location: StateLocation) -> RunToken? {
         current?.openTokens.first { $0.isExactly(location) }
     }

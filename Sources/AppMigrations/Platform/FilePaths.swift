@@ -55,7 +55,7 @@ package enum FilePaths {
         (folder == "/" ? "/" : folder + "/") + name
     }
 
-    /// Whether the path is the folder or lies in it.
+    /// True if the path is the folder or lies in it.
     @inline(never)
     static func contains(_ folder: String, _ path: String) -> Bool {
         path.utf8.elementsEqual(folder.utf8) || path.utf8.starts(with: joined(folder, "").utf8)

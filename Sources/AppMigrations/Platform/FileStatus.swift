@@ -11,7 +11,7 @@ import Android
 import CAppMigrationsLinux
 #endif
 
-/// What the file system says of a file.
+/// The status of a file, as the file system tells it.
 package struct FileStatus {
     package enum Kind { case file, directory, link, other }
 
@@ -81,7 +81,7 @@ package struct FileIdentity: Hashable, Sendable {
 }
 
 extension Platform {
-    /// What stands at a path, or what it leads to; `nil` where nothing does.
+    /// The status of the thing at a path, or of what it leads to; `nil` where nothing does.
     static func status(_ path: String, following: Bool = false) throws(SystemCallError) -> FileStatus? {
         do throws(SystemCallError) {
             return try following ? FileStatus(following: path) : FileStatus(ofEntry: path)
@@ -91,12 +91,12 @@ extension Platform {
         }
     }
 
-    /// What folder a path leads to; `nil` where nothing is.
+    /// The folder that a path leads to; `nil` where nothing is.
     static func identity(ofFolder path: String) throws(SystemCallError) -> FileIdentity? {
         try status(path, following: true)?.identity
     }
 
-    /// Whether something is mounted at a path, whose folder is on the device `above`.
+    /// True if something is mounted at a path, whose folder is on the device `above`.
     ///
     /// The device's number says too much of a subvolume, and nothing of a folder that is mounted in its own file system.
     static func isMountPoint(_ path: String, _ status: FileStatus, above: UInt64) -> Bool {

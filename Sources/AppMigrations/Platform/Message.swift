@@ -1,4 +1,4 @@
-/// What an error says, written as an interpolated text.
+/// The text of an error, written as an interpolated text.
 ///
 /// A `String` would do: but its interpolation is copied into each place that has one, and this library has a hundred of
 /// them. Here each part of a text is one call.
@@ -63,7 +63,7 @@ extension String {
     /// It is what the standard library's `String(validating:as:)` gives from macOS 15 and iOS 18 on.
     package init?(validUTF8 bytes: UnsafeBufferPointer<UInt8>) {
         let text = String(decoding: bytes, as: UTF8.self)
-        // What is not UTF-8 was replaced, and the replacement has other bytes.
+        // Bytes that are not UTF-8 were replaced, and the replacement has other bytes.
         guard text.utf8.elementsEqual(bytes) else { return nil }
         self = text
     }

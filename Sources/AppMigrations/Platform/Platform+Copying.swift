@@ -11,7 +11,7 @@ import Android
 import CAppMigrationsLinux
 #endif
 
-/// What a copy of a file takes: its bytes or blocks, its rights, its times, and what else the file system keeps with it.
+/// A copy of a file takes its bytes or blocks, its rights, its times, and what else the file system keeps with it.
 extension Platform {
     #if canImport(Darwin)
     /// Copies a file (copyfile(3)); where the file system can, the copy shares its blocks.
@@ -96,7 +96,7 @@ extension Platform {
         _ = try retrying("utimensat", target) { utimensat(AT_FDCWD, target, times, AT_SYMLINK_NOFOLLOW) }
     }
 
-    /// What the file has holes for stays a hole.
+    /// A hole of the file stays a hole.
     private static func copyContent(
         _ source: Int32,
         to target: Int32,

@@ -36,7 +36,7 @@ extension Platform {
 
     /// Gives what root has just made in another user's folder to that user, so that one accidental `sudo` shuts nobody out.
     ///
-    /// What takes the place of the file at `old` keeps that file's owner. Where others may write to the folder, they could have led
+    /// A file that takes the place of the one at `old` keeps its owner. Where others may write to the folder, they could have led
     /// root there. Where the system has no owners, or doesn't let this process, the file stays as it is: to have it matters more.
     static func own(_ made: Int32, in folder: String, replacing old: String? = nil) throws(SystemCallError) {
         if geteuid() != 0 { return }
@@ -55,7 +55,7 @@ extension Platform {
             made = try openLock(path, making: O_CREAT | O_EXCL)
         } catch {
             if error.errorNumber != EEXIST { throw error }
-            // What stood there before could be anybody's, and stays whose it is.
+            // A thing that stood there before could be anybody's, and stays whose it is.
             return try openLock(path, making: 0)
         }
         do throws(SystemCallError) {
@@ -67,7 +67,7 @@ extension Platform {
         }
     }
 
-    /// Whether this user may write to what stands at `path`.
+    /// True if this user may write to what stands at `path`.
     static func mayWrite(_ path: String) throws(SystemCallError) -> Bool {
         do throws(SystemCallError) {
             _ = try retrying("access") { access(path, W_OK) }
@@ -79,7 +79,7 @@ extension Platform {
         }
     }
 
-    /// Whether it belongs to this user.
+    /// True if it belongs to this user.
     static func isOwn(_ status: FileStatus) -> Bool { status.owner == geteuid() }
 
     /// The user whose a folder is, where this process is root's and the folder isn't; `nil` where nothing stands.
@@ -88,7 +88,7 @@ extension Platform {
         return found.owner == 0 ? nil : found.owner
     }
 
-    /// Whether a file system refuses a call for want of what is asked for, or of rights.
+    /// True if a file system refuses a call for want of what is asked for, or of rights.
     static func isUnsupported(_ number: Int32) -> Bool {
         [EPERM, ENOSYS, ENOTSUP, EOPNOTSUPP, EINVAL].contains(number)
     }
@@ -171,7 +171,7 @@ extension Platform {
         return try text(path, of: "getcwd")
     }
 
-    /// What a call of the system gave, where it is text.
+    /// The result of a call of the system, where it is text.
     ///
     /// Paths are bytes, and repaired ones would be those of another file, or of one for two.
     package static func text(_ bytes: UnsafePointer<CChar>, of call: StaticString) throws(SystemCallError)
@@ -183,22 +183,22 @@ extension Platform {
         return text
     }
 
-    /// Whether a call failed for want of rights, or is one that a sandbox refuses.
+    /// True if a call failed for want of rights, or is one that a sandbox refuses.
     static func forbids(_ error: SystemCallError) -> Bool { [EACCES, EPERM].contains(error.errorNumber) }
 
     static func isOtherFileSystem(_ error: SystemCallError) -> Bool { error.errorNumber == EXDEV }
 
-    /// Whether a folder can't be moved, though what is in it may be (rename(2)).
+    /// True if a folder can't be moved, though what is in it may be (rename(2)).
     static func keepsFolder(_ error: SystemCallError) -> Bool {
         [EXDEV, EBUSY, EPERM, EACCES].contains(error.errorNumber)
     }
 
-    /// What a thing that is neither file, folder nor link can't have done to it.
+    /// The error for a thing that is neither file, folder nor link.
     static func unsupported(_ path: String) -> SystemCallError {
         SystemCallError(call: "open", errorNumber: ENOTSUP, path: path)
     }
 
-    /// What a file system that is mounted inside of a tree stands in the way of.
+    /// The error for a file system that is mounted inside of a tree.
     static func mounted(_ path: String) -> SystemCallError {
         SystemCallError(call: "rename", errorNumber: EXDEV, path: path)
     }

@@ -22,7 +22,7 @@ extension Platform {
         }
     }
 
-    /// Whether a process has the lock of a file; makes no file, and waits for no process.
+    /// True if a process has the lock of a file; makes no file, and waits for no process.
     ///
     /// A shared lock is asked for, since NFS gives an exclusive lock only to a descriptor that may write (flock(2)).
     static func isLocked(_ path: String) throws(SystemCallError) -> Bool {
@@ -61,7 +61,7 @@ extension Platform {
         }
     }
 
-    /// What the line says; `nil` where it says nothing.
+    /// The process that the line names; `nil` where it names none.
     static func readHolder(_ descriptor: Int32) -> Int32? {
         withUnsafeTemporaryAllocation(byteCount: 12, alignment: 1) { line in
             do throws(SystemCallError) {

@@ -11,7 +11,7 @@ import Android
 import CAppMigrationsLinux
 #endif
 
-/// What brings files to the disk, one by one or many at once.
+/// Syncing of files to the disk, one by one or many at once.
 extension Platform {
     /// Syncs a file to disk, or to the cache of the drive only.
     static func synchronize(_ descriptor: Int32, throughCache: Bool = true) throws(SystemCallError) {
@@ -31,7 +31,7 @@ extension Platform {
         _ = try retrying("fsync") { fsync(descriptor) }
     }
 
-    /// The same for what is closed then, and may be a folder, whose names are synced.
+    /// Syncs and closes a file, or a folder, whose names are synced.
     private static func synchronize(closing descriptor: Int32, throughCache: Bool) throws(SystemCallError) {
         defer { closeAfterReading(descriptor) }
         do throws(SystemCallError) {
@@ -103,7 +103,7 @@ extension Platform {
         #endif
     }
 
-    /// Whether `release`, as uname(2) gives it, is at least this one of Linux.
+    /// True if `release`, as uname(2) gives it, is at least this one of Linux.
     static func isLinux(_ release: String, atLeast wanted: [Int]) -> Bool {
         let numbers = release.utf8.split { !(0x30...0x39).contains($0) }.prefix(2)
             .compactMap { Int(String(decoding: $0, as: UTF8.self)) }

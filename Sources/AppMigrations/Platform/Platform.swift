@@ -31,17 +31,17 @@ package enum Platform {
     package static var locked: [Int32] { [EPERM, ENOKEY] }
     #endif
 
-    /// What a write of more than a state may have would be.
+    /// The error of a write of more than a state may have.
     static var tooLarge: SystemCallError { SystemCallError(call: "write", errorNumber: EFBIG) }
 
     static var wouldBlock: SystemCallError { SystemCallError(call: "flock", errorNumber: EWOULDBLOCK) }
 
-    /// Whether a link, a folder, a socket, a FIFO or a device is what stands at a path that could not be opened.
+    /// True if a link, a folder, a socket, a FIFO or a device is what stands at a path that could not be opened.
     static func isOtherThanFile(_ path: String) -> Bool {
         do throws(SystemCallError) {
             return try FileStatus(ofEntry: path).kind != .file
         } catch {
-            // What can't be looked at either leaves the first error the one to tell.
+            // Where the look fails too, the first error is the one to tell.
             return false
         }
     }
@@ -100,7 +100,7 @@ package enum Platform {
         #endif
     }
 
-    /// The same, with the path in the error.
+    /// Repeats a call, with the path in the error.
     static func openEntry(_ path: String) throws(SystemCallError) -> Int32 {
         try at(path) { () throws(SystemCallError) in try openToRead(path) }
     }
@@ -161,14 +161,14 @@ package enum Platform {
         _ = try retrying("mkdir") { mkdir(path, 0o700) }
     }
 
-    /// What a regular file holds; `nil` for anything else, and for more than `limit` bytes.
+    /// The bytes of a regular file; `nil` for anything else, and for more than `limit` bytes.
     static func contents(ofFile path: String, limit: Int) throws(SystemCallError) -> [UInt8]? {
         let descriptor = try openToRead(path)
         defer { closeAfterReading(descriptor) }
         return try contents(ofOpen: descriptor, limit: limit)
     }
 
-    /// The same for a file that is open.
+    /// The bytes of a file that is open.
     package static func contents(ofOpen descriptor: Int32, limit: Int) throws(SystemCallError) -> [UInt8]? {
         let status = try FileStatus(descriptor)
         guard status.kind == .file, status.size <= limit else { return nil }
@@ -188,7 +188,7 @@ package enum Platform {
     /// Seconds since 1970, within the years that a state can hold, whatever the clock says.
     package static var now: Int64 { min(max(Int64(time(nil)), 0), 253_402_300_799) }
 
-    /// What `ContinuousClock` tells, without its types, which are looked up when a program is loaded.
+    /// The time of `ContinuousClock`, without its types, which are looked up when a program is loaded.
     package static var uptime: Duration {
         #if os(Linux) || os(Android)
         reading(CLOCK_BOOTTIME)

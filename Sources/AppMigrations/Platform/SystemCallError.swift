@@ -25,10 +25,10 @@ public struct SystemCallError: Error, Sendable, Hashable, CustomStringConvertibl
 }
 
 extension SystemCallError {
-    /// Whether nothing stands at the path.
+    /// True if nothing stands at the path.
     var isAbsent: Bool { errorNumber == Platform.noEntry || errorNumber == Platform.notADirectory }
 
-    /// The same with what it was about, where that isn't said.
+    /// This error with its path, where that isn't said.
     func at(_ place: String) -> SystemCallError {
         SystemCallError(call: call, errorNumber: errorNumber, path: path ?? place)
     }

@@ -1,4 +1,4 @@
-/// What stands at a path, with everything in it: listed once, then copied, synced or removed.
+/// The thing at a path, with everything in it: listed once, then copied, synced or removed.
 ///
 /// Links in a tree are never followed. The path to a tree's top is taken as it is, with the links of the folders that it leads through.
 struct FileTree {
@@ -8,7 +8,7 @@ struct FileTree {
         let status: FileStatus
     }
 
-    /// What is done with what is listed.
+    /// The work on everything that is listed.
     enum Use { case look, copy, remove }
 
     let top: String

@@ -1,8 +1,8 @@
-/// What was being done with protected files when it failed.
+/// The work with protected files that failed.
 enum ProtectionStage {
     case taking, restoring, missing, noting, withdrawing, abandoning, clearing
 
-    /// What failed, and what follows from it.
+    /// The failure, and what follows from it.
     fileprivate func text(_ migration: Message, _ location: StateLocation) -> (subject: Message, end: Message)
     {
         let wayOut: Message =
@@ -93,7 +93,7 @@ extension StateLocation {
 }
 
 extension MigrationError {
-    /// What an event tells of copies that were moved aside.
+    /// The error of an event about copies that were moved aside.
     static func kept(_ folder: String, _ reason: Message, _ location: StateLocation) -> MigrationError {
         location.error(
             .protectionFailed,

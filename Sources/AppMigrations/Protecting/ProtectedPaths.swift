@@ -66,7 +66,7 @@ struct ProtectedPaths {
         for companion in Snapshot.companions where try Self.holds(path + companion, stateFolder) {
             throw refusal(of: named, "the state directory is in it")
         }
-        // What begins so are the state, its lock and its snapshots.
+        // The state, its lock and its snapshots begin so.
         let own = FilePaths.joined(stateFolder, location.name) + ".migrations."
         if path.utf8.starts(with: own.utf8) { throw refusal(of: named, "it belongs to the state") }
         let folder = FilePaths.parent(path)
@@ -74,7 +74,7 @@ struct ProtectedPaths {
             guard let owner = try Platform.owner(unlikeRoot: place) else { continue }
             throw refusal(of: named, "\(place) belongs to user \(Int(owner)), and this process is root's")
         }
-        // What is in a folder can be put back one by one; a file needs the folder that it is in.
+        // The entries of a folder can be put back one by one; a file needs the folder that it is in.
         let isFolder = try Platform.status(path)?.kind == .directory
         if !isFolder, try Platform.status(folder) != nil, try !Platform.mayWrite(folder) {
             throw refusal(of: named, "this user may not write to \(folder)")
@@ -93,7 +93,7 @@ struct ProtectedPaths {
         return location.protection(.taking, version, at: path, reason)
     }
 
-    /// What stands at a path, and the folders above it: a bind mount, or a disk that takes capitals for small letters, gives a file a
+    /// The thing at a path, and the folders above it: a bind mount, or a disk that takes capitals for small letters, gives a file a
     /// second name.
     private static func identities(_ path: String) throws(SystemCallError) -> Set<FileIdentity> {
         var identities: Set<FileIdentity> = []
@@ -105,14 +105,14 @@ struct ProtectedPaths {
         return identities
     }
 
-    /// Whether a folder is what stands at a path, or lies in it.
+    /// True if a folder is what stands at a path, or lies in it.
     static func holds(_ path: String, _ folder: String) throws(SystemCallError) -> Bool {
         if FilePaths.contains(path, folder) { return true }
         guard let status = try Platform.status(path), status.kind == .directory else { return false }
         return try identities(folder).contains(status.identity)
     }
 
-    /// Whether a path is in another mount than the folder that holds the state too.
+    /// True if a path is in another mount than the folder that holds the state too.
     static func isElsewhere(_ path: String, from base: String) throws(SystemCallError) -> Bool {
         var place = path
         while !FilePaths.contains(place, base) {
@@ -169,7 +169,7 @@ extension ProtectedPaths {
         let reached = try paths.reduce(into: Set()) { $0.formUnion(try Self.identities($1)) }
         for name in try Platform.names(in: stateFolder) where name.contains(StateLocation.snapshotSuffix) {
             let folder = FilePaths.joined(stateFolder, name)
-            // What was given up, or found beside a lost state, is nobody's any more.
+            // Copies that were given up, or found beside a lost state, are nobody's any more.
             if try Platform.status(folder + "/" + StateLocation.keptMark) != nil { continue }
             guard let list = try SnapshotList.read(in: folder),
                 !list.manager.utf8.elementsEqual(location.name.utf8),
@@ -198,7 +198,7 @@ extension ProtectedPaths {
         }?.1
     }
 
-    /// Whether the other closure can end while this call waits.
+    /// True if the other closure can end while this call waits.
     private func mayWait(for rival: Rival, _ isAsynchronous: Bool) throws -> Bool {
         guard let lock = try Platform.status(rival.location.lock)?.identity else { return false }
         if try RunToken.enclosing(rival.location) != nil { return false }

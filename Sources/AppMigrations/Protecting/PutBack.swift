@@ -9,7 +9,7 @@
 struct PutBack {
     private let place: String
     private let copies: String
-    /// Whether a folder is put back.
+    /// True if a folder is put back.
     private let isFolder: Bool
 
     init(_ place: String, from copies: String) throws {

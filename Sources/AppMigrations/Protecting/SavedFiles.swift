@@ -47,10 +47,10 @@ struct SavedFiles {
 
     /// Removes the copies, if there are any.
     ///
-    /// What was set aside may hold the state of a manager, or what no path can name. Then all of it is moved aside, and the folder given.
+    /// Things set aside may hold the state of a manager, or what no path can name. Then all is moved aside, and the folder given.
     func discard() throws(SystemCallError) -> String? {
         guard let status = try Platform.status(folder) else { return nil }
-        // What is no folder, this library didn't make.
+        // This library didn't make a thing that is no folder.
         if status.kind != .directory { throw Platform.unsupported(folder) }
         // The state that asks for them no more may stand in memory only.
         try Platform.synchronizeDirectory(location.directory)
@@ -165,7 +165,7 @@ struct SavedFiles {
         }
     }
 
-    /// Whether something stands where this process can reach it: an app whose folders were moved may not look at where they
+    /// True if something stands where this process can reach it: an app whose folders were moved may not look at where they
     /// were, which is outside of its sandbox.
     private func stands(_ path: String) throws -> Bool {
         do throws(SystemCallError) {

@@ -115,7 +115,7 @@ final class Snapshot {
 
     /// Removes the snapshot, which no state asks for, where the body throws.
     ///
-    /// What can't be removed now is removed by the next holder of the state's lock.
+    /// The next holder of the state's lock removes what can't be removed now.
     private func orTakeBack<Value>(_ body: () throws -> Value) throws -> Value {
         do {
             return try body()
@@ -142,17 +142,17 @@ final class Snapshot {
     }
 }
 
-/// What a snapshot holds, and where it belongs: the text of the file `list` in its folder.
+/// The contents of a snapshot, and where they belong: the text of the file `list` in its folder.
 struct SnapshotList: Equatable {
     struct Path: Equatable {
         /// As seen from the state directory: an app's folders can move as a whole between two starts, as they do on Apple's
         /// systems with an update, and the copies go back to where the data is now.
         var relative: String
 
-        /// What stands there is known by it under any other name; `nil` where nothing stands.
+        /// It is known by this under any other name; `nil` where nothing stands.
         var identity: FileIdentity?
 
-        /// Whether it is on another file system than the state.
+        /// True if it is on another file system than the state.
         var isElsewhere: Bool
     }
 

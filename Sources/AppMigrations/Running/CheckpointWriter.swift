@@ -98,7 +98,7 @@ extension MigrationError {
 }
 
 extension Checkpoint {
-    /// What was saved, as the type in which it was saved.
+    /// The value that was saved, in the type in which it was saved.
     package func value<Value: LosslessStringConvertible>(
         as type: Value.Type,
         _ version: AppVersion,

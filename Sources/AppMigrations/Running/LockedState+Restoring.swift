@@ -55,7 +55,7 @@ extension LockedState {
         var failure = note(next)
         if failure != nil, !isLost, !isUncertain {
             do throws(SystemCallError) {
-                // What the restore set aside can be what fills the disk, and nothing needs it any more.
+                // Files that the restore set aside can be what fills the disk, and nothing needs them any more.
                 try SavedFiles(location, for: version).removeSetAside()
                 failure = note(next)
             } catch {

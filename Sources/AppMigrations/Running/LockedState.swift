@@ -10,16 +10,16 @@ final class LockedState {
     let reporter: Reporter
     private(set) var lock: FileLock
 
-    /// What stands in the file, as far as the holder of the lock knows; `nil` where there is no state.
+    /// The state in the file, as far as the holder of the lock knows; `nil` where there is none.
     private(set) var state: MigrationState?
 
-    /// Whether the app's code removed the state, perhaps with its folder.
+    /// True if the app's code removed the state, perhaps with its folder.
     private var isFolderNew = false
 
-    /// Whether another process may have the state: nothing is written or put back any more.
+    /// True if another process may have the state: nothing is written or put back any more.
     private(set) var isLost = false
 
-    /// Whether the state that was saved last stands, and only its survival of a power failure is uncertain.
+    /// True if the state that was saved last stands, and only its survival of a power failure is uncertain.
     private(set) var isUncertain = false
 
     var location: StateLocation { file.location }
@@ -36,7 +36,7 @@ final class LockedState {
         self.file = file
         self.reporter = reporter
         self.lock = lock
-        // What was known of the state before the lock was taken may be outdated.
+        // Knowledge of the state from before the lock was taken may be outdated.
         state = try file.readState()
         if recovering { try recover() }
     }

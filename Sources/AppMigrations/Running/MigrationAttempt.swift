@@ -8,7 +8,7 @@ final class MigrationAttempt {
     let locked: LockedState
     private let token: RunToken
 
-    /// What is put back unless the record is saved; `nil` where the closure protects nothing.
+    /// The files that are put back unless the record is saved; `nil` where the closure protects none.
     let files: Snapshot?
 
     /// The state without the intent, and with it.
@@ -107,7 +107,7 @@ final class MigrationAttempt {
         }
     }
 
-    /// The same for an asynchronous closure.
+    /// Runs an asynchronous closure.
     nonisolated(nonsending) func call(
         _ body: nonisolated(nonsending) (MigrationContext) async throws -> Void
     ) async -> (any Error)? {

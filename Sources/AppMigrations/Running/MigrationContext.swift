@@ -1,4 +1,4 @@
-/// What a migration's closure can know of itself, and ways to say how far it is, to go on there and to make its work durable.
+/// The facts of a migration's closure, and ways to say how far it is, to go on there and to make its work durable.
 public struct MigrationContext: Sendable {
     /// The version of this migration.
     public let version: AppVersion
@@ -38,7 +38,7 @@ public struct MigrationContext: Sendable {
 }
 
 extension MigrationContext {
-    /// What an earlier attempt saved with ``saveCheckpoint(_:progress:)``; `nil` where none did.
+    /// The text that an earlier attempt saved with ``saveCheckpoint(_:progress:)``; `nil` where none did.
     ///
     /// It stays what it was when this attempt began.
     public var checkpoint: String? { writer.began.known.checkpoint?.text }

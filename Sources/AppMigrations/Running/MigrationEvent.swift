@@ -1,6 +1,6 @@
 /// Something that a manager did or met, for a log or a progress display.
 public struct MigrationEvent: Sendable {
-    /// What happened.
+    /// The kind of event.
     ///
     /// More kinds can come with a later release: keep a `default` in a `switch`.
     public let kind: Kind
@@ -20,7 +20,7 @@ public struct MigrationEvent: Sendable {
     /// How much of the migration, or of the copy, is done, from 0 to 1; with ``Kind/progressed``.
     public let fraction: Double?
 
-    /// What is being done; with ``Kind/progressed``, where the closure says it, and for each file that is copied.
+    /// The work in words; with ``Kind/progressed``, where the closure says it, and for each file that is copied.
     ///
     /// With ``Kind/waiting`` in a fleet, the host for which this one waits.
     public let note: String?
@@ -28,10 +28,10 @@ public struct MigrationEvent: Sendable {
     /// How long the closure took; with ``Kind/finished`` and ``Kind/failed``.
     public let duration: Duration?
 
-    /// What went wrong; with ``Kind/failed`` and ``Kind/leftoverNotRemoved``.
+    /// The error; with ``Kind/failed`` and ``Kind/leftoverNotRemoved``.
     public let error: MigrationError?
 
-    /// Whether ``Kind/progressed`` comes from the library itself, which copies what `protecting:` names.
+    /// True if ``Kind/progressed`` comes from the library itself, which copies what `protecting:` names.
     ///
     /// The fraction is that of the copy alone then, and ``note`` names a file of the app: show neither as what the migration says
     /// of itself.

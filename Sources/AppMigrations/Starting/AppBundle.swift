@@ -1,7 +1,7 @@
 #if canImport(Darwin)
 public import Foundation
 
-/// What Apple's systems know of the app: the only file that needs Foundation.
+/// The app as Apple's systems know it: the only file that needs Foundation.
 enum AppBundle {
     static var version: String? {
         Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString") as? String
@@ -21,7 +21,7 @@ enum AppBundle {
 }
 
 extension MigrationError: LocalizedError {
-    /// The same text as ``description``, for code that shows `localizedDescription`.
+    /// The text of ``description``, for code that shows `localizedDescription`.
     public var errorDescription: String? { description }
 }
 #endif

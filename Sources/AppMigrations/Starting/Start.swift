@@ -1,5 +1,5 @@
 extension MigrationManager {
-    /// What data there is when a subsystem has no state yet.
+    /// The data that is there when a subsystem has no state yet.
     public enum FirstRun: Sendable, Equatable {
         /// None: the current version is recorded as the baseline, and nothing runs. Sub-migrations of the current
         /// version that are declared through the manager that made the state belong to the baseline too.
@@ -17,7 +17,7 @@ extension MigrationManager {
         /// There was no state.
         case first
 
-        /// The same version was started before.
+        /// This version was started before.
         case same
 
         /// An older version was started before.
@@ -36,11 +36,11 @@ extension StateMarks {
     }
 }
 
-/// What a start knows of its state: the one way by which marks come into a manager, which refuses data that is too old.
+/// The state as a start knows it: the one way by which marks come into a manager, which refuses data that is too old.
 package struct StartOutcome {
     package fileprivate(set) var marks: StateMarks
     package let launch: MigrationManager.Launch
-    /// Whether this start made the state, for a fresh install; of a fleet, whether a host of this version did.
+    /// True if this start made the state, for a fresh install; of a fleet, whether a host of this version did.
     package var isFresh: Bool
 
     /// A state that was found; `end` says what had happened by then, should it be too old.
@@ -115,7 +115,7 @@ extension Start {
         return try StartOutcome(found: marks, by: release)
     }
 
-    /// What the state says under the lock, once files are put back; saves that this version was launched.
+    /// The marks under the lock, once files are put back; saves that this version was launched.
     ///
     /// The launch is told by what is true then: a newer version may have been started since the state was read without the lock.
     private func settle(_ locked: LockedState) throws(MigrationError) -> StartOutcome {
@@ -130,7 +130,7 @@ extension Start {
         return found
     }
 
-    /// Whether files are to be put back, and the closure that they were copied for isn't running any more.
+    /// True if files are to be put back, and the closure that they were copied for isn't running any more.
     private func awaitsRestore(_ marks: inout StateMarks) throws(MigrationError) -> Bool {
         guard marks.hasLeftover else { return false }
         do throws(SystemCallError) {

@@ -1,11 +1,11 @@
 /// A migration whose closure was begun and isn't recorded.
 package struct Interruption: Equatable, Sendable {
-    /// What stands for the error of an attempt whose task was cancelled, which is no failure.
+    /// A stand-in for the error of an attempt whose task was cancelled, which is no failure.
     static var cancellation: String { "The task was cancelled." }
 
-    /// What is known of its attempts, this one included: `deaths` counts the processes before this one.
+    /// Its attempts, this one included: `deaths` counts the processes before this one.
     package internal(set) var known: AttemptedMigration
-    /// Whether a snapshot holds files that are to be put back; the list in it says which.
+    /// True if a snapshot holds files that are to be put back; the list in it says which.
     var isProtecting: Bool
     var startedAt: Int64
     /// The error that ended the attempt; `nil` while the closure runs, or when its process died.
@@ -30,7 +30,7 @@ package struct Interruption: Equatable, Sendable {
     package var version: AppVersion { known.version }
 }
 
-/// What is known of the attempts at a pending version.
+/// The attempts at a pending version.
 package struct AttemptedMigration: Equatable, Sendable {
     package internal(set) var version: AppVersion
     /// How often its closure was begun.
@@ -46,7 +46,7 @@ extension AttemptedMigration {
     // A state edited by hand may hold a number that has no next one.
     private static var mostAttempts: Int { 999_999_999 }
 
-    /// What an attempt that ended comes to: without a failure its process died.
+    /// The outcome of an attempt that ended: without a failure its process died.
     init(_ interrupted: Interruption) {
         self = interrupted.known
         attempts = min(attempts, Self.mostAttempts)
@@ -64,7 +64,7 @@ package struct Checkpoint: Sendable {
 
     package static var sizeLimit: Int { 4_096 }
 
-    /// Whether `other` stands at the same place, byte for byte: Swift's `==` would take two spellings of `é` for one.
+    /// True if `other` stands at the same place, byte for byte: Swift's `==` would take two spellings of `é` for one.
     func isAt(_ other: String) -> Bool { text.utf8.elementsEqual(other.utf8) }
 }
 
@@ -92,7 +92,7 @@ package struct Lease: Equatable, Sendable {
         self.length = length
     }
 
-    /// Whether the two are of one attempt, whatever the beat.
+    /// True if the two are of one attempt, whatever the beat.
     package func isOfHolder(_ other: Lease) -> Bool {
         owner.utf8.elementsEqual(other.owner.utf8) && fence == other.fence
     }

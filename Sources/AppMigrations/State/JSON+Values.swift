@@ -1,4 +1,4 @@
-// What the values of a state are, as JSON has them.
+// The values of a state, as JSON has them.
 
 extension JSON {
     func expected(_ what: Message, at offset: Int? = nil) -> MigrationError {

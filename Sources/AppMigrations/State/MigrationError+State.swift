@@ -1,4 +1,4 @@
-// What several callers say of a state.
+// Texts that several callers need for a state.
 
 extension MigrationError {
     static func unreadable(_ cause: SystemCallError, _ location: StateLocation) -> MigrationError {
@@ -50,7 +50,7 @@ extension MigrationError {
         )
     }
 
-    /// What becomes of the copies of protected files where a state is lost or repaired.
+    /// The fate of the copies of protected files where a state is lost or repaired.
     private static func copies(_ location: StateLocation) -> Message {
         if location.path == nil { return "" }
         return """
@@ -60,7 +60,7 @@ extension MigrationError {
     }
 }
 
-// What closes a manager, or says that it only looks.
+// Errors that close a manager, or say that it only looks.
 
 extension MigrationError {
     package static func blocked(_ version: AppVersion?, by first: MigrationError, _ location: StateLocation)

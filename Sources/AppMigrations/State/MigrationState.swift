@@ -1,4 +1,4 @@
-/// What a manager keeps between starts.
+/// The knowledge that a manager keeps between starts.
 package struct MigrationState: Equatable, Sendable {
     static var format: Int { 1 }
     static var historyLimit: Int { 1_000 }
@@ -38,7 +38,7 @@ package struct MigrationState: Equatable, Sendable {
         return next
     }
 
-    /// Whether `version`, which lies between the baseline and the mark and isn't in the history, may have had a row that was
+    /// True if `version`, which lies between the baseline and the mark and isn't in the history, may have had a row that was
     /// cut off.
     ///
     /// Each row begins where the one before it ended, and the first of all begins at the baseline. After a reset they begin

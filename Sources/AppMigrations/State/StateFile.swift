@@ -7,7 +7,7 @@ struct StateFile: Sendable {
     // The path and the head fit the part of the stack that Swift gives without asking the heap.
     private static var stackSize: Int { 1_024 }
 
-    /// What a start finds.
+    /// The finding of a start.
     ///
     /// Not an `Optional`, for the reason given at `StateMarks.interruptions`.
     enum Found {
@@ -15,7 +15,7 @@ struct StateFile: Sendable {
         case marks(StateMarks)
     }
 
-    /// What a start needs of the state: `open`, one `read`, `close`, and no allocation.
+    /// The part of the state that a start needs: `open`, one `read`, `close`, and no allocation.
     ///
     /// Whatever isn't the head that this library writes is read again and in full, which says what is wrong with it.
     func readMarks() throws(MigrationError) -> Found {
@@ -72,7 +72,7 @@ struct StateFile: Sendable {
     ///
     /// The caller syncs the directory. Only under the lock, which ``LockedState`` sees to.
     func replace(with state: MigrationState) throws(SystemCallError) {
-        // What could not be read again is not written: the old state stands.
+        // A text that could not be read again is not written: the old state stands.
         guard let document = state.writtenDocument else { throw Platform.tooLarge }
         let descriptor = try createTemporary()
         do throws(SystemCallError) {

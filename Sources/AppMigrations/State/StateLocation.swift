@@ -6,7 +6,7 @@ package final class StateLocation: Sendable {
     package let name: String
     /// An absolute path, or one that `getcwd` completed when the manager was made.
     package let directory: String
-    /// What an error calls the store of a state that is no file, which has no path.
+    /// The name in errors of a store that is no file, which has no path.
     private let store: String?
 
     package init(name: String, directory: String, store: String? = nil) {

@@ -10,7 +10,7 @@ package struct StateMarks: Equatable, Sendable {
     /// Not an `Optional`: a start copies the marks, and to copy an `Optional` of a struct of ours makes the runtime build that
     /// type first, which alone takes longer than all the rest of a start. An array is copied as a reference.
     private var interruptions: [Interruption] = []
-    /// What is known of pending versions besides the interrupted one.
+    /// The attempts at pending versions besides the interrupted one.
     var attempted: [AttemptedMigration] = []
 
     package init(
@@ -33,10 +33,10 @@ package struct StateMarks: Equatable, Sendable {
         set { interruptions = newValue.map { [$0] } ?? [] }
     }
 
-    /// Whether files wait to be put back, or may have to be.
+    /// True if files wait to be put back, or may have to be.
     var hasLeftover: Bool { interruptions.contains { $0.isProtecting } }
 
-    /// Whether the snapshot of a migration that has been recorded may still be there.
+    /// True if the snapshot of a migration that has been recorded may still be there.
     ///
     /// A process that is killed while it removes the snapshot would leave a copy of the user's data for as long as nobody takes
     /// the lock.
@@ -44,7 +44,7 @@ package struct StateMarks: Equatable, Sendable {
 }
 
 extension StateMarks {
-    /// Whether a newer release than `current` ran migrations here, was launched, or shut `current` out.
+    /// True if a newer release than `current` ran migrations here, was launched, or shut `current` out.
     ///
     /// The floor counts by itself: it is saved with the intent, and the newer release may have died in its closure before
     /// anything else of it was saved.
@@ -60,7 +60,7 @@ extension StateMarks {
 
     mutating func raiseFloor(to version: AppVersion) { minimumAppVersion = max(minimumAppVersion, version) }
 
-    /// What is known of the attempts at a pending version; the process that was interrupted in it counts as dead.
+    /// The attempts at a pending version; the process that was interrupted in it counts as dead.
     package func attempts(at version: AppVersion) -> AttemptedMigration? {
         if let interruption, interruption.version == version { return AttemptedMigration(interruption) }
         return attempted.first { $0.version == version }

@@ -11,7 +11,7 @@ public struct AppVersion: Sendable {
     let head: UInt64
     let rest: [UInt8]
 
-    // What isn't in the key, in one word: two would be packed and unpacked wherever a version is passed on.
+    // The rest beside the key, in one word: two would be packed and unpacked wherever a version is passed on.
     private let tail: UInt32
 
     init(head: UInt64, rest: [UInt8], trailingZeros: Int, hasSubNumber: Bool) {
@@ -22,7 +22,7 @@ public struct AppVersion: Sendable {
     /// How many components of zero end the release: the text shows them, and the key doesn't have them.
     var trailingZeros: Int { Int(tail >> 1) }
 
-    /// Whether the version is a sub-migration such as `1.1-2`.
+    /// True if the version is a sub-migration such as `1.1-2`.
     var hasSubNumber: Bool { tail & 1 == 1 }
 
     /// The version zero, the mark of a state in which nothing ran yet.
@@ -39,7 +39,7 @@ public struct AppVersion: Sendable {
         return reader.version
     }
 
-    /// Whether an app at `current` is too old for this version.
+    /// True if an app at `current` is too old for this version.
     ///
     /// A sub-migration belongs to its release: the app `1.1` runs `1.1-3`. An app whose own version has a
     /// sub-number sets a hard limit.

@@ -9,7 +9,7 @@ struct VersionReader {
     static var firstLong: UInt64 { 240 }
     static var lengthBase: UInt64 { 241 }
 
-    /// What is wrong with a version's text, as the end of a sentence.
+    /// The mistake in a version's text, as the end of a sentence.
     struct Problem: Error, Equatable {
         let reason: String
     }
@@ -108,7 +108,7 @@ struct VersionReader {
 }
 
 extension VersionReader.Problem {
-    /// What is wrong with `text`, and what the grammar is.
+    /// The mistake in `text`, and the grammar.
     func description(of text: String) -> Message {
         """
         The version \(text.quoted) can't be read: \(reason). \

@@ -1,4 +1,4 @@
-/// What a migrator needs of a connection whose statements are awaited.
+/// A connection whose statements are awaited, as a migrator needs it.
 ///
 /// PostgresNIO's `PostgresConnection` is one with some sixty lines, which the guide <doc:AsynchronousConnections> has.
 /// SQLiteNIO's is shown below.
@@ -19,7 +19,7 @@ public protocol AsyncSQLConnection {
     /// The dialect of the database.
     static var dialect: SQLDialect { get }
 
-    /// What the server said of an error that ``query(_:_:)`` threw; `nil` where the error is not the server's.
+    /// The server's words for an error that ``query(_:_:)`` threw; `nil` where the error is not the server's.
     ///
     /// ``SQLError/code-property`` is told by the SQLSTATE. Without this method, which is `nil` by default, an error has the words
     /// of its description and no more.

@@ -1,4 +1,4 @@
-/// What a migrator needs of a database connection.
+/// A database connection, as a migrator needs it.
 ///
 /// `SQLiteConnection` of `AppMigrationsSQLite` is one. So is a connection of another library, or to another database,
 /// once it has these two methods and a dialect: GRDB's `Database` is shown below, and a connection of libpq is in
@@ -22,7 +22,7 @@ public protocol SQLConnection {
     /// Where `AppMigrationsSQLite` is imported, it is SQLite's unless said otherwise.
     static var dialect: SQLDialect { get }
 
-    /// What the server said of an error that a method threw; `nil`, as by default, where the error is not a server's.
+    /// The server's words for an error that a method threw; `nil`, as by default, where the error is not a server's.
     static func serverError(_ error: any Error) -> SQLServerError?
 }
 
@@ -66,24 +66,24 @@ public struct SQLDialect: Sendable, Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }
 
-/// What a database server said of an error.
+/// An error in the words of a database server.
 ///
 /// The description of an error is no reason: PostgresNIO hides there what the server said, and a server has words in any
 /// language.
 public struct SQLServerError: Sendable {
-    /// What went wrong, in the server's words.
+    /// The message of the server.
     public var message: String
 
     /// The five characters that tell a program why ("PostgreSQL Error Codes"), `55P03` where a lock was waited for in vain.
     public var sqlState: String?
 
-    /// What the server knows beyond the message, the values of a key for instance.
+    /// Facts beyond the message, the values of a key for instance.
     public var detail: String?
 
-    /// What the server advises.
+    /// The server's advice.
     public var hint: String?
 
-    /// What a connection answers for an error of its server.
+    /// The answer of a connection for an error of its server.
     public init(message: String, sqlState: String? = nil, detail: String? = nil, hint: String? = nil) {
         (self.message, self.sqlState, self.detail, self.hint) = (message, sqlState, detail, hint)
     }

@@ -2,7 +2,7 @@ internal import AppMigrations
 
 package typealias SQLRows = [[SQLValue]]
 
-/// What rules do with a database: straight-line code, whatever the connection.
+/// The conversation of rules with a database: straight-line code, whatever the connection.
 package typealias SQLRules = () throws(SQLError) -> Void
 
 /// The statements of rules on one connection, and the closure of the caller where the rules ask for it.
@@ -20,13 +20,13 @@ package final class SQLConversation {
     /// How many parts are under way whose statements run in a cancelled task too.
     private var uncancelled = 0
     private var mark = ""
-    /// What the closure of the app threw.
+    /// The error of the app's closure.
     private var failure: (cause: any Error, message: String)?
 
     /// Rules for a connection, or for one that is awaited for `nil`.
     package init(_ connection: (any SQLConnection)?) { self.connection = connection }
 
-    /// Whether the task of the caller was cancelled.
+    /// True if the task of the caller was cancelled.
     package var isCancelled: Bool { thread?.isCancelled ?? Task<Never, Never>.isCancelled }
 
     /// Runs one statement.
@@ -108,7 +108,7 @@ package final class SQLConversation {
                 server: server,
                 findingLocks: request.isOfDatabase
             )
-            // What the server said can't be read in the error itself.
+            // The error itself doesn't tell what the server said.
             if !request.isOfDatabase, server == nil { failure = (error, wrapped.message) }
             throw wrapped
         }
@@ -147,7 +147,7 @@ package final class SQLConversation {
         if let failure { throw failure }
     }
 
-    /// The same on a connection that was made for these rules, which is closed in every case.
+    /// On a connection that was made for these rules, which is closed in every case.
     nonisolated(nonsending) func run(
         closing db: any AsyncSQLConnection,
         calling call: nonisolated(nonsending) () async throws -> Void,
@@ -162,7 +162,7 @@ package final class SQLConversation {
     }
 }
 
-/// What rules ask of the connection they run on, or of their caller.
+/// A question of the rules to the connection they run on, or to their caller.
 enum SQLRequest {
     /// One statement.
     case query(String, [SQLValue])
@@ -182,7 +182,7 @@ enum SQLRequest {
         }
     }
 
-    /// Whether a failure is the connection's, which may have words of its own for a lock.
+    /// True if a failure is the connection's, which may have words of its own for a lock.
     var isOfDatabase: Bool {
         switch self {
         case .query, .undo, .script: true

@@ -21,7 +21,7 @@ package struct SQLName: Hashable, Sendable {
 
     package func hash(into hasher: inout Hasher) { hasher.combine(key) }
 
-    /// Whether small letters of ASCII stand in it, in any case.
+    /// True if small letters of ASCII stand in it, in any case.
     package func contains(_ letters: StaticString) -> Bool {
         let count = letters.utf8CodeUnitCount
         return key.indices.dropLast(count - 1).contains { start in
@@ -29,10 +29,10 @@ package struct SQLName: Hashable, Sendable {
         }
     }
 
-    /// Whether the name is one that SQLite keeps for itself.
+    /// True if the name is one that SQLite keeps for itself.
     package var isInternal: Bool { key.starts(with: Array("sqlite_".utf8)) }
 
-    /// Whether the two are the same to the last byte.
+    /// True if the two are the same to the last byte.
     package func isWritten(like other: SQLName) -> Bool { text.utf8.elementsEqual(other.text.utf8) }
 
     /// The name in double quotes.

@@ -1,7 +1,7 @@
 /// A database as the migrator sees it: the statements that each dialect writes in its own way, and what surrounds a
 /// migration there.
 package protocol SQLSession {
-    /// What the statements go to.
+    /// The connection that the statements go to.
     var db: SQLConversation { get }
 
     /// A parameter, counted from 1.
@@ -22,10 +22,10 @@ package protocol SQLSession {
     /// a search path for it; no row where there is no such table.
     func columns(of table: String) throws(SQLError) -> SQLRows
 
-    /// Whether the database has a table that a script names.
+    /// True if the database has a table that a script names.
     func has(_ table: TablesOfTexts.Table) throws(SQLError) -> Bool
 
-    /// Whether a transaction stays open after a statement that failed.
+    /// True if a transaction stays open after a statement that failed.
     var goesOnAfterErrors: Bool { get }
 
     /// The values of a statement with one column, in one row or in many.
@@ -160,7 +160,7 @@ extension SQLError {
         )
     }
 
-    /// The same error of a statement of a script, with its place.
+    /// The error of a statement of a script, with its place.
     package func located(_ statement: String, _ line: Int, _ column: Int) -> SQLError {
         with { ($0.line, $0.column, $0.statement) = (line, column, statement) }
     }

@@ -17,12 +17,12 @@ final class SQLThread: @unchecked Sendable {
     private let answered = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var rules = {}
 
-    /// What the rules ask, `nil` inside once they are done.
+    /// The question of the rules, `nil` inside once they are done.
     private var request: SQLRequest??
     private var task: UnsafeContinuation<Void, Never>?
     private var answer: Result<SQLRows, any Error>?
 
-    /// Whether the task was cancelled when it gave its last answer.
+    /// True if the task was cancelled when it gave its last answer.
     private(set) var isCancelled: Bool
 
     init(isCancelled: Bool) {
@@ -96,7 +96,7 @@ final class SQLThread: @unchecked Sendable {
         waiting?.resume()
     }
 
-    /// What the rules ask next; `nil` when they are done.
+    /// The next question of the rules; `nil` when they are done.
     nonisolated(nonsending) func next() async -> SQLRequest? {
         await withUnsafeContinuation { continuation in
             pthread_mutex_lock(mutex)

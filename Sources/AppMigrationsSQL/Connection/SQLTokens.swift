@@ -42,7 +42,7 @@ package struct SQLTokens {
 
     package func text(in range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 
-    /// Whether a token is the keyword, given in capitals; a quoted one never is.
+    /// True if a token is the keyword, given in capitals; a quoted one never is.
     package func isWord(_ index: Int, _ keyword: StaticString) -> Bool {
         guard index < tokens.count, tokens[index].kind == .word else { return false }
         let range = tokens[index].range

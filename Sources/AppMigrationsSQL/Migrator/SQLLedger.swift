@@ -24,7 +24,7 @@ final class SQLLedger {
     /// The versions whose SQL is another one than when it was applied, once the ledger is compared.
     var changed = [Int64]()
 
-    /// Whether any row is what this migrator would have written.
+    /// True if any row is what this migrator would have written.
     var hasOwnRow = false
 
     init(_ session: any SQLSession, named name: String) {
@@ -120,7 +120,7 @@ final class SQLLedger {
         return checksum
     }
 
-    /// Whether a version was applied.
+    /// True if a version was applied.
     func hasApplied(_ version: Int64) throws(SQLError) -> Bool { try !select("1", of: version).isEmpty }
 
     private func select(_ column: String, of version: Int64) throws(SQLError) -> SQLRows {

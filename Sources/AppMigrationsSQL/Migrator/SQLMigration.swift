@@ -6,7 +6,7 @@ public struct SQLMigration<Connection>: Sendable {
     /// The version, from 0 on; migrations run in its order.
     public var version: Int64 { step.version }
 
-    /// What the migration is called in errors, in progress and in the ledger.
+    /// The migration's name in errors, in progress and in the ledger.
     public var name: String? { step.name }
 
     /// The path of the file that holds its SQL, where there is one.
@@ -16,7 +16,7 @@ public struct SQLMigration<Connection>: Sendable {
     package func checksum() throws(SQLError) -> String? { try step.checksum() }
 
     let step: SQLStep
-    /// What a migration without SQL runs.
+    /// The closure of a migration without SQL.
     let code: Code?
 
     /// How a closure tells how much of its work is done, from 0 to 1.

@@ -24,7 +24,7 @@ public struct SQLMigrationProgress: Sendable {
         return progress
     }
 
-    /// What should happen after a migration.
+    /// The answer to what should happen after a migration.
     ///
     /// To a closure that reports, `continue` alone lets it go on: each other one ends
     /// it, and its migration is undone, with ``SQLMigrator/Transactions/all`` every one before it.

@@ -19,7 +19,7 @@ extension SQLMigrationRun {
         return statements
     }
 
-    /// Whether the first line of a script says that it has no transaction.
+    /// True if the first line of a script says that it has no transaction.
     private static func asksForNoTransaction(_ script: String) throws(SQLError) -> Bool {
         let bytes = SQLScript(script).bytes.dropLast()
         let line = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)

@@ -1,4 +1,4 @@
-/// What one transaction holds.
+/// The migrations of one transaction.
 extension SQLMigrationRun {
     /// Runs every migration in a transaction of its own.
     func runEach() throws(SQLError) {

@@ -21,7 +21,7 @@ final class SQLMigrationRun {
         }
     }
 
-    /// What the caller is called for.
+    /// The questions for which the caller is called.
     enum Call {
         /// To run the closure of the migration at a place.
         case closure(_ place: Int, SQLMigrationProgress)
@@ -65,7 +65,7 @@ final class SQLMigrationRun {
         SQLLockWait(steps.lockTimeout) { [unowned self] () throws(SQLError) in try self.call(.waiting) }
     }
 
-    /// The same where the lock is asked for again and again.
+    /// Waiting where the lock is asked for again and again.
     var lockOfLongWait: SQLLockWait {
         SQLLockWait(steps.lockTimeout) { [unowned self] () throws(SQLError) in try self.tellOfLongWait() }
     }
@@ -171,7 +171,7 @@ final class SQLMigrationRun {
         } catch { throw failed(error, at: next) }
     }
 
-    /// Whether another process has run the migration meanwhile, unless that was a migrator of other migrations; the lock is held.
+    /// True if another process has run the migration meanwhile, unless that was a migrator of other migrations; the lock is held.
     func isApplied(_ next: Pending) throws(SQLError) -> Bool {
         try ledger.make()
         guard try ledger.hasApplied(next.step.version) else { return false }
@@ -200,10 +200,10 @@ final class SQLMigrationRun {
         )
     }
 
-    /// Whether a migration is still to be run.
+    /// True if a migration is still to be run.
     var isIncomplete: Bool { report.applied.count < pending.count - appliedByOthers }
 
-    /// What is noted of a transaction while it is not yet committed.
+    /// Notes of a transaction that is not yet committed.
     var counts: (applied: [Int64], byOthers: Int) { (report.applied, appliedByOthers) }
 
     /// Takes back what was noted of a transaction that was rolled back.

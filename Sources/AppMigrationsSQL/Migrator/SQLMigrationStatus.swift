@@ -1,6 +1,6 @@
 /// How far a database's schema is, compared with the migrations of this app.
 public struct SQLMigrationStatus: Sendable, Equatable {
-    /// Whether the database has the ledger, the table `schema_migrations` unless the migrator has another.
+    /// True if the database has the ledger, the table `schema_migrations` unless the migrator has another.
     public let hasMigrationsTable: Bool
 
     /// The oldest version applied.
@@ -30,7 +30,7 @@ public struct SQLMigrationStatus: Sendable, Equatable {
     public let changed: [Int64]
 }
 
-/// What one call of `migrate` did.
+/// The report of one call of `migrate`.
 public struct SQLMigrationReport: Sendable {
     /// The versions that this call applied, in order.
     ///
@@ -51,7 +51,7 @@ public struct SQLMigrationReport: Sendable {
 }
 
 extension SQLMigrationReport: CustomStringConvertible {
-    /// What the call did, in a line.
+    /// The report in a line.
     ///
     /// `Applied: 4, 5. Out of order: 4.`
     public var description: String {

@@ -1,7 +1,7 @@
 extension SQLMigrator where Connection: AsyncSQLConnection {
     /// Runs every migration that the database does not have, in the order of their versions, on a connection that is awaited.
     ///
-    /// The same as on a connection that blocks: each in a transaction that has the lock from its beginning, so that of any
+    /// As on a connection that blocks, each runs in a transaction that has the lock from its beginning, so that of any
     /// number of hosts one runs it. A script of several statements is split, and each goes to the connection by itself.
     ///
     /// The connection is the migrator's until the call returns. A pool lends one for the whole call; whatever else used it

@@ -18,7 +18,7 @@ public struct SQLMigrator<Connection>: Sendable {
     /// The table that records what was applied.
     package var ledger: String { steps.ledger }
 
-    /// What one transaction holds.
+    /// The migrations of one transaction.
     public enum Transactions: Sendable, Hashable {
         /// A transaction for each migration: what is done stays done when a later one fails.
         case eachMigration
@@ -27,7 +27,7 @@ public struct SQLMigrator<Connection>: Sendable {
         case all
     }
 
-    /// What happens where the SQL of a migration is another one than when it was applied.
+    /// The rule where the SQL of a migration is another one than when it was applied.
     public enum Changed: Sendable, Hashable {
         /// ``SQLMigrationReport/changed`` tells it, and what is pending runs.
         case reported

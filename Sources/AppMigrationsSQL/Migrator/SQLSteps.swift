@@ -6,9 +6,9 @@ struct SQLSteps: Sendable {
     let all: [SQLStep]
     /// The table that records what was applied.
     let ledger: String
-    /// Whether all that are pending share a transaction.
+    /// True if all that are pending share a transaction.
     let isOneTransaction: Bool
-    /// Whether nothing is run where one was edited after it was applied.
+    /// True if nothing is run where one was edited after it was applied.
     let refusesChanged: Bool
     let lockTimeout: Duration
 
@@ -40,7 +40,7 @@ struct SQLSteps: Sendable {
         return sorted
     }
 
-    /// What a ledger tells that has been compared.
+    /// The result of a ledger's comparison.
     func status(by ledger: SQLLedger) -> SQLMigrationStatus {
         let difference = LedgerDifference(of: ledger.versions, with: all)
         return SQLMigrationStatus(
@@ -79,7 +79,7 @@ struct SQLSteps: Sendable {
         }
     }
 
-    /// Whether the newest migration applied is recorded with another text.
+    /// True if the newest migration applied is recorded with another text.
     ///
     /// A start that has nothing to do compares this one: it reads one file at most, and a ledger that another migrator
     /// wrote differs here as everywhere.
@@ -95,13 +95,13 @@ struct SQLSteps: Sendable {
     }
 }
 
-/// What a migrator knows of a migration without its connection: its number, its name and where its SQL is.
+/// A migration without its connection: its number, its name and where its SQL is.
 struct SQLStep: Sendable {
     let version: Int64
     let name: String?
     /// `nil` for a closure.
     let source: Source?
-    /// Whether its statement runs outside of a transaction; a script can say so as well.
+    /// True if its statement runs outside of a transaction; a script can say so as well.
     var isAlone = false
 
     /// Where the SQL of a migration is.

@@ -23,7 +23,7 @@ package final class AppMigrationsTable {
         "manager = \(session.placeholder(1)) AND version = \(session.placeholder(2))"
     }
 
-    /// What the table says of a version.
+    /// The table's rows of a version.
     enum Place: Equatable {
         case new, begun(String), done
 
@@ -134,7 +134,7 @@ package final class AppMigrationsTable {
         [.text(manager), .text(Self.text(of: version))]
     }
 
-    /// The same text for equal versions: `1.4` for `1.4.0`, `1.4-1` for `1.4.0-1`.
+    /// One text for equal versions: `1.4` for `1.4.0`, `1.4-1` for `1.4.0-1`.
     static func text(of version: AppVersion) -> String {
         let parts = version.description.split(separator: "-", maxSplits: 1)
         var release = parts[0].split(separator: ".")

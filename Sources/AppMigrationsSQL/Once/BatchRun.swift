@@ -9,7 +9,7 @@ package final class BatchRun {
     package struct Place {
         package let cursor: String
         package let progress: Double?
-        /// Whether it is to be saved: a save takes as long as a commit.
+        /// True if it is to be saved: a save takes as long as a commit.
         package let isCheckpoint: Bool
     }
 
@@ -17,13 +17,13 @@ package final class BatchRun {
     private let version: AppVersion
     private let lockTimeout: Duration
 
-    /// Whether a batch was run by this attempt.
+    /// True if a batch was run by this attempt.
     private(set) var hasRun = false
 
     /// The batch under way.
     private var call: BatchCall
 
-    /// What the caller is told instead of being asked for a batch.
+    /// The caller's news, instead of a question for a batch.
     private var place: Place?
 
     /// The progress at the last checkpoint of this attempt.
@@ -39,7 +39,7 @@ package final class BatchRun {
         call = BatchCall(of: version)
     }
 
-    /// What the caller's task does where it is called: a batch, or it takes down how far they came.
+    /// The work of the caller's task: a batch, or to take down how far they came.
     func call(
         telling tell: (Place) throws -> Void,
         _ batch: (MigrationBatch) throws -> MigrationBatch.Outcome

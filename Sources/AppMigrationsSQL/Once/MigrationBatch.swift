@@ -4,7 +4,7 @@ internal import AppMigrations
 ///
 /// `MigrationManager.whenMigrating(toVersion:in:batches:)` hands it to its closure.
 public struct MigrationBatch: Sendable {
-    /// What the last batch in this database returned, `nil` for the first one.
+    /// The cursor that the last batch in this database returned, `nil` for the first one.
     ///
     /// It was written in the transaction of that batch, so it stands where the data stands: after a death, in a
     /// restored backup, and where another process did some of the batches.
@@ -23,7 +23,7 @@ public struct MigrationBatch: Sendable {
 }
 
 extension MigrationBatch {
-    /// What a batch answers: that there is more to do, and from where on, or that nothing is left.
+    /// The answer of a batch: there is more to do, and from where on, or nothing is left.
     public struct Outcome: Sendable {
         let cursor: String?
         let progress: Double?

@@ -31,7 +31,7 @@ extension MigrationManager {
     /// Runs an asynchronous closure with its context in a transaction of a database, exactly once in the life of that
     /// database.
     ///
-    /// The same as the form without the context, for a closure that wants to know its attempt or report progress.
+    /// Declares a closure that wants to know its attempt or report progress.
     @discardableResult
     public nonisolated(nonsending) func whenMigrating<Connection: AsyncSQLConnection>(
         toVersion: String,

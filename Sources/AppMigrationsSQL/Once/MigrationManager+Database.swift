@@ -60,7 +60,7 @@ extension MigrationManager {
 
     /// Runs `run` with its context in a transaction of a database, exactly once in the life of that database.
     ///
-    /// The same as `whenMigrating(toVersion:in:run:)`,
+    /// As `whenMigrating(toVersion:in:run:)`,
     /// for a closure that wants to know its attempt or report progress. A second attempt finds nothing of the
     /// first one in the database.
     @discardableResult
@@ -90,7 +90,7 @@ extension MigrationManager {
 
     /// Sets the mark as `reset(to:)` does, and takes the rows above `version` out of the database.
     ///
-    /// What `whenMigrating(toVersion:in:run:)` ran above that version
+    /// The work of `whenMigrating(toVersion:in:run:)` above that version
     /// runs again then, on a database that has its work already. For recovery and for tests, while no other
     /// process migrates. The rows go first: after a death in between, the call has to be made again.
     ///

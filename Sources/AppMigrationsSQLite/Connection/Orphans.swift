@@ -10,7 +10,7 @@ package struct Orphans {
         let reference: SQLValue?
     }
 
-    /// What tells a table that only changed its rows from one that was altered or made again.
+    /// The facts that tell a table which only changed its rows from one that was altered or made again.
     private struct Table: Equatable {
         /// Its row in `sqlite_master`; with `auto_vacuum` its root page moves when another table is dropped.
         let number: SQLValue
@@ -21,7 +21,7 @@ package struct Orphans {
     private var tables = [SQLName: Table]()
     /// The tables that each one refers to.
     private var parents = [SQLName: Set<SQLName>]()
-    /// What SQLite says of tables whose references it can't check.
+    /// SQLite's words for tables whose references it can't check.
     private var complaints = [SQLName: SQLError]()
 
     /// None.
@@ -86,7 +86,7 @@ package struct Orphans {
         }.map(\.key)
     }
 
-    /// What `before` did not have; `nil` when there is nothing.
+    /// Orphans that `before` did not have; `nil` when there are none.
     ///
     /// A row is known by its table, its row id and the reference that leads nowhere. Where a table was made again, its
     /// rows may have other ids, and are counted. A table that is gone may have got another name: its old orphans are

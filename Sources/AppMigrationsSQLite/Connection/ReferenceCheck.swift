@@ -70,7 +70,7 @@ final class ReferenceCheck {
 }
 
 extension SQLError {
-    /// Whether SQLite can't check a reference, since it fits no key, or needs a collation of the app's.
+    /// True if SQLite can't check a reference, since it fits no key, or needs a collation of the app's.
     fileprivate var isOfReference: Bool {
         let kinds = ["foreign key mismatch", "no such collation sequence"]
         return code == .statementFailed && kinds.contains { message.contains($0) }

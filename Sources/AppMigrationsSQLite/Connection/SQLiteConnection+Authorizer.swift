@@ -2,7 +2,7 @@ internal import AppMigrations
 package import AppMigrationsSQL
 internal import CAppMigrationsSQLite
 
-/// What SQLite's authorizer is asked for: whether a statement of a script is refused, and which tables are written and read.
+/// Two questions for SQLite's authorizer: whether a statement is refused, and which tables are written and read.
 ///
 /// A connection has one authorizer. A borrowed one keeps that of its owner: there is no way to ask for it and set it again, and
 /// GRDB, for one, does not work without its own.
@@ -28,7 +28,7 @@ final class StatementWatch {
         // Its table may be one to which others refer by the index.
         case SQLITE_CREATE_INDEX, SQLITE_DROP_INDEX: writes?.note(second)
         default:
-            // What runs while a statement does is SQLite's own, such as the savepoint of a full-text index.
+            // A statement that runs while another does is SQLite's own, such as the savepoint of a full-text index.
             guard let refusals, refusals.isCompiling,
                 let action = ScriptRefusals.Action(code: code, first, second)
             else { return true }
@@ -92,7 +92,7 @@ extension SQLiteConnection {
 
     /// Refuses, while `body` compiles statements, what a script in a transaction may not do.
     ///
-    /// What a borrowed connection compiled is judged by its first words.
+    /// A statement that a borrowed connection compiled is judged by its first words.
     func withRefusals(_ body: (ScriptRefusals) throws(SQLError) -> Void) throws(SQLError) {
         let refusals = ScriptRefusals()
         if isBorrowed { return try body(refusals) }
@@ -104,7 +104,7 @@ extension SQLiteConnection {
 }
 
 extension ScriptRefusals.Action {
-    /// What SQLite calls its authorizer with ("Authorizer Action Codes").
+    /// The arguments with which SQLite calls its authorizer ("Authorizer Action Codes").
     fileprivate init?(code: Int32, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?) {
         let text = { first.map { String(cString: $0) } }
         switch code {
@@ -150,7 +150,7 @@ extension SQLiteConnection {
     }
 }
 
-/// Whether a transaction was committed or rolled back.
+/// True if a transaction was committed or rolled back.
 final class TransactionEnds {
     private(set) var wereSeen = false
 

@@ -2,7 +2,7 @@ internal import AppMigrationsSQL
 internal import CAppMigrationsSQLite
 
 extension SQLiteConnection {
-    /// What a connection is opened for.
+    /// The purpose of a connection.
     package enum Access {
         case reading
         /// Writing to a file that is there.

@@ -2,7 +2,7 @@ internal import AppMigrationsSQL
 internal import CAppMigrationsSQLite
 
 extension SQLiteConnection {
-    /// What SQLite says of the call that just failed with `result`.
+    /// The error of the call that just failed with `result`.
     package func error(_ result: Int32) -> SQLError {
         // A borrowed connection may give primary codes only, so ask.
         let extended = sqlite3_extended_errcode(handle)
@@ -35,7 +35,7 @@ extension SQLiteConnection {
         guard let statement else { throw invalid("A query must have a statement", sql) }
         var offset = end
         while offset < script.count {
-            // What SQLite compiles to nothing is a blank, a comment or a semicolon.
+            // A text that SQLite compiles to nothing is a blank, a comment or a semicolon.
             let (further, end) = try prepare(script, from: offset)
             if further != nil {
                 throw invalid("A query must be one statement; execute(script:) takes several", sql)

@@ -42,7 +42,7 @@ extension SQLiteConnection {
     /// "sqlite3_get_autocommit returns zero inside a transaction": the one way to know that SQLite ended one.
     package var hasTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
-    /// Whether SQLite ended a transaction and no rollback has come since.
+    /// True if SQLite ended a transaction and no rollback has come since.
     var hasEndedTransaction: Bool { state.withLock { $0.endedBy != nil } }
 
     /// Refuses work after `close()`, and after SQLite ended a transaction that the caller does not know to
@@ -58,7 +58,7 @@ extension SQLiteConnection {
         if beganInTransaction, !hasTransaction { state.withLock { $0.endedBy = error.message } }
     }
 
-    /// Whether `sql` rolls a transaction back that SQLite has ended already, so that there is nothing to run.
+    /// True if `sql` rolls a transaction back that SQLite has ended already, so that there is nothing to run.
     func acknowledgesEndedTransaction(_ sql: String) throws(SQLError) -> Bool {
         guard state.withLock({ $0.endedBy != nil && !$0.isClosed }) else { return false }
         let words = sql.uppercased().split { $0.isWhitespace || $0 == ";" }

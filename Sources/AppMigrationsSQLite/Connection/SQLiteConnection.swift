@@ -103,7 +103,7 @@ public final class SQLiteConnection: SQLConnection, Sendable {
         }
     }
 
-    /// Whether a transaction is open.
+    /// True if a transaction is open.
     public var isInTransaction: Bool {
         get throws(SQLError) {
             if state.withLock({ $0.isClosed }) { throw closedError }

@@ -26,7 +26,7 @@ extension SQLiteSession {
         if try !isInTransaction() { throw SQLError(.notInTransaction, "The connection is in no transaction") }
     }
 
-    /// Whether the connection is in a transaction, which its SQL can only tell by trying.
+    /// True if the connection is in a transaction, which its SQL can only tell by trying.
     ///
     /// A BEGIN takes no lock and fails inside a transaction only, unless the connection takes no statement at all, as that
     /// of a cancelled task may.

@@ -7,7 +7,7 @@ package struct SQLiteSession: SQLSession {
     /// The connection where it is this library's, which tells more than SQL does.
     let own: SQLiteConnection?
 
-    /// Whether the connection takes one statement at a time.
+    /// True if the connection takes one statement at a time.
     var isAwaited: Bool { db.connection == nil }
 
     package init(_ db: SQLConversation) {
@@ -127,7 +127,7 @@ extension SQLiteSession {
         }
     }
 
-    /// Whether references are enforced; a library that was built without them answers with no row.
+    /// True if references are enforced; a library that was built without them answers with no row.
     package func hasForeignKeys() throws(SQLError) -> Bool {
         try db.query("PRAGMA foreign_keys").first?.first == 1
     }
@@ -138,7 +138,7 @@ extension SQLiteSession {
         throw SQLError(.alreadyInTransaction, "SQLite switches foreign keys outside of a transaction only")
     }
 
-    /// Whether the connection tells which tables a statement writes.
+    /// True if the connection tells which tables a statement writes.
     var tellsOfWrites: Bool { own?.isBorrowed == false }
 
     /// Runs `body`, and gives the tables that it may have written; `nil` where the connection doesn't tell.

@@ -1,17 +1,17 @@
-/// What a script in a transaction may not do, and what it tried.
+/// The statements that a script may not run in a transaction, and the one that it tried.
 ///
 /// SQLite itself tells what a statement does: "The authorizer callback is invoked as SQL statements are
 /// being compiled" (sqlite3_set_authorizer). A search for keywords would have holes: a byte order mark
 /// before COMMIT is one.
 final class ScriptRefusals {
-    /// What a statement does, of the kinds that matter.
+    /// The kind of a statement, of those that matter.
     enum Action {
         case transaction(String)
         case pragma(String, hasValue: Bool)
         case dropTable(String)
     }
 
-    /// Whether SQLite compiles a statement of the script at the moment.
+    /// True if SQLite compiles a statement of the script at the moment.
     var isCompiling = false
 
     /// Why a statement was refused.

@@ -1,7 +1,7 @@
 public import AppMigrationsSQLite
 
 extension SQLMigrator where Connection == SQLiteConnection {
-    /// What differs between the schema that the migrations make of an empty database and a target, in words.
+    /// The differences between the schema that the migrations make of an empty database and a target, in words.
     ///
     /// It is for the test of an app that has both, migrations and the SQL of its schema:
     ///
@@ -21,7 +21,7 @@ extension SQLMigrator where Connection == SQLiteConnection {
 }
 
 extension SQLMigrator where Connection: SQLConnection {
-    /// The same for migrations that run on a connection of another library.
+    /// The differences for migrations that run on a connection of another library.
     ///
     /// - Parameters:
     ///   - target: Statements that make the whole schema in an empty database.

@@ -28,7 +28,7 @@ public struct SQLiteComparison: Sendable {
         ignored = Set(names.map { Self.folded($0) })
     }
 
-    /// What is different between two databases, the first difference in plain words.
+    /// The first difference between two databases, in plain words.
     ///
     /// Both are opened as an app opens them, so that what a killed process left in a journal counts. Whole tables are
     /// read into memory.

@@ -1,6 +1,6 @@
 internal import AppMigrationsSQLite
 
-/// What a database holds, for a comparison.
+/// The contents of a database, for a comparison.
 struct SQLiteContents {
     /// A row as texts that are equal when the values are, type and all.
     typealias Row = [String]
@@ -20,7 +20,7 @@ struct SQLiteContents {
         try db.query("PRAGMA \(pragma)").joined().map(Self.text).joined()
     }
 
-    /// What has a `CREATE` text, by the bytes of kind and name, `table notes`.
+    /// Objects with a `CREATE` text, by the bytes of kind and name, `table notes`.
     ///
     /// Equal strings of Swift may be two names of SQLite, which differ in how an accent is written.
     var objects: [[UInt8]: SchemaObject] {

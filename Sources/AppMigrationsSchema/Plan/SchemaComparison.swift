@@ -1,6 +1,6 @@
 internal import AppMigrationsSQLite
 
-/// What differs between a schema and its target, the hints that matter, and the questions they leave open.
+/// The differences between a schema and its target, the hints that matter, and the questions they leave open.
 struct SchemaComparison {
     let start: SchemaSnapshot
     let target: SchemaSnapshot
@@ -75,7 +75,7 @@ struct SchemaComparison {
         }
     }
 
-    /// What the expressions of a change read, in the schema once its tables are renamed.
+    /// The tables that the expressions of a change read, in the schema once its tables are renamed.
     private func reads(
         of change: inout TableChange,
         _ db: some SQLConnection
@@ -136,7 +136,7 @@ struct SchemaComparison {
         }
     }
 
-    /// What a table that the target lacks may have become: first those new ones that have its columns.
+    /// The tables that one which the target lacks may have become: first those new ones that have its columns.
     private func question(
         whereGoes table: SQLName,
         _ db: some SQLConnection,

@@ -63,7 +63,7 @@ struct SchemaForm {
         return form
     }
 
-    /// Whether a word of a view gives a column of its result a name, which may be a keyword: `SELECT id AS key`.
+    /// True if a word of a view gives a column of its result a name, which may be a keyword: `SELECT id AS key`.
     private func isNamed(_ index: Int, _ tokens: SQLTokens) -> Bool {
         let body = tokens.isSign(3, "(") ? tokens.end(ofParenthesisAt: 3) ?? 3 : 3
         return index > body ? index > body + 1 && tokens.isWord(index - 1, "AS") : index > 3

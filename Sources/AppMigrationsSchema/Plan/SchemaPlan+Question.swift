@@ -1,7 +1,7 @@
 internal import AppMigrationsSQLite
 
 extension SchemaPlan {
-    /// What a plan cannot know, and the hint that answers it.
+    /// A question that a plan can't answer, and the hint that does.
     public struct Question: Sendable, Hashable, CustomStringConvertible {
         /// The kinds of questions.
         ///
@@ -34,7 +34,7 @@ extension SchemaPlan {
             public static var convertedValues: Kind { Kind("convertedValues") }
         }
 
-        /// What is asked.
+        /// The kind of question.
         public let kind: Kind
 
         /// The table's name in the target, or in the database where the target has none.

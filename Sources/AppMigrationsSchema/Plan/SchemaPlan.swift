@@ -1,6 +1,6 @@
 public import AppMigrationsSQLite
 
-/// What it takes to make a database have the schema of an app, found by comparing the two.
+/// The way to make a database have the schema of an app, found by comparing the two.
 ///
 /// The target is the SQL that makes the schema in an empty database. Nothing that could lose or change what
 /// users have is guessed: it becomes one of the ``questions``, all of them at once, and a plan with open
@@ -11,10 +11,10 @@ public import AppMigrationsSQLite
 ///
 /// The guide <doc:LettingTheSchemaBeInferred> shows how.
 public struct SchemaPlan: Sendable {
-    /// What will be done, in order; empty when the database has the target's schema, or questions are open.
+    /// The steps, in order; empty when the database has the target's schema, or questions are open.
     public let steps: [Step]
 
-    /// What only a person can decide; empty when ``apply(_:progress:)`` can run.
+    /// Decisions that are a person's; empty when ``apply(_:progress:)`` can run.
     public let questions: [Question]
 
     /// The schema that the plan was made for.
@@ -116,7 +116,7 @@ public struct SchemaPlan: Sendable {
 extension SchemaPlan {
     /// A change that a plan makes.
     public struct Step: Sendable, CustomStringConvertible {
-        /// What is done and to what, in words: `rebuild the table notes`.
+        /// The step in words: `rebuild the table notes`.
         public let description: String
 
         let action: Action
@@ -136,7 +136,7 @@ extension SchemaPlan {
 }
 
 extension SchemaPlan.Step {
-    /// Whether the table's rows are copied, which takes a time that grows with them.
+    /// True if the table's rows are copied, which takes a time that grows with them.
     public var isRebuild: Bool {
         if case .rebuild = action { true } else { false }
     }
@@ -160,7 +160,7 @@ extension SchemaPlan.Step {
 }
 
 extension SchemaPlan: CustomStringConvertible {
-    /// What the plan would do or ask, one step or question in a line.
+    /// The plan in words, one step or question in a line.
     public var description: String {
         if !questions.isEmpty { return questions.map(\.description).joined(separator: "\n") }
         if steps.isEmpty { return "Nothing is to be done: the database has the target's schema." }

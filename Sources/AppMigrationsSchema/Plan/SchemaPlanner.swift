@@ -30,7 +30,7 @@ struct SchemaPlanner {
                 drop(object)
             }
         }
-        // What an expression reads stays until the rebuilds are done.
+        // A table that an expression reads stays until the rebuilds are done.
         let replaced = comparison.droppedTables.filter { target[.table, $0] != nil && !isRead($0) }
         for table in replaced { add("drop the table \(table)", "DROP TABLE main.\(table.quoted)") }
         let missing = target.objects.filter { object in
@@ -75,10 +75,10 @@ struct SchemaPlanner {
         return changes
     }
 
-    /// Whether an expression for a table may read a table or a view.
+    /// True if an expression for a table may read a table or a view.
     private func isRead(_ name: SQLName) -> Bool { comparison.tables.contains { $0.reads.mayRead(name) } }
 
-    /// Whether a view is dropped after the rebuilds, since an expression reads it.
+    /// True if a view is dropped after the rebuilds, since an expression reads it.
     private func waits(_ object: SchemaObject) -> Bool { object.kind == .view && isRead(object.name) }
 
     private mutating func renameTables() throws(SQLError) {

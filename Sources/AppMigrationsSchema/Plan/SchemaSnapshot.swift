@@ -46,12 +46,12 @@ struct SchemaSnapshot {
         places[Key(kind: kind, name: name)].map { objects[$0] }
     }
 
-    /// Whether both have the same objects, in any order and however they are written.
+    /// True if both have the same objects, in any order and however they are written.
     func isSame(as other: SchemaSnapshot) -> Bool {
         objects.count == other.objects.count && difference(from: other) == nil
     }
 
-    /// Whether both have the same objects, to the last byte and in any order.
+    /// True if both have the same objects, to the last byte and in any order.
     func isWritten(like other: SchemaSnapshot) -> Bool {
         objects.count == other.objects.count
             && objects.allSatisfy { other[$0.kind, $0.name]?.isWritten(like: $0) == true }

@@ -110,7 +110,7 @@ struct ScratchSchema {
         obstacle == nil ? try SchemaSnapshot(of: db) : former
     }
 
-    /// Whether a table has a value that a column would have converted, or refused.
+    /// True if a table has a value that a column would have converted, or refused.
     ///
     /// ALTER gives the rows that are there a default as it is written, and INSERT converts it.
     private func hasUnconverted(_ table: SQLName) throws(SQLError) -> Bool {

@@ -14,7 +14,7 @@ struct TableChange {
     private(set) var answers = [Answer]()
     /// The expressions that are used.
     private(set) var values = [(column: SQLName, expression: String)]()
-    /// What they read.
+    /// The tables that they read.
     private(set) var reads = ExpressionReads()
     private(set) var questions = [SchemaPlan.Question]()
 

@@ -1,12 +1,12 @@
 internal import AppMigrationsSQLite
 
-/// What SQLite reads to evaluate an expression for the rows of a table.
+/// The tables that SQLite reads to evaluate an expression for the rows of a table.
 struct ExpressionReads {
     /// The columns of the row that the expression belongs to.
     var columns = Set<SQLName>()
     /// The tables and views that it reads besides, the row's own table among them.
     var tables = Set<SQLName>()
-    /// Whether SQLite could be asked: otherwise a function of the app may read any table, the row's own among them.
+    /// True if SQLite could be asked: otherwise a function of the app may read any table, the row's own among them.
     var isComplete = true
     /// The columns without which the expression does not compile, where SQLite could not be asked.
     var named = Set<SQLName>()
@@ -87,7 +87,7 @@ struct ExpressionProbe {
         }
     }
 
-    /// What an expression reads; `source` is the connection whose table it is for.
+    /// The tables that an expression reads; `source` is the connection whose table it is for.
     func answer(_ expression: String, _ source: some SQLConnection) throws(SQLError) -> Answer {
         let names = SQLTokens(expression).inBackticks
         if let reads = try reads(names) { return .reads(reads) }
@@ -175,7 +175,7 @@ struct ExpressionProbe {
 }
 
 extension SQLConnection {
-    /// What SQLite says of a statement that it cannot compile.
+    /// SQLite's words for a statement that it cannot compile.
     func complaint(about sql: String) throws(SQLError) -> String? { try failure(of: sql)?.message }
 
     /// The error of a statement that SQLite cannot compile.

@@ -1,6 +1,6 @@
 internal import AppMigrationsSQLite
 
-/// What a ``TableRebuild`` does to one database, found out and checked before anything is changed.
+/// The work of a ``TableRebuild`` on one database, found out and checked before anything is changed.
 struct TableCopy {
     let rebuild: TableRebuild
     /// The name as it is stored.
@@ -15,9 +15,9 @@ struct TableCopy {
     let droppedViews: [SchemaObject]
     /// The columns that the new table does not have.
     let gone: Set<SQLName>
-    /// What the expressions read.
+    /// The tables that the expressions read.
     let reads: ExpressionReads
-    /// Whether the app uses `ANALYZE`: what it found out about the table goes with the old one.
+    /// True if the app uses `ANALYZE`: what it found out about the table goes with the old one.
     private let isAnalyzed: Bool
 
     struct Filling {

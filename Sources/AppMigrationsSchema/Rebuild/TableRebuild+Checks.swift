@@ -64,7 +64,7 @@ extension TableRebuild {
                         + " statement before"
                 )
             }
-            // What is gone already needs no dropping: copying by hand loses the indexes of a table.
+            // An index that is gone already needs no dropping: copying by hand loses the indexes of a table.
             guard let object = objects.first(where: { $0.name == name }) else { continue }
             let isOwn = object.kind == .view || object.kind != .table && object.table == table
             if !isOwn || object.sql == nil {
@@ -76,7 +76,7 @@ extension TableRebuild {
         }
     }
 
-    /// What an expression reads, where SQLite can compile it.
+    /// The tables that an expression reads, where SQLite can compile it.
     func reads(
         of value: (column: SQLName, expression: String),
         _ probe: ExpressionProbe,
@@ -168,7 +168,7 @@ extension TableRebuild {
     }
 }
 
-/// What a new table will be like, as SQLite says of a temporary one that is gone again.
+/// The shape of a new table, as SQLite tells it of a temporary one that is gone again.
 struct TableTrial {
     let shape: TableShape
     /// The columns of the old table that the new one does not have.

@@ -105,6 +105,6 @@ public struct TableRebuild: Sendable {
 }
 
 extension TableRebuild: CustomStringConvertible {
-    /// What is done and to what: `rebuild the table notes`.
+    /// The rebuild in words: `rebuild the table notes`.
     public var description: String { "rebuild the table \(table)" }
 }

@@ -73,12 +73,12 @@ struct TableShape {
 }
 
 extension TableShape {
-    /// What a column makes of the values that it gets ("Datatypes In SQLite", section 3.1).
+    /// The affinity of a column ("Datatypes In SQLite", section 3.1).
     ///
     /// INTEGER and NUMERIC store the same.
     enum Affinity { case number, real, text, none }
 
-    /// Whether values of a column of another table can become others in a column of this one, or be refused.
+    /// True if values of a column of another table can become others in a column of this one, or be refused.
     func canChange(_ source: Column, of other: TableShape, into column: Column) -> Bool {
         let (before, after) = (other.affinity(of: source), affinity(of: column))
         // Without an affinity every value stays as it is, but BLOB in a STRICT table takes no other.

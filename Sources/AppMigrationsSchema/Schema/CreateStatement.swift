@@ -44,7 +44,7 @@ struct CreateStatement {
         afterName = index + 1
     }
 
-    /// The same statement with another name, its schema included, as it is to be written.
+    /// This statement with another name, its schema included, as it is to be written.
     func text(naming name: String, replacing replaced: [(range: Range<Int>, text: String)] = []) -> String {
         let end = tokens.tokens[afterName - 1].range.upperBound
         var text = "CREATE \(kind.words) \(name)"
@@ -57,7 +57,7 @@ struct CreateStatement {
         return text + tokens.text(in: offset..<tokens.bytes.count)
     }
 
-    /// The same statement in a schema, without which SQLite stores it.
+    /// This statement in a schema, without which SQLite stores it.
     ///
     /// An index or a trigger without one would go to a temporary table of the same name, where there is one.
     func text(in schema: String) -> String { text(naming: "\(schema).\(tokens.text(afterName - 1))") }
@@ -130,12 +130,12 @@ extension CreateStatement {
 
     var hasAutoincrement: Bool { tokens.tokens.indices.contains { tokens.isWord($0, "AUTOINCREMENT") } }
 
-    /// Whether something follows the statement.
+    /// True if something follows the statement.
     var isFollowed: Bool {
         tokens.tokens.indices.dropLast().contains { tokens.isSign($0, ";") && !tokens.isSign($0 + 1, ";") }
     }
 
-    /// What stands between the commas of a table's columns and constraints, as ranges of tokens.
+    /// The parts between the commas of a table's columns and constraints, as ranges of tokens.
     var items: [Range<Int>] {
         guard let open = openingParenthesis, let end = tokens.end(ofParenthesisAt: open) else { return [] }
         var items = [Range<Int>]()

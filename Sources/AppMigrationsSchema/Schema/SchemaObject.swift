@@ -92,7 +92,7 @@ struct StoredSchema {
         pageCount = try db.query("PRAGMA page_count").first?.first
     }
 
-    /// Whether every row has a kind, a name, a statement that makes something, a page in the file where it has one,
+    /// True if every row has a kind, a name, a statement that makes something, a page in the file where it has one,
     /// and its table.
     var isSound: Bool {
         guard case .integer(let pageCount) = pageCount else { return false }

@@ -1,6 +1,6 @@
 internal import AppMigrationsSQLite
 
-/// What a check of a database complained about, each kind counted.
+/// The complaints of a check of a database, each kind counted.
 ///
 /// Two kinds are told apart. Damage is what SQLite can't read or find again. A row that breaks a constraint says
 /// nothing about the file: "CHECK and NOT NULL constraints" are checked, too (PRAGMA integrity_check), and rows that
@@ -32,7 +32,7 @@ struct Complaints {
         if count >= limit, damaged.isEmpty { self = try Complaints(pragma, of: db, limit: .max) }
     }
 
-    /// What is too broken to be checked.
+    /// A database that is too broken to be checked.
     init(_ error: SQLError) { addDamage(error.message[...]) }
 
     private mutating func add(_ text: String) {
@@ -99,7 +99,7 @@ struct Complaints {
         }
     }
 
-    /// What was not there before, as an error.
+    /// Complaints that were not there before, as an error.
     ///
     /// Rows that break a constraint are counted over all tables, which may have got other names.
     func excess(over before: Complaints) -> SQLError? {

@@ -15,12 +15,12 @@ internal import Android
 /// A database that any connection of this process may have open is never opened here: "if a process closes
 /// any of the file descriptors for a file, all of its POSIX locks on it are gone" (fcntl).
 extension Platform {
-    /// What is at a path, links followed; `nil` where there is nothing.
+    /// The status of a path, links followed; `nil` where there is nothing.
     static func status(ofFile path: String) throws(SystemCallError) -> FileStatus? {
         try unlessAbsent { () throws(SystemCallError) in try FileStatus(following: path) }
     }
 
-    /// Whether anything has this name, a link that leads to nothing as well.
+    /// True if anything has this name, a link that leads to nothing as well.
     static func isThere(_ path: String) throws(SystemCallError) -> Bool {
         try unlessAbsent { () throws(SystemCallError) in try FileStatus(ofEntry: path) } != nil
     }

@@ -63,7 +63,7 @@ extension SQLiteConnection {
         return version
     }
 
-    /// Whether the database has a table beside those in which this library records its work.
+    /// True if the database has a table beside those in which this library records its work.
     func hasTables() throws(SQLError) -> Bool {
         let rows = try query(
             """

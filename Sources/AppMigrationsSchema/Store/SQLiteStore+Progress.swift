@@ -3,7 +3,7 @@ internal import AppMigrationsSQLite
 extension SQLiteStore {
     /// How far a staged migration is.
     public struct Progress: Sendable, Hashable {
-        /// What is being done, in the order of the cases.
+        /// The phases of the work, in the order of the cases.
         ///
         /// The part of the whole that each of them has in ``fraction`` is a guess: SQLite copies pages about as fast in each
         /// phase, and nobody knows how long a migration takes.
@@ -30,7 +30,7 @@ extension SQLiteStore {
             }
         }
 
-        /// What is being done.
+        /// The phase of the work.
         public let phase: Phase
 
         /// The pages of this phase that are done, 0 where it has none.
@@ -61,7 +61,7 @@ extension SQLiteStore {
         }
     }
 
-    /// What becomes of a staged migration.
+    /// The future of a staged migration.
     public enum Answer: Sendable, Hashable {
         /// The migration continues.
         case `continue`

@@ -11,7 +11,7 @@ extension SQLiteStore {
         /// The path at which the store was, without links: where a backup belongs, and what the backup is named after.
         public let storePath: String
 
-        /// What was wrong with it; `nil` when an earlier start set it aside, or when it was not damaged.
+        /// The reason; `nil` when an earlier start set it aside, or when it was not damaged.
         public let error: SQLError?
     }
 

@@ -1,7 +1,7 @@
 public import AppMigrationsSQLite
 
 extension SQLiteStore {
-    /// What a store is, against a schema.
+    /// The state of a store, against a schema.
     public enum Status: Sendable {
         /// It has the target's schema.
         case same
@@ -73,7 +73,7 @@ extension SQLiteStore {
 }
 
 extension SQLiteStore.Status: CustomStringConvertible {
-    /// What the store is, for a person: its case, and the plan's steps, the questions or the reason in the lines below.
+    /// The store's state for a person: its case, and the plan's steps, the questions or the reason in the lines below.
     public var description: String {
         switch self {
         case .same: "same: the store has the target's schema"

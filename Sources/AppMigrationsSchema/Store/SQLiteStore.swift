@@ -74,7 +74,7 @@ struct StoreFiles {
         }
     }
 
-    /// What lies beside a store that is missing or has no byte, and holds what was in it.
+    /// A file beside a store that is missing or has no byte, which holds what was in it.
     ///
     /// SQLite deletes a log or a journal once it makes a database at the path.
     ///
@@ -89,7 +89,7 @@ struct StoreFiles {
         return try journalHoldsPages() ? "The file is \(state), but its rollback journal is not" : nil
     }
 
-    /// Whether the journal is of a database that had pages.
+    /// True if the journal is of a database that had pages.
     ///
     /// A database that is made in a transaction has one as well while its file is empty. Its header says that there
     /// were no pages before: "Initial size of the database in pages", the four bytes from 16 on ("Database File

@@ -117,7 +117,7 @@ extension StagedMigration {
         }
     }
 
-    /// Whether the store is the new one although its commit came back with an error.
+    /// True if the store is the new one although its commit came back with an error.
     ///
     /// A lock that can't be given back is one that comes too late. A backup gives its destination the schema
     /// version after the destination's own, so that every connection reads the schema again.

@@ -89,7 +89,7 @@ struct StagedMigration {
             isStopped = try self.isStopped(.migrating, on: copy, pages, progress) { try body(copy) }
         } catch {
             let outcome = "The copy was thrown away, and the store \(files.store) is as it was"
-            // What a migrator committed was in the copy.
+            // A migrator's commits were in the copy.
             throw SQLError.failure(error, of: files.store, outcome).with { $0.applied = [] }
         }
         if isStopped { throw Self.stopped }

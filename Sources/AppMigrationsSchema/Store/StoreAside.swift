@@ -11,7 +11,7 @@ struct StoreAside {
 
     private var prefix: String { files.store + "-corrupt-" }
 
-    /// Whether there is something to do about the store, or left of a start that died while it did it.
+    /// True if there is something to do about the store, or left of a start that died while it did it.
     func isNeeded(_ found: StoreInspection) throws(SQLError) -> Bool {
         switch found {
         // Unreachable is also a store that another process is renaming.
@@ -21,7 +21,7 @@ struct StoreAside {
         }
     }
 
-    /// Whether a copy is there, a recovery that has not ended, or the lock of a process that is at it or died.
+    /// True if a copy is there, a recovery that has not ended, or the lock of a process that is at it or died.
     func hasLeftovers() throws(SQLError) -> Bool {
         try SQLError.ofFile(files.copy, "A left-over copy could not be looked for") { _ in
             try [files.copy, files.newBackup, files.recovery, files.lock].contains {
@@ -75,7 +75,7 @@ struct StoreAside {
         return path
     }
 
-    /// Whether there is a store with a byte.
+    /// True if there is a store with a byte.
     var isThere: Bool { get throws(SQLError) { try (size() ?? 0) > 0 } }
 
     /// The store that an earlier start set aside and died before another one took its place.
@@ -163,7 +163,7 @@ struct StoreAside {
 private struct AsideName {
     /// The time, and the number where two have the same: `20261121T035428Z-2`.
     let ending: String
-    /// Whether it is the name of the store itself, and not of a file beside it.
+    /// True if it is the name of the store itself, and not of a file beside it.
     let isWhole: Bool
 
     private static let form = "00000000T000000Z"

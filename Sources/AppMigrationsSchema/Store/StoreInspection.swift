@@ -2,7 +2,7 @@ internal import AppMigrations
 internal import AppMigrationsSQLite
 internal import CAppMigrationsSQLite
 
-/// What a look at a store found.
+/// The finding of a look at a store.
 ///
 /// Damage is only what SQLite calls so (NOTADB, CORRUPT) and nothing else explains. That a file is busy, not
 /// allowed, on a full or failing disk says nothing about what it holds.
@@ -91,9 +91,9 @@ enum StoreInspection {
         }
     }
 
-    /// Whether the schema can be read as rows, and only a statement in it does not compile.
+    /// True if the schema can be read as rows, and only a statement in it does not compile.
     ///
-    /// What SQLite cannot compile it calls a "malformed database schema", and CORRUPT, also when the
+    /// A statement that SQLite cannot compile is a "malformed database schema" to it, and CORRUPT, also when the
     /// statement is one that a later release will understand.
     private static func isOfNewerSchema(
         _ error: SQLError,
@@ -126,7 +126,7 @@ enum StoreInspection {
     }
 }
 
-/// What a result code of SQLite says about the file, where it says something.
+/// The file's state by a result code of SQLite, where that says something.
 enum ResultKind {
     case busy, corrupt, notADatabase, unreachable, unsupportedFormat, other
 
@@ -151,7 +151,7 @@ enum ResultKind {
 
 /// The beginning of a file that SQLite says is no database.
 ///
-/// The same error has three causes: a file of a format that comes later, a database that is
+/// One error has three causes: a file of a format that comes later, a database that is
 /// encrypted while the key is missing, and one that is really none. Only the last is damage. The file is read by
 /// plain calls here; no connection of this process can have a lock on it that it would lose.
 enum StoreHeader {
@@ -181,7 +181,7 @@ enum StoreHeader {
         return .damaged(StoreInspection.error(.damaged, error.message, files, code))
     }
 
-    /// Whether the bytes are spread as only encrypted or compressed ones are: 1,024 random bytes have some
+    /// True if the bytes are spread as only encrypted or compressed ones are: 1,024 random bytes have some
     /// 251 different values, a text fewer than 100.
     private static func looksEncrypted(_ head: [UInt8]) -> Bool {
         head.count == size && Set(head).count > 220

@@ -49,7 +49,7 @@ public struct SQLMigrationLock: Sendable {
         )
     }
 
-    /// What is wrong with released migrations: edited, gone, or with a new one below them.
+    /// Findings about released migrations: edited, gone, or with a new one below them.
     ///
     /// - Returns: The findings in the order of the file; ``RehearsalFinding/Kind/notRehearsed`` where there is no file.
     /// - Throws: `SQLError` for a migration whose file can't be read; errors of the lock's file.

@@ -87,7 +87,7 @@ extension SQLRehearsal {
                 + " missing there: the ledger's rows, or a PRAGMA user_version and the baseline in preparing: that reads it."
         }
 
-        /// What the ledger of the release tells of its migrations, also where their lines are gone from the lock.
+        /// The release's migrations as its ledger has them, also where their lines are gone from the lock.
         private mutating func compareLedger(_ status: SQLMigrationStatus) {
             let facts: [(RehearsalFinding.Kind, [Int64], String)] = [
                 (.edited, status.changed, "has another text than the one that was released"),

@@ -51,7 +51,7 @@ struct SQLSchema {
         self.objects = objects
     }
 
-    /// What is different from the schema of a new database, without these tables and what belongs to them.
+    /// The differences from the schema of a new database, without these tables and what belongs to them.
     func differences(from new: SQLSchema, leavingOut tables: [SQLName]) -> [Difference] {
         var differences = [Difference]()
         func add(_ text: String, of table: SQLName? = nil) {

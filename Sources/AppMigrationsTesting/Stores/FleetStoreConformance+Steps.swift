@@ -48,7 +48,7 @@ extension FleetStoreConformance {
         let name = "\(prefix)-revisions"
         var seen = [try await make(name, "a")]
         for step in 1...20 {
-            // The same bytes again and again: a revision that is made of them comes back.
+            // Equal bytes again and again: a revision that is made of them comes back.
             let text = ["a", "b", "b"][step % 3]
             guard let last = seen.last,
                 let next = try await host(step).replace(name, at: last, with: Array(text.utf8))

@@ -84,15 +84,9 @@ extension MigrationManager {
                 """
             )
         }
-        return try MigrationAttempt(
-            declaration.version,
-            number,
-            deaths: deaths,
-            current: currentVersion,
-            minimumAppVersion: declaration.minimumAppVersion,
-            protecting: paths,
-            locked
-        )
+        let known = state.marks.attempt(number, at: declaration.version, deaths: deaths, by: currentVersion)
+        let floor = declaration.minimumAppVersion
+        return try MigrationAttempt(known, minimumAppVersion: floor, protecting: paths, locked)
     }
 
     private func finish(_ attempt: MigrationAttempt, _ failure: (any Error)?) throws(MigrationError) {

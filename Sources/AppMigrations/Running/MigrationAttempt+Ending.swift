@@ -25,7 +25,7 @@ extension MigrationAttempt {
             AppliedMigration(
                 version: version,
                 previousVersion: context.previousVersion,
-                appVersion: current,
+                appVersion: context.writer.began.known.appVersion,
                 finishedAt: Platform.now,
                 duration: duration ?? .zero,
                 attempts: context.attempt

@@ -4,7 +4,6 @@
 /// after the closure returned and its work is synced to disk, so that nothing is recorded that a power cut could take.
 final class MigrationAttempt {
     let context: MigrationContext
-    let current: AppVersion
     let locked: LockedState
     private let token: RunToken
 
@@ -25,32 +24,24 @@ final class MigrationAttempt {
 
     /// Lists what is protected; ``begin()`` comes next.
     init(
-        _ version: AppVersion,
-        _ attempt: Int,
-        deaths: Int,
-        current: AppVersion,
+        _ known: AttemptedMigration,
         minimumAppVersion: AppVersion,
         protecting paths: [String],
         _ locked: LockedState
     ) throws(MigrationError) {
         self.locked = locked
-        self.current = current
         before = try locked.existing()
         do {
-            files = try Snapshot(of: paths, version, locked.location, locked.lock)
+            files = try Snapshot(of: paths, known.version, locked.location, locked.lock)
         } catch {
-            throw locked.location.protection(.taking, version, error)
+            throw locked.location.protection(.taking, known.version, error)
         }
-        let began = Interruption(
-            before.marks.attempt(attempt, at: version, deaths: deaths, by: current),
-            isProtecting: files != nil,
-            startedAt: Platform.now
-        )
+        let began = Interruption(known, isProtecting: files != nil, startedAt: Platform.now)
         intent = before.beginning(began, minimumAppVersion: minimumAppVersion)
         context = MigrationContext(
-            version: version,
+            version: known.version,
             previousVersion: before.marks.lastRun,
-            attempt: attempt,
+            attempt: known.attempts,
             lock: locked.lock,
             reporter: locked.reporter,
             writer: CheckpointWriter(began)

@@ -21,8 +21,8 @@ public struct SQLMigration<Connection>: Sendable {
 
     /// How a closure tells how much of its work is done, from 0 to 1.
     ///
-    /// The closure for `progress` of the migrator is called with it. It throws where the answer is not to continue: let that
-    /// error through.
+    /// The closure for `progress` of the migrator is called with it. It throws where the answer is not to continue, or the task
+    /// is cancelled: let that error through.
     public typealias Report = (_ fraction: Double) throws(SQLError) -> Void
 
     typealias AwaitedClosure = nonisolated(nonsending) @Sendable (Connection, Report) async throws -> Void

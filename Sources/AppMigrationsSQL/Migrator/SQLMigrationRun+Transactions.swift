@@ -70,6 +70,7 @@ extension SQLMigrationRun {
 
     /// Fails where a migration that reports is not to go on.
     func checkReport(_ answer: SQLMigrationProgress.Answer) throws(SQLError) {
+        if Task<Never, Never>.isCancelled { throw SQLError.taskCancelled }
         self.answer = answer
         if answer != .continue { throw SQLError(.stopped, "The progress closure answered .\(answer)") }
     }

@@ -90,7 +90,7 @@ extension SQLMigrator where Connection: SQLConnection {
     /// meanwhile, so that a table can be rebuilt, and a migration that leaves rows which refer to none, and
     /// did not before, is rolled back. When nothing is pending, nothing is locked or written.
     ///
-    /// A cancelled task runs no further migration, and stops the statement that runs.
+    /// A cancelled task runs no further migration, ends a closure where it reports, and stops a long statement.
     ///
     /// - Parameters:
     ///   - db: A connection that is not in a transaction, unless `insideTransaction` says so.

@@ -8,8 +8,8 @@ internal import CAppMigrationsSQLite
 /// serialises the calls of several threads. A transaction belongs to the connection and not to the thread,
 /// though: one sequence of work has one connection.
 ///
-/// A statement that runs in a task that was cancelled stops and throws `SQLError.Code.cancelled`; so does
-/// the wait for a lock. The connection changes no setting of the database: foreign keys and the journal
+/// A statement that takes longer than a moment stops where its task is cancelled, and throws
+/// `SQLError.Code.cancelled`; so does the wait for a lock. The connection changes no setting of the database: foreign keys and the journal
 /// mode are as SQLite has them.
 public final class SQLiteConnection: SQLConnection, Sendable {
     // SQLITE_OPEN_FULLMUTEX makes the pointer usable from any thread; a borrowed one is used where its

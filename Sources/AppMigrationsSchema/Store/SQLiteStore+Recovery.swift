@@ -74,7 +74,9 @@ extension SQLiteStore {
     ) throws(SQLError) -> SQLiteConnection {
         let files = try StoreFiles(of: path)
         let aside = StoreAside(files)
-        var found = try StoreInspection.of(files, check: check, busyTimeout: busyTimeout)
+        // Without the lock another process may set aside what is looked at, and then the journal found by its name is another
+        // store's: only a connection that can't write leaves both alone. A journal to be played back is left to the lock.
+        var found = try StoreInspection.of(files, check: check, busyTimeout: busyTimeout, as: .reading)
         if try aside.isNeeded(found) {
             do throws(SQLError) {
                 found = try recover(aside, check, busyTimeout, recovering)

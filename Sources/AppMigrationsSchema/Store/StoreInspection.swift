@@ -21,6 +21,7 @@ enum StoreInspection {
         _ files: StoreFiles,
         check: SQLiteStore.Check,
         busyTimeout: Duration,
+        as access: SQLiteConnection.Access = .writing,
         _ body: (SQLiteConnection) throws(SQLError) -> Void = { (_) throws(SQLError) in }
     ) throws(SQLError) -> StoreInspection {
         do throws(SystemCallError) {
@@ -33,7 +34,7 @@ enum StoreInspection {
             return .unreachable(Self.error(.unreachable, "\(error)", files))
         }
         do throws(SQLError) {
-            let db = try open(files, busyTimeout)
+            let db = try open(files, access, busyTimeout)
             defer { db.close() }
             // One transaction: what is read belongs together.
             try db.query("BEGIN")
@@ -45,7 +46,7 @@ enum StoreInspection {
             try body(db)
             return .usable
         } catch {
-            guard let found = try found(error, files, busyTimeout) else { throw error }
+            guard let found = try found(error, files, access, busyTimeout) else { throw error }
             return found
         }
     }
@@ -57,12 +58,13 @@ enum StoreInspection {
     /// closes moves the log into the file: not this one.
     private static func open(
         _ files: StoreFiles,
+        _ access: SQLiteConnection.Access,
         _ busyTimeout: Duration
     ) throws(SQLError) -> SQLiteConnection {
         let log = files.store + "-wal"
         let message = "The write-ahead log could not be looked at"
         let status = try SQLError.ofFile(log, message) { try Platform.status(ofFile: $0) }
-        let db = try SQLiteConnection(path: files.store, .writing, busyTimeout)
+        let db = try SQLiteConnection(path: files.store, access, busyTimeout)
         if let status, status.size > 0 { db.keepLogOnClose() }
         try db.query("PRAGMA query_only = ON")
         return db
@@ -71,13 +73,14 @@ enum StoreInspection {
     private static func found(
         _ error: SQLError,
         _ files: StoreFiles,
+        _ access: SQLiteConnection.Access,
         _ busyTimeout: Duration
     ) throws(SQLError) -> StoreInspection? {
         if error.code == .cancelled { return nil }
         switch ResultKind(error) {
         case .busy: return .busy(located(error, files))
         case .corrupt:
-            if try isOfNewerSchema(error, files, busyTimeout) {
+            if try isOfNewerSchema(error, files, access, busyTimeout) {
                 return .newer(Self.error(.newerSchema, error.message, files, error.extendedResultCode))
             }
             return .damaged(Self.error(.damaged, error.message, files, error.extendedResultCode))
@@ -98,11 +101,12 @@ enum StoreInspection {
     private static func isOfNewerSchema(
         _ error: SQLError,
         _ files: StoreFiles,
+        _ access: SQLiteConnection.Access,
         _ busyTimeout: Duration
     ) throws(SQLError) -> Bool {
         guard error.message.hasPrefix("malformed database schema") else { return false }
         do throws(SQLError) {
-            let db = try open(files, busyTimeout)
+            let db = try open(files, access, busyTimeout)
             defer { db.close() }
             db.setUnreadableSchemaAllowed()
             return try StoredSchema(of: db).isSound

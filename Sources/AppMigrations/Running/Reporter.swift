@@ -13,6 +13,15 @@ struct Reporter: Sendable {
     }
 }
 
+extension MigrationContext {
+    var location: StateLocation { reporter.location }
+
+    /// Tells a rehearsal, if there is one, of a moment at which the process may die.
+    package func reach(_ place: RehearsalHook.Moment.Place) {
+        reporter.rehearsal?.reached(RehearsalHook.Moment(place: place, version: version))
+    }
+}
+
 /// The calls by which a rehearsal follows a manager and steps in.
 package final class RehearsalHook: Sendable {
     /// The rehearsal's answer to a declaration.

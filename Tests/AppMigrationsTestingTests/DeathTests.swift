@@ -62,8 +62,8 @@ import Testing
         try report.requireClean()
         let places = [
             "before the intent", "before the closure", "before commit 1", "after commit 1",
-            "before checkpoint 1", "after checkpoint 1", "before commit 2", "after commit 2", "before commit 3", "after commit 3",
-            "before commit 4", "after the closure", "after the record",
+            "before checkpoint 1", "after checkpoint 1", "before commit 2", "after commit 2",
+            "before commit 3", "after commit 3", "before commit 4", "after the closure", "after the record",
         ]
         let killed = report.runs.map(\.title).filter { $0.hasPrefix("killed") }
         #expect(killed == places.map { "killed \($0) of 1.1" })

@@ -4,7 +4,7 @@ import Testing
 
 /// What a rehearsal is told of a start.
 @Suite struct RehearsalHookTests {
-    @Test func `each moment is told with its place and its version, and a synchronize that failed is none`() throws {
+    @Test func `each moment is told with its place and version, a failed synchronize not`() throws {
         try withTemporaryDirectory { scratch throws in
             let reached = Guarded<[RehearsalHook.Moment]>([])
             let hook = RehearsalHook(

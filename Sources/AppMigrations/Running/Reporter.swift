@@ -36,10 +36,9 @@ package final class RehearsalHook: Sendable {
     /// A moment at which the process may die: at a save of the state, or where the closure made its work durable.
     package struct Moment: Sendable, Equatable {
         package enum Place: Sendable {
-            /// Before the intent of a closure that protects files: they were copied, so that they can be put back.
-            case afterCopying
-            case beforeIntent, beforeClosure, afterSynchronize, beforeCommit, afterCommit, beforeCheckpoint
-            case afterCheckpoint, beforeRecord, afterRecord
+            // A closure that protects files has `afterCopying` in the place of `beforeIntent`.
+            case afterCopying, beforeIntent, beforeClosure, afterSynchronize, beforeCommit, afterCommit
+            case beforeCheckpoint, afterCheckpoint, beforeRecord, afterRecord
         }
 
         package let place: Place

@@ -16,8 +16,6 @@ public struct MigrationContext: Sendable {
     let reporter: Reporter
     let writer: CheckpointWriter
 
-    var location: StateLocation { reporter.location }
-
     /// Sends an event of the kind ``MigrationEvent/Kind/progressed``; nothing once the closure has ended.
     ///
     /// - Parameters:
@@ -30,11 +28,6 @@ public struct MigrationContext: Sendable {
     }
 
     package static func fraction(_ number: Double) -> Double { number.isNaN ? 0 : min(max(number, 0), 1) }
-
-    /// Tells a rehearsal, if there is one, of a moment at which the process may die.
-    package func reach(_ place: RehearsalHook.Moment.Place) {
-        reporter.rehearsal?.reached(RehearsalHook.Moment(place: place, version: version))
-    }
 }
 
 extension MigrationContext {

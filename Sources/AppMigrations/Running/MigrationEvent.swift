@@ -139,6 +139,15 @@ struct Reporter: Sendable {
     }
 }
 
+extension MigrationContext {
+    var location: StateLocation { reporter.location }
+
+    /// Tells a rehearsal, if there is one, of a moment at which the process may die.
+    package func reach(_ place: RehearsalHook.Moment.Place) {
+        reporter.rehearsal?.reached(RehearsalHook.Moment(place: place, version: version))
+    }
+}
+
 /// The calls by which a rehearsal follows a manager and steps in.
 package final class RehearsalHook: Sendable {
     /// The rehearsal's answer to a declaration.
@@ -153,10 +162,9 @@ package final class RehearsalHook: Sendable {
     /// A moment at which the process may die: at a save of the state, or where the closure made its work durable.
     package struct Moment: Sendable, Equatable {
         package enum Place: Sendable {
-            /// Before the intent of a closure that protects files: they were copied, so that they can be put back.
-            case afterCopying
-            case beforeIntent, beforeClosure, afterSynchronize, beforeCommit, afterCommit, beforeCheckpoint
-            case afterCheckpoint, beforeRecord, afterRecord
+            // A closure that protects files has `afterCopying` in the place of `beforeIntent`.
+            case afterCopying, beforeIntent, beforeClosure, afterSynchronize, beforeCommit, afterCommit
+            case beforeCheckpoint, afterCheckpoint, beforeRecord, afterRecord
         }
 
         package let place: Place

@@ -131,7 +131,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a cancelled task ends the statement that runs, or the closure that reports`(reports: Bool) async throws {
+    func `a cancelled task ends a statement, and a closure that reports`(reports: Bool) async throws {
         let db = try memory()
         let migrator = try Migrator([
             Migration(version: 1, sql: "CREATE TABLE a(x)"),

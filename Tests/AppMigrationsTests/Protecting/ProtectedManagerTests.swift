@@ -211,7 +211,7 @@ import Testing
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = scratch.path as String] in
             let hook = RehearsalHook(
                 declared: { _ in .continue },
-                reached: { if $0.place == .beforeIntent { die() } },
+                reached: { if $0.place == .afterCopying { die() } },
                 returned: { _ in nil }
             )
             let manager = MigrationManager(rehearsing: try library("1.1", in: path + "/state"), with: hook)

@@ -4,7 +4,7 @@ import Testing
 
 /// What a rehearsal is told of a start.
 @Suite struct RehearsalHookTests {
-    @Test func `each moment is told with its place, its version and whether files are protected`() throws {
+    @Test func `each moment is told with its place and version, a failed synchronize not`() throws {
         try withTemporaryDirectory { scratch throws in
             let reached = Guarded<[RehearsalHook.Moment]>([])
             let hook = RehearsalHook(
@@ -19,11 +19,10 @@ import Testing
                 #expect(throws: MigrationError.self) { try context.synchronize(scratch.file("nothing")) }
                 try context.synchronize([scratch.path, scratch.path])
             }
-            let places: [RehearsalHook.Moment.Place] = [
-                .beforeClosure, .afterSynchronize, .beforeRecord, .afterRecord,
-            ]
-            let expected = [("1.1", .beforeIntent), ("1.2", .afterCopying)].flatMap { text, first in
-                ([first] + places).map { RehearsalHook.Moment(place: $0, version: version(text)) }
+            typealias Place = RehearsalHook.Moment.Place
+            let rest: [Place] = [.beforeClosure, .afterSynchronize, .beforeRecord, .afterRecord]
+            let expected = [("1.1", Place.beforeIntent), ("1.2", .afterCopying)].flatMap { text, first in
+                ([first] + rest).map { RehearsalHook.Moment(place: $0, version: version(text)) }
             }
             #expect(reached.withLock { $0 } == expected)
         }

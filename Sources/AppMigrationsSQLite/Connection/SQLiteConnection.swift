@@ -135,11 +135,13 @@ public final class SQLiteConnection: SQLConnection, Sendable {
     @discardableResult
     public func query(_ sql: String) throws(SQLError) -> [[SQLValue]] { try query(sql, []) }
 
-    /// Runs one statement that has no parameters, and hands over the first value of each of its rows.
-    package func forEachFirst(of sql: String, _ body: (SQLValue) throws(SQLError) -> Void) throws(SQLError) {
+    /// Runs one statement that has no parameters, and returns the first value of each of its rows.
+    func firstValues(of sql: String) throws(SQLError) -> [SQLValue] {
         let statement = try prepare(sql)
         try statement.bind([])
-        while try statement.step() { try body(try statement.value(at: 0)) }
+        var values = [SQLValue]()
+        while try statement.step() { values.append(try statement.value(at: 0)) }
+        return values
     }
 }
 

@@ -37,9 +37,7 @@ package struct SQLiteSession: SQLSession {
 
     package func values(of sql: String) throws(SQLError) -> SQLRows {
         guard let own else { return try db.query(sql) }
-        var values = [SQLValue]()
-        try own.forEachFirst(of: sql) { values.append($0) }
-        return [values]
+        return [try own.firstValues(of: sql)]
     }
 
     func number(of pragma: String) throws(SQLError) -> Int64 { try db.number("PRAGMA \(pragma)") }

@@ -22,7 +22,10 @@ struct Complaints {
     /// Runs a check to its end, or until it has complained `limit` times.
     init(_ pragma: String, of db: SQLiteConnection, limit: Int32) throws(SQLError) {
         var count = 0
-        try db.forEachFirst(of: "PRAGMA \(pragma)(\(limit))") { value throws(SQLError) in
+        let statement = try db.prepare("PRAGMA \(pragma)(\(limit))")
+        try statement.bind([])
+        while try statement.step() {
+            let value = try statement.value(at: 0)
             guard case .text(let text) = value else {
                 throw SQLError(.statementFailed, "PRAGMA \(pragma) gave a row without a text: \(value)")
             }

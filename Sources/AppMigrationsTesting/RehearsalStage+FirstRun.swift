@@ -3,13 +3,13 @@ import AppMigrations
 extension RehearsalStage {
     /// Asks the app where the data of each starting point is; what the answers mean is known once the versions are.
     ///
-    /// From the release `adoption` on a starting point has a state, and the app isn't asked about it.
+    /// From the release `first` on a starting point has a state, and the app isn't asked about it.
     func ask(
         _ firstRun: (_ folder: String) throws -> MigrationManager.FirstRun,
-        before adoption: String?
+        before first: String?
     ) throws {
         hasFirstRun = true
-        let adoption = try adoption.map { try AppVersion(parsing: $0) }
+        adoption = try first.map { try AppVersion(parsing: $0) }
         try cleaningUp {
             for (point, start) in rehearsal.startingPoints.enumerated() {
                 if let adoption, start.hasState(since: adoption, at: startVersions[point]) { continue }

@@ -32,7 +32,8 @@ extension RehearsalStage {
     /// The releases for which the data is not any more, once this one has migrated it.
     private func olderReleases(after jump: RunUnderWay) throws -> [Scenario] {
         let point = jump.scenario.point
-        let releases = steps(from: nil).dropLast()
+        // A release without the library can't ask for a floor, and no run shows what it would write.
+        let releases = steps(from: nil).dropLast().filter { $0 >= adoption ?? $0 }
         guard let oldest = releases.first else { return [] }
         let manager = try MigrationManager(
             named: rehearsal.name,

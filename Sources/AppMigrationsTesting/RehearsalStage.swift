@@ -23,6 +23,8 @@ final class RehearsalStage {
     var answers: [FirstRunAnswer] = []
     /// True if the app has a `firstRun:`, to be asked once more where a state is lost.
     var hasFirstRun = false
+    /// The first release with this library, where the app named it.
+    var adoption: AppVersion?
     /// True if the list of declared versions is known to its end.
     private var isListed = false
     /// The versions declared, in their order.

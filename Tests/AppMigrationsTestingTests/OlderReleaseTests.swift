@@ -9,10 +9,11 @@ struct OlderReleaseTests {
 
     private func rehearse(
         floor: String?,
+        before adoption: String? = nil,
         _ start: (MigrationManager, _ folder: String) throws -> Void
     ) throws -> RehearsalReport {
         let rehearsal = Rehearsal(currentVersion: "1.3", from: [list(), list("1.0\n1.1\n", at: "1.1")])
-        return try rehearsal.run { migrations, folder in
+        func run(_ migrations: MigrationManager, _ folder: String) throws {
             try start(migrations, folder)
             try declare(["1.1"], migrations, in: folder)
             try migrations.whenMigrating(toVersion: "1.2", minimumAppVersion: floor) {
@@ -20,22 +21,21 @@ struct OlderReleaseTests {
             }
             try declare(["1.3"], migrations, in: folder)
         }
+        guard let adoption else { return try rehearsal.run(run) }
+        return try rehearsal.run(firstRun: { _ in .existingData(at: "1.0") }, before: adoption, run)
     }
 
-    @Test func `a release below the oldest reader that stops is clean`() throws {
-        let report = try rehearse(floor: "1.2") { migrations, folder in
+    @Test(arguments: [nil, "1.1"])
+    func `an older release that stops is clean; without the library none starts`(adoption: String?) throws {
+        let report = try rehearse(floor: "1.2", before: adoption) { migrations, folder in
             if migrations.requiredAppVersion != nil { throw Outdated() }
             try write("opened", to: "opened", in: folder)
         }
         try report.requireClean()
         let rows = report.runs.filter { $0.title.hasSuffix("started after it") }
-        #expect(
-            rows.map(\.title) == [
-                "1.0 started after it", "1.1 started after it", "1.0 started after it",
-                "1.1 started after it",
-            ]
-        )
-        #expect(rows.first?.appVersions.map(\.description) == ["1.3", "1.0"])
+        let releases = adoption == nil ? ["1.0", "1.1"] : ["1.1"]
+        #expect(rows.map(\.title) == (releases + releases).map { "\($0) started after it" })
+        #expect(rows.first?.appVersions.map(\.description) == ["1.3", releases[0]])
         #expect(rows.first?.ran.map(\.description) == ["1.1", "1.2", "1.3"])
     }
 

@@ -1,4 +1,4 @@
-/// A row of a plan: the future of one declared version.
+/// A row of a plan: what a start would do about one declared version.
 ///
 /// ``MigrationManager/plan(_:)-9ywei`` gives a row for each.
 public struct PlannedMigration: Sendable, CustomStringConvertible {
@@ -16,8 +16,8 @@ public struct PlannedMigration: Sendable, CustomStringConvertible {
     /// Why the version would be refused; with ``Kind/refused``.
     public let error: MigrationError?
 
-    /// The version and the kind, for instance `1.4 willRun`.
-    public var description: String { "\(version) \(kind)" }
+    /// The version and the kind, for instance `1.4 willRun`; of a refused row its error too.
+    public var description: String { error.map { "\(version) \(kind): \($0)" } ?? "\(version) \(kind)" }
 
     /// The kinds of ``PlannedMigration``.
     public struct Kind: Sendable, Hashable, CustomStringConvertible {

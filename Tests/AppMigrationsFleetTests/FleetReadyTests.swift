@@ -194,6 +194,6 @@ import Testing
         #expect(status.description.contains("\nInterrupted: 1.1, attempts: 1, deaths: 1, "))
         #expect(!status.description.contains("Host: "))
         #expect(await code { _ = try await pod.isMigrated(declare) } == .attemptLimitReached)
-        #expect(try await pod.plan(declare).map(\.description) == ["1.1 refused"])
+        #expect(try await pod.plan(declare).map(\.kind) == [.refused])
     }
 }

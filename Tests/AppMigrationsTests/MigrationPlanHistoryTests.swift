@@ -7,7 +7,7 @@ import Testing
 @Suite(.temporaryDirectory) struct MigrationPlanHistoryTests {
     let folder = TemporaryDirectory.current
 
-    private func kinds(_ rows: [PlannedMigration]) -> [String] { rows.map(\.description) }
+    private func kinds(_ rows: [PlannedMigration]) -> [String] { rows.map { "\($0.version) \($0.kind)" } }
 
     @Test func `a plan doesn't take an attempt that is under way for a death`() throws {
         try folder.writeState(lastRun: "1.1", launched: "1.4")

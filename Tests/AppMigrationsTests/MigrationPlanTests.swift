@@ -6,7 +6,7 @@ import Testing
 @Suite(.temporaryDirectory) struct MigrationPlanTests {
     let folder = TemporaryDirectory.current
 
-    private func kinds(_ rows: [PlannedMigration]) -> [String] { rows.map(\.description) }
+    private func kinds(_ rows: [PlannedMigration]) -> [String] { rows.map { "\($0.version) \($0.kind)" } }
 
     @Test func `a plan says what each declaration would do`() throws {
         try folder.writeState(lastRun: "1.1", baseline: "1.0")

@@ -46,8 +46,11 @@ import Testing
         let look = try folder.look("1.5")
         for _ in 1...2 {
             let rows = try look.plan { try $0.declare("1.0", "1.1", "1.5", "1.6") }
+            let reason = try #require(rows.last?.error)
             #expect(
-                rows.map(\.description) == ["1.0 baseline", "1.1 alreadyRun", "1.5 willRun", "1.6 refused"]
+                rows.map(\.description) == [
+                    "1.0 baseline", "1.1 alreadyRun", "1.5 willRun", "1.6 refused: \(reason)",
+                ]
             )
         }
         #expect(try look.history.map(\.version.description) == ["1.1"])

@@ -7,7 +7,7 @@ import Testing
 @Suite(.temporaryDirectory) struct OvertakenTests {
     let folder = TemporaryDirectory.current
 
-    private func kinds(_ rows: [PlannedMigration]) -> [String] { rows.map(\.description) }
+    private func kinds(_ rows: [PlannedMigration]) -> [String] { rows.map { "\($0.version) \($0.kind)" } }
 
     @Test func `an older app is told that a newer one was started, and not that its migration has run`()
         throws

@@ -1,7 +1,7 @@
 internal import AppMigrations
 
 extension MigrationGate {
-    /// The knowledge of a gate, who waits at it and who looks on.
+    /// The knowledge of a gate, and the streams that look on.
     struct Contents {
         private(set) var state = State.idle
         private(set) var fraction = OverallFraction()
@@ -16,17 +16,11 @@ extension MigrationGate {
         /// True if another try was asked for during this one, whose error may be older than the question.
         private var isAskedAgain = false
         /// The error that everybody gets who asks, until the start is begun again.
-        private var failure: (any Error)?
+        private(set) var failure: (any Error)?
         /// True if the try that runs, or comes next, was asked for after an error.
         private(set) var isRetry = false
-        private var waiters = [Int: Waiter]()
         private var observers = [Int: AsyncStream<State>.Continuation]()
         private var lastNumber = 0
-
-        /// A task may be cancelled before its continuation is here.
-        private enum Waiter { case coming, cancelled, waiting(Continuation) }
-
-        typealias Continuation = CheckedContinuation<Void, any Error>
 
         /// Work for the time when the lock is given back, since it calls code of others.
         typealias Answer = () -> Void
@@ -34,32 +28,6 @@ extension MigrationGate {
         private mutating func takeNumber() -> Int {
             lastNumber += 1
             return lastNumber
-        }
-
-        mutating func announce() -> Int {
-            let number = takeNumber()
-            waiters[number] = .coming
-            return number
-        }
-
-        mutating func enter(_ waiter: Continuation, _ number: Int) -> Answer {
-            let announced = waiters.removeValue(forKey: number)
-            if case .cancelled = announced { return { waiter.resume(throwing: CancellationError()) } }
-            if case .ready = state { return { waiter.resume() } }
-            if let failure { return { waiter.resume(throwing: failure) } }
-            waiters[number] = .waiting(waiter)
-            return {}
-        }
-
-        mutating func leave(_ number: Int) -> Answer {
-            switch waiters[number] {
-            case .waiting(let waiter):
-                waiters[number] = nil
-                return { waiter.resume(throwing: CancellationError()) }
-            case .coming: waiters[number] = .cancelled
-            case .cancelled, nil: break
-            }
-            return {}
         }
 
         /// The number under which the observer stops; `nil` where there will be no other state.
@@ -89,7 +57,8 @@ extension MigrationGate {
         }
 
         mutating func forgetFailure() {
-            if failure != nil { isRetry = true }
+            // To go on after a cancellation is no answer to an error.
+            if case .cancelled = state {} else if failure != nil { isRetry = true }
             failure = nil
             if let sleeper { sleeper.cancel() } else { isAskedAgain = true }
         }
@@ -116,19 +85,7 @@ extension MigrationGate {
             isRetry = false
             failure = error
             change(to: state)
-            var answered = [Continuation]()
-            for (number, waiter) in waiters {
-                guard case .waiting(let continuation) = waiter else { continue }
-                answered.append(continuation)
-                waiters[number] = nil
-            }
-            let finish = error == nil ? finishObservers() : {}
-            return {
-                for waiter in answered {
-                    if let error { waiter.resume(throwing: error) } else { waiter.resume() }
-                }
-                finish()
-            }
+            return error == nil ? finishObservers() : {}
         }
 
         mutating func finishObservers() -> Answer {
@@ -151,13 +108,13 @@ extension MigrationGate.Contents {
     }
 
     mutating func apply(_ event: MigrationEvent) {
-        let step = event.version.flatMap { steps[event.managerName]?[$0] }
-        fraction.weight = step?.weight ?? 1
+        let step = event.version.flatMap { steps[event.managerName]?[$0] } ?? (weight: 1, progress: 0)
         switch event.kind {
         case .waiting: return change(to: .waitingForAnotherProcess)
         case .started:
-            fraction.begin()
-            fraction.reach(step?.progress ?? 0)
+            fraction.begin(step.weight)
+            fraction.reach(step.progress)
+        case .progressed where event.isOfFiles: fraction.copy(event.fraction ?? 0, step.weight)
         case .progressed: fraction.reach(event.fraction ?? 0)
         case .finished: fraction.finish()
         default: return
@@ -166,14 +123,13 @@ extension MigrationGate.Contents {
     }
 
     mutating func report(_ done: Double, _ note: String?) {
-        fraction.weight = 1
-        fraction.begin()
-        fraction.reach(done)
+        fraction.begin(1)
+        fraction.reach(MigrationContext.fraction(done))
         change(to: .migrating(fraction: fraction.value, note: note))
     }
 
     mutating func finishStep() {
-        fraction.weight = 1
+        fraction.begin(1)
         fraction.finish()
         change(to: .migrating(fraction: fraction.value, note: nil))
     }

@@ -18,8 +18,8 @@ extension MigrationGate {
 
         /// Migrations run: how much of all of them is done, from 0 to 1, and what is being done.
         ///
-        /// The fraction never falls within a start, not even when a second manager has more to do. The note is the app's own, and `nil` while the
-        /// library copies what `protecting:` names.
+        /// The fraction never falls within a start, not even when a second manager has more to do; ``MigrationGate/retry()``
+        /// begins it anew. The note is the app's own, and `nil` while the library copies what `protecting:` names.
         case migrating(fraction: Double, note: String?)
 
         /// The data is ready.

@@ -52,15 +52,16 @@ public final class MigrationGate: Sendable {
     /// - Throws: What the start threw, ``RequiresAppVersion`` where a newer app is needed, and `CancellationError` where the task that
     ///   waits is cancelled: the start goes on, and others wait as before.
     public func ready() async throws {
-        let number = contents.withLock { $0.announce() }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { waiter in
-                contents.withLock { $0.enter(waiter, number) }()
-                open()
+        for await state in states {
+            switch state {
+            case .ready: return
+            case .requiresAppVersion, .cancelled, .failed:
+                // None where the start was begun again meanwhile: its end counts.
+                if let failure = contents.withLock({ $0.failure }) { throw failure }
+            default: continue
             }
-        } onCancel: {
-            contents.withLock { $0.leave(number) }()
         }
+        throw CancellationError()
     }
 
     /// The state now and each later one, up to `ready` or the gate's own end, for a screen; the first look begins the start.
@@ -96,37 +97,39 @@ public final class MigrationGate: Sendable {
 
     private func run() async {
         var pause = Duration.milliseconds(250)
+        var locked: (any Error)?
         while true {
             do {
+                if let locked { try await wait(&pause, for: locked) }
                 try await start(Progress(self))
                 return contents.withLock { $0.end(.ready, nil) }()
             } catch {
-                switch Self.reason(of: error) {
-                case let reason as MigrationError where reason.code == .stateUnreadable && reason.isDenied:
-                    await wait(&pause, for: reason)
-                case let reason as NeedsUnlock:
-                    await wait(&pause, for: reason)
-                case let reason as RequiresAppVersion:
-                    return contents.withLock { $0.end(.requiresAppVersion(reason.version), reason) }()
-                case let reason
-                where reason is CancellationError || (reason as? MigrationError)?.code == .cancelled:
-                    return contents.withLock { $0.end(.cancelled, reason) }()
-                default:
-                    return contents.withLock { $0.end(.failed(error), error) }()
-                }
+                let (end, reason) = Self.end(of: error)
+                if let end { return contents.withLock { $0.end(end, reason) }() }
+                locked = reason
             }
-            if Task.isCancelled { return contents.withLock { $0.end(.cancelled, CancellationError()) }() }
         }
     }
 
-    /// The error of the app's `firstRun:`, which looks at the data before any manager is there; else the error itself.
-    private static func reason(of error: any Error) -> any Error {
-        guard let error = error as? MigrationError, error.code == .firstRunFailed else { return error }
-        return error.underlyingError ?? error
+    /// The state in which an error ends the start, and the error to tell; no state where an unlock may help.
+    private static func end(of error: any Error) -> (State?, any Error) {
+        var reason = error
+        // The app's `firstRun:` looks at the data before any manager is there: its own error is the reason.
+        if let error = error as? MigrationError, error.code == .firstRunFailed {
+            reason = error.underlyingError ?? error
+        }
+        switch reason {
+        case is NeedsUnlock: return (nil, reason)
+        case let error as MigrationError where error.isDenied: return (nil, reason)
+        case let error as RequiresAppVersion: return (.requiresAppVersion(error.version), reason)
+        case is CancellationError: return (.cancelled, reason)
+        case let error as MigrationError where error.code == .cancelled: return (.cancelled, reason)
+        default: return (.failed(error), error)
+        }
     }
 
     /// Lets time pass until the next try, or until ``retry()``, which cancels the task that sleeps.
-    private func wait(_ pause: inout Duration, for error: any Error) async {
+    private func wait(_ pause: inout Duration, for error: any Error) async throws {
         let length = pause
         pause = min(pause * 2, .seconds(4))
         let sleeper = contents.withLock {
@@ -139,13 +142,14 @@ public final class MigrationGate: Sendable {
             sleeper.cancel()
         }
         contents.withLock { $0.sleeper = nil }
+        try Task.checkCancellation()
     }
 }
 
 extension MigrationError {
-    /// True if the system denied the file, as it does on a locked device; no unlock helps against any other cause.
+    /// True if the system denied the state, as it does on a locked device; no unlock helps against any other cause.
     fileprivate var isDenied: Bool {
-        guard let cause = underlyingError as? SystemCallError else { return false }
+        guard code == .stateUnreadable, let cause = underlyingError as? SystemCallError else { return false }
         return Platform.locked.contains(cause.errorNumber)
     }
 }

@@ -4,15 +4,16 @@ struct OverallFraction {
     private var base = 0.0
     private var expected = 0.0
     private var done = 0.0
-    /// How much of the step that runs is done, from 0 to 1, and its part beside the others.
+    /// How much of the step that is under way is done, from 0 to 1.
     private var share = 0.0
-    var weight = 1.0
+    /// The part of that step beside the others.
+    private var weight = 1.0
     /// How many steps are known that aren't done.
     private(set) var pending = 0
-    private var phase = Phase.before
-
-    /// Files are copied before a closure begins, and that counts as half of its step.
-    private enum Phase { case before, copying, running, runningAfterCopy }
+    /// True while a closure runs: what one says that has ended doesn't count for the next step.
+    private var isRunning = false
+    /// True if files were copied before the closure began, which counts as half of its step.
+    private var hasCopied = false
 
     var value: Double {
         if expected == 0 { return base }
@@ -35,33 +36,31 @@ struct OverallFraction {
         base = value
         expected = rest
         done = 0
-        share = 0
-        phase = .before
+        leaveStep()
+    }
+
+    private mutating func leaveStep() { (share, isRunning, hasCopied) = (0, false, false) }
+
+    /// Files are copied for the next closure, or were put back.
+    mutating func copy(_ fraction: Double, _ weight: Double) {
+        self.weight = weight
+        hasCopied = true
+        share = max(share, fraction / 2)
     }
 
     /// A closure begins.
-    mutating func begin() {
-        switch phase {
-        case .before: phase = .running
-        case .copying: phase = .runningAfterCopy
-        case .running, .runningAfterCopy: break
-        }
+    mutating func begin(_ weight: Double) {
+        self.weight = weight
+        isRunning = true
     }
 
     mutating func reach(_ fraction: Double) {
-        let fraction = fraction.isFinite ? min(max(fraction, 0), 1) : 0
-        if phase == .before { phase = .copying }
-        switch phase {
-        case .before, .copying: share = max(share, fraction / 2)
-        case .running: share = max(share, fraction)
-        case .runningAfterCopy: share = max(share, 0.5 + fraction / 2)
-        }
+        if isRunning { share = max(share, hasCopied ? 0.5 + fraction / 2 : fraction) }
     }
 
     mutating func finish() {
         pending = max(pending - 1, 0)
         done = min(done + weight, expected)
-        share = 0
-        phase = .before
+        leaveStep()
     }
 }

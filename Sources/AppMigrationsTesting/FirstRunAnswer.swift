@@ -4,117 +4,73 @@ import AppMigrations
 struct FirstRunAnswer {
     let point: Int
     let start: StartingPoint
-    /// The version that the data is at; `nil` where everything runs.
-    let version: AppVersion?
     let answer: Result<MigrationManager.FirstRun, any Error>
 
     /// The run of the question, without those that the answer leads to.
     func row(declared: [AppVersion], current: AppVersion, _ folders: RehearsalFolders) -> RehearsedRun {
         let said: MigrationManager.FirstRun? = if case .success(let answer) = answer { answer } else { nil }
-        var found = [RehearsalFinding]()
-        do { found = try findings(declared, current) } catch {
-            let words = folders.words(of: error)
-            found = [RehearsalFinding(.failed, "\(start.origin), asked firstRun: \(words)")]
-        }
         return RehearsedRun(
             start: start.title,
             title: "asked firstRun",
             appVersions: [current],
             ran: [],
             duration: .zero,
-            findings: found,
+            findings: judged(declared, current, folders).finding.map { [$0] } ?? [],
             answer: said
         )
     }
 
-    /// The answer, where migrations would run by it that the data has already.
+    /// The finding about the answer alone, and the answer itself where migrations would run by it that the data has already.
     ///
     /// That does no harm where these find out what is done: it has to be run to be known.
-    func repeating(declared: [AppVersion], current: AppVersion) -> MigrationManager.FirstRun? {
-        guard start.kind != .freshInstall, case .success(let answer) = answer else { return nil }
-        do {
-            let (due, running) = try due(declared, by: answer, current)
-            return running.contains { !due.contains($0) } ? answer : nil
-        } catch {
-            // The row has this error.
-            return nil
-        }
-    }
-
-    private func findings(_ declared: [AppVersion], _ current: AppVersion) throws -> [RehearsalFinding] {
-        let answer = try answer.get()
-        let (due, running) = try due(declared, by: answer, current)
-        let said = "\(start.origin): firstRun: answers \(Self.text(of: answer))"
-        let skipped = due.filter { !running.contains($0) }
-        if let first = skipped.first {
-            let text = "\(said), so that \(Self.list(skipped)) would never run on this data."
-            return [finding(.firstRunSkips, first, text)]
-        }
-        guard start.kind == .freshInstall, let first = running.first else { return [] }
-        return [
-            finding(
-                .firstRunRepeats,
-                first,
-                "\(said), so that \(Self.list(running)) would run where there is nothing."
-            )
-        ]
-    }
-
-    private func finding(_ kind: RehearsalFinding.Kind, _ version: AppVersion, _ text: String)
-        -> RehearsalFinding
+    func judged(_ declared: [AppVersion], _ current: AppVersion, _ folders: RehearsalFolders)
+        -> (finding: RehearsalFinding?, repeating: MigrationManager.FirstRun?)
     {
-        RehearsalFinding(kind, version: version, "\(text) Answer the version that the data is at.")
-    }
-
-    private static func list(_ versions: [AppVersion]) -> String {
-        versions.map(\.description).joined(separator: ", ")
-    }
-
-    /// The versions that have to run on the data, and those that would run by the answer.
-    private func due(
-        _ declared: [AppVersion],
-        by answer: MigrationManager.FirstRun,
-        _ current: AppVersion
-    ) throws -> (due: [AppVersion], running: [AppVersion]) {
-        let answered = try mark(of: answer, current)
-        return (
-            Self.pending(declared, after: version, start.firstRun),
-            Self.pending(declared, after: answered, answer)
-        )
-    }
-
-    private func mark(
-        of answer: MigrationManager.FirstRun,
-        _ current: AppVersion
-    ) throws -> AppVersion? {
-        switch answer {
-        case .freshInstall: return current
-        case .everything: return nil
-        case .existingData(let text):
-            let version = try AppVersion(parsing: text)
-            if version.exceeds(current) { throw Newer(version: version, current: current) }
-            return version
+        do {
+            let answer = try answer.get()
+            if case .existingData(let text) = answer, try AppVersion(parsing: text).exceeds(current) {
+                let newer = "\(Self.text(of: answer)) is newer than the app (\(current))"
+                throw RehearsalFinding(.failed, "\(newer), and every start would throw.")
+            }
+            let (due, running) = try (pending(declared, start.firstRun), pending(declared, answer))
+            let skipped = due.filter { !running.contains($0) }
+            if let first = skipped.first {
+                return (finding(.firstRunSkips, first, answer, skipped, "never run on this data"), nil)
+            }
+            if running == due { return (nil, nil) }
+            if start.kind != .freshInstall { return (nil, answer) }
+            return (finding(.firstRunRepeats, running[0], answer, running, "run where there is nothing"), nil)
+        } catch {
+            let text = "\(start.origin), asked firstRun: \(folders.words(of: error))"
+            return (RehearsalFinding(.failed, text), nil)
         }
     }
 
-    /// A version that no start would take.
-    private struct Newer: Error, CustomStringConvertible {
-        let version: AppVersion
-        let current: AppVersion
-
-        var description: String {
-            "existingData(at: \"\(version)\") is newer than the app (\(current)), and every start would throw."
-        }
+    private func finding(
+        _ kind: RehearsalFinding.Kind,
+        _ version: AppVersion,
+        _ answer: MigrationManager.FirstRun,
+        _ concerned: [AppVersion],
+        _ effect: String
+    ) -> RehearsalFinding {
+        let list = concerned.map(\.description).joined(separator: ", ")
+        let said = "\(start.origin): firstRun: answers \(Self.text(of: answer))"
+        let text = "\(said), so that \(list) would \(effect). Answer the version that the data is at."
+        return RehearsalFinding(kind, version: version, text)
     }
 
     /// The versions that would run; in a fresh install none does, sub-migrations of the current version included.
-    private static func pending(
+    private func pending(
         _ declared: [AppVersion],
-        after mark: AppVersion?,
         _ answer: MigrationManager.FirstRun
-    ) -> [AppVersion] {
-        if case .freshInstall = answer { return [] }
-        return declared.filter { version in mark.map { version > $0 } ?? true }
+    ) throws -> [AppVersion] {
+        switch answer {
+        case .freshInstall: return []
+        case .everything: return declared
+        case .existingData(let text):
+            let version = try AppVersion(parsing: text)
+            return declared.filter { $0 > version }
+        }
     }
 
     static func text(of answer: MigrationManager.FirstRun) -> String {

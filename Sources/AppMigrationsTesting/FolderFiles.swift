@@ -61,6 +61,12 @@ enum FolderFiles {
         try Data(text.utf8).write(to: URL(filePath: path), options: .atomic)
     }
 
+    /// Writes the lines behind the text that a file has, whose last line may lack its end.
+    static func write(_ text: String, appending lines: [String], to path: String) throws {
+        let start = text.isEmpty || text.hasSuffix("\n") ? text : text + "\n"
+        try write(start + lines.map { $0 + "\n" }.joined(), to: path)
+    }
+
     /// The names in a folder, in their order; none only where there is no folder.
     static func names(in folder: String) throws -> [String] {
         guard FileManager.default.fileExists(atPath: folder) else { return [] }

@@ -19,8 +19,7 @@ final class LaunchRecorder: Sendable {
     }
 
     /// The migration whose closure is to throw in this start.
-    let failing: AppVersion?
-
+    private let failing: AppVersion?
     private let kind: Scenario.Kind
     /// The last migration that the release knows, or `nil` when it is the current one.
     private let limit: AppVersion?

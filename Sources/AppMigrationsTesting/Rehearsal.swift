@@ -72,64 +72,28 @@ public struct Rehearsal: Sendable {
     /// The data is always at the same path, so that paths written into it don't differ; the state is elsewhere. The
     /// declarations are called once for each start, and once before that only to learn which versions there are.
     ///
-    /// - Throws: What a starting point throws that can't be made, `MigrationError` for a version that can't be read, and
-    ///   errors of files that can't be copied or compared. What a migration throws is a finding instead.
-    public func run(_ declarations: (MigrationManager, String) throws -> Void) throws -> RehearsalReport {
-        try Self.run(RehearsalStage(self), { _ in nil }, declarations)
-    }
-
-    /// Rehearses asynchronous declarations, on the caller's actor; otherwise the same as the synchronous form.
-    ///
-    /// - Throws: The same as the synchronous form.
-    nonisolated(nonsending) public func run(
-        _ declarations: nonisolated(nonsending) (MigrationManager, String) async throws -> Void
-    ) async throws -> RehearsalReport {
-        try await Self.run(RehearsalStage(self), { _ in nil }, declarations)
-    }
-
-    /// Rehearses the declarations, and asks the app where the data of each starting point is.
-    ///
-    /// The answer to `firstRun:` decides about every user who comes from a release without this library. It is asked
-    /// with the data of each starting point in the folder, and for a fresh install with an empty folder. A migration
-    /// that the answer would skip is a finding. Where it would run migrations on data that has them, that is run as
+    /// The app's answer to `firstRun:` decides about every user who comes from a release without this library. With `firstRun`
+    /// the app is asked with the data of each starting point in the folder, and for a fresh install with an empty folder. A
+    /// migration that the answer would skip is a finding. Where it would run migrations on data that has them, that is run as
     /// well, and compared. Once the newest starting point is at the current version, the app is asked again, as if the state
     /// was lost, and started as it answers. All other runs go on with what the starting points say.
     ///
     /// - Parameters:
-    ///   - firstRun: The app's own expression for `firstRun:`, for data in this folder.
+    ///   - firstRun: The app's own expression for `firstRun:`, for data in this folder; `nil` says that it isn't asked there.
     ///   - adoption: The first release with this library. Users of that release and later ones have a state, so the app
     ///     isn't asked about their starting points. With `nil` it is asked about all of them.
-    ///   - declarations: What the app declares, for data in this folder.
-    /// - Returns: The report, with a row `asked firstRun` for each starting point that was asked about, and a row `after the
-    ///   state was lost`.
-    /// - Throws: The same as the form without `firstRun`, also for an `adoption` that can't be read. What `firstRun` throws
-    ///   is a finding.
+    ///   - declarations: The declarations of the app, for data in this folder.
+    /// - Returns: The report. With `firstRun` it has a row `asked firstRun` for each starting point that was asked about, and a
+    ///   row `after the state was lost`.
+    /// - Throws: What a starting point throws that can't be made, `MigrationError` for a version that can't be read, and
+    ///   errors of files that can't be copied or compared. What a migration or `firstRun` throws is a finding instead.
     public func run(
-        firstRun: (_ folder: String) throws -> MigrationManager.FirstRun,
+        firstRun: (_ folder: String) throws -> MigrationManager.FirstRun? = { _ in nil },
         before adoption: String? = nil,
         _ declarations: (MigrationManager, String) throws -> Void
     ) throws -> RehearsalReport {
         let stage = try RehearsalStage(self)
         try stage.ask(firstRun, before: adoption)
-        return try Self.run(stage, firstRun, declarations)
-    }
-
-    /// Rehearses asynchronous declarations.
-    nonisolated(nonsending) public func run(
-        firstRun: (_ folder: String) throws -> MigrationManager.FirstRun,
-        before adoption: String? = nil,
-        _ declarations: nonisolated(nonsending) (MigrationManager, String) async throws -> Void
-    ) async throws -> RehearsalReport {
-        let stage = try RehearsalStage(self)
-        try stage.ask(firstRun, before: adoption)
-        return try await Self.run(stage, firstRun, declarations)
-    }
-
-    private static func run(
-        _ stage: RehearsalStage,
-        _ firstRun: (String) throws -> MigrationManager.FirstRun?,
-        _ declarations: (MigrationManager, String) throws -> Void
-    ) throws -> RehearsalReport {
         while let launch = try stage.next(firstRun) {
             var failure: (any Error)?
             do { try declarations(launch.manager, launch.folder) } catch { failure = error }
@@ -138,11 +102,14 @@ public struct Rehearsal: Sendable {
         return try stage.close()
     }
 
-    nonisolated(nonsending) private static func run(
-        _ stage: RehearsalStage,
-        _ firstRun: (String) throws -> MigrationManager.FirstRun?,
+    /// Rehearses declarations that are awaited, on the caller's actor.
+    nonisolated(nonsending) public func run(
+        firstRun: (_ folder: String) throws -> MigrationManager.FirstRun? = { _ in nil },
+        before adoption: String? = nil,
         _ declarations: nonisolated(nonsending) (MigrationManager, String) async throws -> Void
     ) async throws -> RehearsalReport {
+        let stage = try RehearsalStage(self)
+        try stage.ask(firstRun, before: adoption)
         while let launch = try stage.next(firstRun) {
             var failure: (any Error)?
             do { try await declarations(launch.manager, launch.folder) } catch { failure = error }

@@ -102,31 +102,31 @@ public struct RehearsalFinding: Error, Sendable, CustomStringConvertible {
         /// A release is to be recorded that has another record.
         public static var recordedOtherwise: Kind { Kind("recordedOtherwise") }
 
-        /// A document that was never written reads as `nil`, and makes no error.
+        /// A document that was never written didn't read as `nil`.
         public static var absence: Kind { Kind("absence") }
 
-        /// The first document is made once, and never over another.
+        /// The first document was refused, or made over another one.
         public static var creation: Kind { Kind("creation") }
 
-        /// A document is replaced at its own revision only.
+        /// A document was replaced at another revision than its own, or not at its own.
         public static var comparison: Kind { Kind("comparison") }
 
-        /// No revision comes a second time, also not for the same bytes.
+        /// A revision came a second time.
         public static var revisions: Kind { Kind("revisions") }
 
-        /// A document that one host has written is read by the others at once.
+        /// A host read something else than what another host had just written.
         public static var freshness: Kind { Kind("freshness") }
 
-        /// The bytes come back as they were, up to 1 MiB of them.
+        /// Bytes didn't come back as they were written.
         public static var bytes: Kind { Kind("bytes") }
 
-        /// Names that differ in a byte are documents of their own.
+        /// Two names were one document, or a name was refused.
         public static var names: Kind { Kind("names") }
 
-        /// Of several hosts that replace one revision at once, one does.
+        /// Of several hosts that replaced one revision at once, not exactly one did.
         public static var concurrency: Kind { Kind("concurrency") }
 
-        /// A store that can't be reached throws.
+        /// A store that can't be reached answered, instead of throwing.
         public static var errors: Kind { Kind("errors") }
     }
 }

@@ -37,12 +37,7 @@ struct RehearsalFolders: Sendable {
         root + "/Image \(moment.version) \(moment.place) \(number)"
     }
 
-    /// The text without the paths of folders that are gone afterwards.
-    func shortened(_ text: String) -> String {
-        text.replacing(data, with: "<data>").replacing(state, with: "<state>")
-    }
-
-    /// The text of an error, as a sentence.
+    /// The text of an error, as a sentence without the paths of folders that are gone afterwards.
     func words(of error: any Error) -> String {
         var text = "\(error)"
         if let error = error as? MigrationError, error.code == .migrationFailed || error.code == .cancelled,
@@ -50,7 +45,7 @@ struct RehearsalFolders: Sendable {
         {
             text = "migration \(version) threw: \(cause)"
         }
-        text = shortened(text)
+        text = text.replacing(data, with: "<data>").replacing(state, with: "<state>")
         return text.hasSuffix(".") ? text : text + "."
     }
 }

@@ -1,3 +1,5 @@
+public import AppMigrations
+
 /// The report of a rehearsal: one row for each run.
 ///
 /// It prints as a table with the findings below it.
@@ -40,5 +42,109 @@ public struct RehearsalReport: Sendable {
     /// - Throws: The first of ``findings``.
     public func requireClean() throws(RehearsalFinding) {
         if let first = findings.first { throw first }
+    }
+}
+
+/// One run of a rehearsal: one or more starts of the app on the data of one starting point.
+public struct RehearsedRun: Sendable {
+    /// The starting point: its version, `fresh install` or `everything`, and its name where it has one.
+    ///
+    /// Of SQL migrations it is the release, or `new database`.
+    public let start: String
+
+    /// The run in words, for instance `step by step` or `killed after the closure of 1.1`.
+    public let title: String
+
+    /// The app's versions that were started, one after the other; none of SQL migrations.
+    public let appVersions: [AppVersion]
+
+    /// The versions of the migrations that ran to their end, in their order.
+    ///
+    /// A migration that ran twice is listed twice.
+    public let ran: [String]
+
+    /// How long the declarations took, all starts together.
+    public let duration: Duration
+
+    /// The differences from the run that it was compared with, or how it failed.
+    public let findings: [RehearsalFinding]
+
+    /// The answer of the app's `firstRun:`, in a row that asked it; `nil` in the others, and where `firstRun:` threw.
+    public internal(set) var answer: MigrationManager.FirstRun?
+}
+
+extension RehearsalReport: CustomStringConvertible {
+    /// The table of runs, the first three findings of each in plain words, and what wasn't rehearsed or asked.
+    public var description: String {
+        var lines = [
+            "Rehearsal of \(name) \(currentVersion): \(Self.count(runs.count, "run")), "
+                + Self.count(findings.count, "finding")
+        ]
+        lines += table
+        lines += versionFindings.map { "- \($0)" }
+        lines += runs.flatMap(Self.shortened)
+        if !hasFreshInstall, runs.contains(where: { !$0.ran.isEmpty }) {
+            lines.append(
+                "Not asked, for want of a freshInstall: does a migration lose something from every starting point?"
+            )
+        }
+        if !unrehearsedVersions.isEmpty {
+            lines.append(
+                "Not rehearsed, for want of a starting point before it: \(Self.list(unrehearsedVersions))"
+            )
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    /// The first findings of a run: where one file differs, many can.
+    private static func shortened(_ run: RehearsedRun) -> [String] {
+        let rest = run.findings.count - 3
+        return run.findings.prefix(3).map { "- \($0)" }
+            + (rest > 0 ? ["  … and \(rest) more in this run"] : [])
+    }
+
+    private var table: [String] {
+        guard !runs.isEmpty else { return [] }
+        let rows = [["start", "run", "app", "ran", "time", "outcome"]] + runs.map(Self.cells)
+        let isOfSQL = runs.allSatisfy(\.appVersions.isEmpty)
+        return Self.lines(isOfSQL ? rows.map { [$0[0]] + $0[3...] } : rows)
+    }
+
+    private static func cells(_ run: RehearsedRun) -> [String] {
+        [
+            run.start, run.title, list(run.appVersions.map(\.description)), list(run.ran),
+            milliseconds(run.duration), outcome(run),
+        ]
+    }
+
+    /// An answer stands beside its starting point, since a lower one that does no harm is no finding.
+    private static func outcome(_ run: RehearsedRun) -> String {
+        let found = run.findings.isEmpty ? "same" : count(run.findings.count, "finding")
+        guard let answer = run.answer else { return found }
+        let text = FirstRunAnswer.text(of: answer)
+        return run.findings.isEmpty ? text : "\(text), \(found)"
+    }
+
+    private static func list(_ versions: [String]) -> String {
+        versions.isEmpty ? "–" : versions.joined(separator: " ")
+    }
+
+    /// The cells in columns as wide as their widest.
+    private static func lines(_ rows: [[String]]) -> [String] {
+        let widths = (rows.first ?? []).indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        return rows.map { row in
+            let cells = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
+            let line = cells.joined(separator: "  ")
+            return String(line[...(line.lastIndex { $0 != " " } ?? line.startIndex)])
+        }
+    }
+
+    private static func milliseconds(_ duration: Duration) -> String {
+        let (seconds, attoseconds) = duration.components
+        return "\(seconds * 1_000 + attoseconds / 1_000_000_000_000_000) ms"
+    }
+
+    private static func count(_ count: Int, _ noun: String) -> String {
+        "\(count) \(noun)\(count == 1 ? "" : "s")"
     }
 }

@@ -1,7 +1,35 @@
 import AppMigrations
 
-/// The runs that follow a jump, to be compared with it.
+/// The questions before all runs, and the runs that follow a jump, to be compared with it.
 extension RehearsalStage {
+    /// Asks the app where the data of each starting point is; the answers are judged once the declared versions are known.
+    ///
+    /// From the release `first` on a starting point has a state, and the app isn't asked about it.
+    func ask(
+        _ firstRun: (_ folder: String) throws -> MigrationManager.FirstRun?,
+        before first: String?
+    ) throws {
+        adoption = try first.map { try AppVersion(parsing: $0) }
+        try cleaningUp {
+            for (point, start) in rehearsal.startingPoints.enumerated() {
+                if let adoption, start.hasState(since: adoption, at: startVersions[point]) { continue }
+                if start.kind == .freshInstall {
+                    // The app is asked before it has made anything.
+                    try FolderFiles.removeIfThere(folders.run)
+                    try FolderFiles.makeFolder(folders.data)
+                } else {
+                    try prepare(Scenario(kind: .jump, point: point, launches: [current]))
+                }
+                do {
+                    guard let answer = try firstRun(folders.data) else { continue }
+                    answers.append(FirstRunAnswer(point: point, start: start, answer: .success(answer)))
+                } catch {
+                    answers.append(FirstRunAnswer(point: point, start: start, answer: .failure(error)))
+                }
+            }
+        }
+    }
+
     /// Runs that are compared with a jump: the way release by release, deaths, throws.
     func followUps(of jump: RunUnderWay) throws -> [Scenario] {
         let point = jump.scenario.point
@@ -11,11 +39,11 @@ extension RehearsalStage {
             oldest.map { version >= $0 } ?? true
         }
         let asked = answers.first { $0.point == point }
-        if let answer = asked?.repeating(declared: declared, current: current) {
+        if let answer = asked?.judged(declared, current, folders).repeating {
             scenarios.append(Scenario(kind: .answered, point: point, launches: [current], answer: answer))
         }
-        // All ends are the same, so one of them shows what a lost state does.
-        if hasFirstRun, (reference ?? point) == point {
+        // All ends are alike, so one of them shows what a lost state does.
+        if (reference ?? point) == point {
             scenarios.append(Scenario(kind: .lost, point: point, launches: [current], ranBefore: jump.ran))
         }
         if steps.count > 1 { scenarios.append(Scenario(kind: .steps, point: point, launches: steps)) }
@@ -29,7 +57,7 @@ extension RehearsalStage {
         return scenarios + (try olderReleases(after: jump))
     }
 
-    /// The releases for which the data is not any more, once this one has migrated it.
+    /// The older releases that are shut out once this one has migrated the data.
     private func olderReleases(after jump: RunUnderWay) throws -> [Scenario] {
         let point = jump.scenario.point
         // A release without the library can't ask for a floor, and no run shows what it would write.

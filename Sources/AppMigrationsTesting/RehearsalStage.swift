@@ -21,8 +21,6 @@ final class RehearsalStage {
     private var madePoints: Set<Int> = []
     /// The app's answers to `firstRun:`, by the starting points.
     var answers: [FirstRunAnswer] = []
-    /// True if the app has a `firstRun:`, to be asked once more where a state is lost.
-    var hasFirstRun = false
     /// The first release with this library, where the app named it.
     var adoption: AppVersion?
     /// True if the list of declared versions is known to its end.
@@ -58,7 +56,11 @@ final class RehearsalStage {
     /// Checks the versions against the record, cleans up, and gives the report.
     func close() throws -> RehearsalReport {
         try cleaningUp {
-            if report.versionFindings.isEmpty, isListed { try compareWithRecord() }
+            guard report.versionFindings.isEmpty, isListed, let file = rehearsal.recordFile else { return }
+            let record = try VersionRecord(path: file)
+            report.versionFindings = VersionMistakes(declared: declared, current: current)
+                .changes(since: record, upgradesFrom: oldest)
+            if report.versionFindings.isEmpty { try record.append(declared) }
         }
         try FolderFiles.remove(folders.root)
         for answer in answers {
@@ -98,9 +100,12 @@ final class RehearsalStage {
             } else if !waiting.isEmpty {
                 let scenario = waiting.removeFirst()
                 try prepare(scenario)
-                run = RunUnderWay(scenario, of: rehearsal, current, folders)
+                run = RunUnderWay(scenario)
                 guard scenario.kind == .lost else { continue }
-                do { run?.scenario.answer = try firstRun(folders.data) } catch { run?.failure = error }
+                do {
+                    let answer = try firstRun(folders.data)
+                    if answer == nil { run = nil } else { run?.scenario.answer = answer }
+                } catch { run?.failure = error }
             } else {
                 return nil
             }
@@ -117,9 +122,7 @@ final class RehearsalStage {
         // The app chooses: it stops by an error, or leaves the data alone.
         if case .older = under.scenario.kind { failure = nil }
         if record.isStopped, first?.code == .newerThanCurrentVersion { failure = nil }
-        if launch.recorder.failing != nil, first?.underlyingError is LaunchRecorder.RehearsedFailure {
-            failure = nil
-        }
+        if first?.underlyingError is LaunchRecorder.RehearsedFailure { failure = nil }
         under.duration += duration - record.copying
         under.ran += record.ran
         under.images += record.images
@@ -127,27 +130,18 @@ final class RehearsalStage {
         run = under
         switch under.scenario.kind {
         case .listing: listed(record.declared, first, error)
-        case .jump where failure == nil: adopt(record.declared)
+        case .jump where failure == nil:
+            if record.declared.count > declared.count { declared = record.declared }
+            isListed = true
         default: break
         }
-    }
-
-    private func compareWithRecord() throws {
-        guard let file = rehearsal.recordFile else { return }
-        let record = try VersionRecord(path: file)
-        report.versionFindings = VersionMistakes(declared: declared, current: current)
-            .changes(since: record, upgradesFrom: oldest)
-        if report.versionFindings.isEmpty { try record.append(declared) }
     }
 
     private var findingOfNothingRehearsed: RehearsalFinding? {
         guard report.findings.isEmpty, !declared.isEmpty else { return nil }
         guard report.unrehearsedVersions.count == declared.count else { return nil }
-        return RehearsalFinding(
-            .notRehearsed,
-            "No closure was run: no starting point has data below a declared version. Add one for each version that "
-                + "users come from."
-        )
+        let text = "No closure was run: no starting point has data below a declared version."
+        return RehearsalFinding(.notRehearsed, "\(text) Add one for each version that users come from.")
     }
 
     private func listed(_ declared: [AppVersion], _ refusal: MigrationError?, _ error: (any Error)?) {
@@ -155,9 +149,8 @@ final class RehearsalStage {
         report.versionFindings = VersionMistakes(declared: declared, current: current).found
         if let refusal {
             let kind: RehearsalFinding.Kind = refusal.code == .invalidVersion ? .invalidVersion : .failed
-            report.versionFindings.append(
-                RehearsalFinding(kind, version: refusal.version, folders.words(of: refusal))
-            )
+            let finding = RehearsalFinding(kind, version: refusal.version, folders.words(of: refusal))
+            report.versionFindings.append(finding)
         }
         guard report.versionFindings.isEmpty else { return }
         // Code between two declarations can rely on the first having run, and throw when it only was listed: then
@@ -175,11 +168,6 @@ final class RehearsalStage {
             return startVersions[first].map { older < $0 } ?? false
         }
         return upgrades + points.indices.filter(isFresh)
-    }
-
-    private func adopt(_ declared: [AppVersion]) {
-        if declared.count > self.declared.count { self.declared = declared }
-        isListed = true
     }
 
     private func launch(
@@ -235,7 +223,7 @@ final class RehearsalStage {
     /// Adds the row of a run that has ended, and follows a jump up with the other runs.
     private func finish(_ run: RunUnderWay) throws {
         let point = run.scenario.point
-        rows[point, default: []].append(try run.judged(comparedWith: reference))
+        rows[point, default: []].append(try judged(run))
         guard run.scenario.kind == .jump else { return }
         if run.failure == nil {
             try FolderFiles.move(folders.data, to: folders.end(point))

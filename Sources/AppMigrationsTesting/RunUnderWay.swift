@@ -1,6 +1,6 @@
 import AppMigrations
 
-/// A run that has begun: what its starts came to so far, and at its end whether the data is what it should be.
+/// A run that has begun, and what its starts came to so far.
 struct RunUnderWay {
     var scenario: Scenario
     var launches: ArraySlice<AppVersion>
@@ -8,32 +8,25 @@ struct RunUnderWay {
     var images: [RunImage] = []
     var duration = Duration.zero
     var failure: (any Error)?
-    private let rehearsal: Rehearsal
-    private let current: AppVersion
-    private let folders: RehearsalFolders
 
-    init(
-        _ scenario: Scenario,
-        of rehearsal: Rehearsal,
-        _ current: AppVersion,
-        _ folders: RehearsalFolders
-    ) {
+    init(_ scenario: Scenario) {
         self.scenario = scenario
         launches = scenario.launches[...]
         ran = scenario.image?.ran ?? scenario.ranBefore
-        self.rehearsal = rehearsal
-        self.current = current
-        self.folders = folders
     }
+}
 
-    /// The row of the run, its data compared with the end of its own starting point's jump, or for a jump with the end of
-    /// the point `reference`.
-    func judged(comparedWith reference: Int?) throws -> RehearsedRun {
+extension RehearsalStage {
+    /// The row of a run that has ended, with what its data should be and isn't.
+    ///
+    /// It is compared with the end of its own starting point's jump, and a jump with the end of the point `reference`.
+    func judged(_ run: RunUnderWay) throws -> RehearsedRun {
+        let scenario = run.scenario
         var findings: [RehearsalFinding] = []
-        if let failure {
-            findings = [finding(of: failure)]
+        if let failure = run.failure {
+            findings = [finding(of: failure, in: scenario)]
         } else if let expected = scenario.kind == .jump ? reference : scenario.point {
-            findings = try differences(comparedWith: expected)
+            findings = try differences(scenario, comparedWith: expected)
         }
         let before: [AppVersion] =
             switch scenario.kind {
@@ -44,14 +37,15 @@ struct RunUnderWay {
             start: rehearsal.startingPoints[scenario.point].title,
             title: scenario.title,
             appVersions: before + scenario.launches,
-            ran: ran.map(\.description),
-            duration: duration,
+            ran: run.ran.map(\.description),
+            duration: run.duration,
             findings: findings,
             answer: scenario.kind == .lost ? scenario.answer : nil
         )
     }
 
-    private func finding(of failure: any Error) -> RehearsalFinding {
+    private func finding(of failure: any Error, in scenario: Scenario) -> RehearsalFinding {
+        let verdict = scenario.verdict
         let error = failure as? MigrationError
         let isOfClosure =
             switch scenario.kind {
@@ -62,52 +56,30 @@ struct RunUnderWay {
         return RehearsalFinding(
             isOfClosure ? verdict.kind : .failed,
             version: scenario.begunAgain?.version ?? error?.version,
-            "\(sentence): \(folders.words(of: failure))\(isOfClosure ? verdict.advice : "")"
+            "\(sentence(scenario)): \(folders.words(of: failure))\(isOfClosure ? verdict.advice : "")"
         )
     }
 
-    /// The finding where a run ends otherwise than it should, and what to do.
-    private var verdict: (kind: RehearsalFinding.Kind, advice: String) {
-        switch scenario.kind {
-        case .listing, .jump: (.startsDiffer, "")
-        case .steps: (.stepsDiffer, "")
-        case .older:
-            (
-                .olderReleaseWrites,
-                " Ask for requiredAppVersion at each start, before anything is read or written, and stop there."
-            )
-        case .answered, .lost:
-            (
-                .firstRunRepeats,
-                " Answer the version that the data is at, or let its migrations find out what is done already."
-            )
-        case .death, .failure:
-            scenario.begunAgain.map { ($0.kind, " Migration \($0.version) \($0.advice)") }
-                ?? (.notCompleted, "")
-        }
-    }
-
     /// A fresh install says how it should be: there it is the upgrade that is looked at.
-    private func differences(comparedWith expected: Int) throws -> [RehearsalFinding] {
+    private func differences(_ scenario: Scenario, comparedWith expected: Int) throws -> [RehearsalFinding] {
         let comparison = rehearsal.comparison
         let end = folders.end(expected)
         guard scenario.kind == .jump, rehearsal.startingPoints[scenario.point].kind == .freshInstall else {
             return try comparison.differences(of: folders.data, from: end).map {
-                finding(of: $0, comparedWith: expected)
+                finding(of: $0, in: scenario, comparedWith: expected)
             }
         }
         let upgrade = "\(rehearsal.startingPoints[expected].origin) to \(current), in one jump"
         return try comparison.differences(of: end, from: folders.data).map { difference in
-            RehearsalFinding(
-                .freshInstallDiffers,
-                path: difference.path,
-                "\(upgrade): compared with a fresh install, \(difference.text). A migration may be forgotten."
-            )
+            let fact = "\(upgrade): compared with a fresh install, \(difference.text)."
+            let text = "\(fact) A migration may be forgotten."
+            return RehearsalFinding(.freshInstallDiffers, path: difference.path, text)
         }
     }
 
     private func finding(
         of difference: FolderComparison.Difference,
+        in scenario: Scenario,
         comparedWith expected: Int
     ) -> RehearsalFinding {
         var other = "one jump"
@@ -115,15 +87,12 @@ struct RunUnderWay {
             let start = rehearsal.startingPoints[expected].origin
             other += start.replacing("From ", with: " from ", maxReplacements: 1)
         }
-        return RehearsalFinding(
-            verdict.kind,
-            version: scenario.begunAgain?.version,
-            path: difference.path,
-            "\(sentence): compared with \(other), \(difference.text).\(verdict.advice)"
-        )
+        let (kind, advice) = scenario.verdict
+        let text = "\(sentence(scenario)): compared with \(other), \(difference.text).\(advice)"
+        return RehearsalFinding(kind, version: scenario.begunAgain?.version, path: difference.path, text)
     }
 
-    private var sentence: String {
+    private func sentence(_ scenario: Scenario) -> String {
         let point = rehearsal.startingPoints[scenario.point]
         let isFresh = point.kind == .freshInstall
         let start = "\(point.origin) \(isFresh ? "of" : "to") \(current)"

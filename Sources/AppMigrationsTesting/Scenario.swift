@@ -57,28 +57,41 @@ struct Scenario {
 
     /// The migration whose closure is begun again in this run, and what is wrong with it where that does harm.
     var begunAgain: (version: AppVersion, kind: RehearsalFinding.Kind, advice: String)? {
-        let isRepeated =
+        let repeated =
             "is not repeatable: let it find out what is done already, or name what it changes in protecting:."
+        let commit =
+            "doesn't go on at its last commit: let a batch keep nothing in memory for the next one, and let what it "
+            + "does outside of its transaction be done twice."
+        let checkpoint =
+            "doesn't go on at its checkpoint: begin behind it, save it after the work that it stands for, and let the "
+            + "work behind it be done twice."
         switch kind {
-        case .failure(let version): return (version, .notRepeatable, isRepeated)
+        case .failure(let version): return (version, .notRepeatable, repeated)
         case .death(let moment, _):
             switch moment.place {
             case .afterCopying, .beforeIntent, .beforeClosure, .afterRecord: return nil
-            case .afterSynchronize, .beforeRecord: return (moment.version, .notRepeatable, isRepeated)
-            case .beforeCommit, .afterCommit:
-                return (
-                    moment.version, .notContinued,
-                    "doesn't go on at its last commit: let a batch keep nothing in memory for the next one, and let what it does "
-                        + "outside of its transaction be done twice."
-                )
-            case .beforeCheckpoint, .afterCheckpoint:
-                return (
-                    moment.version, .notContinued,
-                    "doesn't go on at its checkpoint: begin behind it, save it after the work that it stands for, and let the "
-                        + "work behind it be done twice."
-                )
+            case .afterSynchronize, .beforeRecord: return (moment.version, .notRepeatable, repeated)
+            case .beforeCommit, .afterCommit: return (moment.version, .notContinued, commit)
+            case .beforeCheckpoint, .afterCheckpoint: return (moment.version, .notContinued, checkpoint)
             }
         default: return nil
+        }
+    }
+
+    /// The finding where a run ends otherwise than it should, and what to do.
+    var verdict: (kind: RehearsalFinding.Kind, advice: String) {
+        let older =
+            " Ask for requiredAppVersion at each start, before anything is read or written, and stop there."
+        let asked =
+            " Answer the version that the data is at, or let its migrations find out what is done already."
+        switch kind {
+        case .listing, .jump: return (.startsDiffer, "")
+        case .steps: return (.stepsDiffer, "")
+        case .older: return (.olderReleaseWrites, older)
+        case .answered, .lost: return (.firstRunRepeats, asked)
+        case .death, .failure:
+            guard let (version, kind, advice) = begunAgain else { return (.notCompleted, "") }
+            return (kind, " Migration \(version) \(advice)")
         }
     }
 }

@@ -1,5 +1,5 @@
 import AppMigrations
-import Foundation
+public import AppMigrationsSQL
 
 /// Where a user comes from: a version, and a way to make the data that it left.
 public struct StartingPoint: Sendable {
@@ -27,6 +27,23 @@ public struct StartingPoint: Sendable {
         making data: @escaping @Sendable (_ folder: String) throws -> Void
     ) -> StartingPoint {
         StartingPoint(kind: .version(version), make: data)
+    }
+
+    /// Data of `version` that is a database with the schema that an ``SQLRehearsal`` recorded for it.
+    ///
+    /// ```swift
+    /// let point = StartingPoint.schema("2.1", recordedIn: "2.1.sql") {
+    ///     try SQLiteConnection(path: $0 + "/library.sqlite")
+    /// }
+    /// ```
+    ///
+    /// `file` is the path of the record, and `open` opens the database in a folder, where there is none yet.
+    public static func schema(
+        _ version: String,
+        recordedIn file: String,
+        opening open: @escaping @Sendable (_ folder: String) throws -> any SQLConnection
+    ) -> StartingPoint {
+        .version(version) { folder in try SQLSchemaRecord(file: file).make(in: open(folder)) }
     }
 
     /// The data that the current version makes where there is none.

@@ -37,24 +37,43 @@ struct VersionMistakes {
             !declared.contains(version) && oldest.map { version > $0 } ?? true
         }
         let disappeared = gone.map { version in
-            RehearsalFinding(
-                .disappeared,
-                version: version,
+            let text =
                 "Migration \(version) was declared in an earlier rehearsal and isn't any more: users below it would "
-                    + "skip it. Put it back, pass upgradesFrom: with a version from it on, or delete its line in the record if it was "
-                    + "never released."
-            )
+                + "skip it. Put it back, pass upgradesFrom: with a version from it on, or delete its line in the record if it was "
+                + "never released."
+            return RehearsalFinding(.disappeared, version: version, text)
         }
         guard let newest = record.versions.max() else { return disappeared }
         let missed = declared.filter { $0 < newest && !record.versions.contains($0) }.map { version in
-            RehearsalFinding(
-                .missed,
-                version: version,
+            let text =
                 "Migration \(version) is new and lies below \(newest), which an earlier rehearsal knew: users at "
-                    + "\(newest) never run it. Give it a version after \(newest), or delete the record's line of "
-                    + "\(newest) if that was never released."
-            )
+                + "\(newest) never run it. Give it a version after \(newest), or delete the record's line of "
+                + "\(newest) if that was never released."
+            return RehearsalFinding(.missed, version: version, text)
         }
         return disappeared + missed
+    }
+}
+
+/// The file of versions that were ever declared, one on each line.
+///
+/// Empty lines, and lines that begin with `#`, are passed over.
+struct VersionRecord {
+    let path: String
+    let text: String
+    let versions: [AppVersion]
+
+    init(path: String) throws {
+        self.path = path
+        text = try FolderFiles.textIfThere(path) ?? ""
+        versions = try text.split(whereSeparator: \.isNewline)
+            .filter { !$0.isEmpty && !$0.hasPrefix("#") }
+            .map { line throws(MigrationError) in try AppVersion(parsing: line) }
+    }
+
+    func append(_ declared: [AppVersion]) throws {
+        let new = declared.filter { !versions.contains($0) }
+        guard !new.isEmpty else { return }
+        try FolderFiles.write(text, appending: new.map(\.description), to: path)
     }
 }

@@ -25,7 +25,7 @@ public struct SQLMigrationLock: Sendable {
 
     /// Adds what the migrator has and the file has not, for the release that is about to be made.
     ///
-    /// - Throws: The first finding, an `RehearsalFinding`, and the file is as it was; errors of files.
+    /// - Throws: The first finding, a `RehearsalFinding`, and the file is as it was; errors of files.
     public func record<Connection>(_ migrator: SQLMigrator<Connection>) throws {
         let text = try FolderFiles.textIfThere(file)
         let released = try text.map(lines) ?? []
@@ -42,11 +42,8 @@ public struct SQLMigrationLock: Sendable {
             let name = (migration.name ?? "").split(whereSeparator: \.isNewline).joined(separator: " ")
             return "\(migration.version) \(try migration.checksum() ?? "-") \(name)"
         }
-        let block = added.map { ($0.last == " " ? $0.dropLast() : $0[...]) + "\n" }.joined()
-        try FolderFiles.write(
-            (start.isEmpty || start.hasSuffix("\n") ? start : start + "\n") + block,
-            to: file
-        )
+        let block = added.map { $0.last == " " ? String($0.dropLast()) : $0 }
+        try FolderFiles.write(start, appending: block, to: file)
     }
 
     /// Findings about released migrations: edited, gone, or with a new one below them.
@@ -55,12 +52,8 @@ public struct SQLMigrationLock: Sendable {
     /// - Throws: `SQLError` for a migration whose file can't be read; errors of the lock's file.
     public func findings<Connection>(in migrator: SQLMigrator<Connection>) throws -> [RehearsalFinding] {
         guard let text = try FolderFiles.textIfThere(file) else {
-            return [
-                RehearsalFinding(
-                    .notRehearsed,
-                    "There is no lock file \(file): nothing tells which migrations were released. Record them."
-                )
-            ]
+            let problem = "There is no lock file \(file): nothing tells which migrations were released."
+            return [RehearsalFinding(.notRehearsed, "\(problem) Record them.")]
         }
         do {
             return try findings(lines(text), migrator.migrations)
@@ -85,18 +78,15 @@ public struct SQLMigrationLock: Sendable {
             let parts = line.split(separator: " ", maxSplits: 2)
             guard parts.count >= 2, let version = Int64(parts[0]), parts[1] == "-" || parts[1].contains(":")
             else {
+                let problem = "Line \(number) of \(file) can't be read: \(line)."
                 throw RehearsalFinding(
                     .unreadableLock,
-                    "Line \(number) of \(file) can't be read: \(line). It should be a version, a checksum and a name."
+                    "\(problem) It should be a version, a checksum and a name."
                 )
             }
-            lines.append(
-                Line(
-                    version: version,
-                    checksum: parts[1] == "-" ? nil : String(parts[1]),
-                    name: parts.count > 2 ? String(parts[2]) : ""
-                )
-            )
+            let checksum = parts[1] == "-" ? nil : String(parts[1])
+            let name = parts.count > 2 ? String(parts[2]) : ""
+            lines.append(Line(version: version, checksum: checksum, name: name))
         }
         return lines
     }
@@ -113,27 +103,19 @@ public struct SQLMigrationLock: Sendable {
             }
             // A closure has no checksum, and an SQL text in its place is another migration.
             if try migration.checksum() == line.checksum { continue }
-            findings.append(
-                RehearsalFinding(
-                    .edited,
-                    version: line.version,
-                    "\(subject(migration)) was edited after its release: databases that have it never get the change. "
-                        + "Put the released text back, and write the change as a new migration."
-                )
-            )
+            let text =
+                "\(subject(migration)) was edited after its release: databases that have it never get the change. "
+                + "Put the released text back, and write the change as a new migration."
+            findings.append(RehearsalFinding(.edited, version: line.version, text))
         }
         guard let newest = released.map(\.version).max() else { return findings }
         let last = max(newest, migrations.last?.version ?? newest)
         for migration in migrations where migration.version < newest {
             if released.contains(where: { $0.version == migration.version }) { continue }
-            findings.append(
-                RehearsalFinding(
-                    .missed,
-                    version: migration.version,
-                    "\(subject(migration)) is new and lies below \(newest), which was released: databases at \(newest) run it "
-                        + "after \(newest), and new ones before. Give it a version after \(last)."
-                )
-            )
+            let text =
+                "\(subject(migration)) is new and lies below \(newest), which was released: databases at \(newest) run it "
+                + "after \(newest), and new ones before. Give it a version after \(last)."
+            findings.append(RehearsalFinding(.missed, version: migration.version, text))
         }
         return findings
     }
@@ -153,11 +135,8 @@ public struct SQLMigrationLock: Sendable {
                 "\(subject($0)) has its text, which databases that have it as \(line.version) would run once more. "
                     + "Give it back the version \(line.version)."
             } ?? "New databases would lack what it makes. Put it back."
-        return RehearsalFinding(
-            .disappeared,
-            version: line.version,
-            "Migration \(line.label) was released and isn't there any more. \(way)"
-        )
+        let text = "Migration \(line.label) was released and isn't there any more. \(way)"
+        return RehearsalFinding(.disappeared, version: line.version, text)
     }
 
     private func subject<Connection>(_ migration: SQLMigration<Connection>) -> String {

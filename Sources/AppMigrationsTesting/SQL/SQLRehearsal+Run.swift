@@ -4,14 +4,11 @@ import AppMigrationsSQL
 extension SQLRehearsal {
     /// One run, from the schema of a release or in a new database.
     struct Run {
-        let migrator: SQLMigrator<Connection>
-        let folder: String
+        let rehearsal: SQLRehearsal
         /// `nil` for a new database.
         let release: AppVersion?
         /// The migrations that the lock has found something about.
         let found: Set<Int64>
-        /// The tables that the comparison leaves out.
-        let ignored: [SQLName]
 
         /// The schema at the end; `nil` where the run failed.
         var schema: SQLSchema?
@@ -30,6 +27,7 @@ extension SQLRehearsal {
             )
         }
 
+        private var migrator: SQLMigrator<Connection> { rehearsal.migrator }
         private var origin: String { release.map { "From \($0)" } ?? "In a new database" }
 
         mutating func rehearse(
@@ -37,11 +35,12 @@ extension SQLRehearsal {
             _ prepare: (Connection) throws -> Void,
             comparedWith new: SQLSchema?
         ) throws {
-            let record = try release.map { try SQLSchemaRecord(file: "\(folder)/\($0).sql") }
-            do { try record?.make(in: db) } catch {
-                return fail(
-                    "\(origin): the record \(folder)/\(release?.description ?? "").sql can't be made: \(error)"
-                )
+            if let release {
+                let file = "\(rehearsal.folder)/\(release).sql"
+                let record = try SQLSchemaRecord(file: file)
+                do { try record.make(in: db) } catch {
+                    return fail("\(origin): the record \(file) can't be made: \(error)")
+                }
             }
             let start = ContinuousClock.now
             var hint = ""
@@ -59,7 +58,7 @@ extension SQLRehearsal {
             let end = try SQLSchema(of: db)
             schema = end
             guard let new else { return }
-            let left = ignored + [SQLName(migrator.ledger), SQLName("app_migrations")]
+            let left = rehearsal.ignored + [SQLName(migrator.ledger), SQLName("app_migrations")]
             findings = end.differences(from: new, leavingOut: left).map { difference in
                 finding(.startsDiffer, "\(origin): \(difference.text). \(advice(difference))")
             }

@@ -19,11 +19,11 @@ public import AppMigrationsPostgreSQL
 /// ```
 ///
 /// The databases are SQLite's, on a connection of any library: this product links none. A rehearsal asserts nothing itself: its
-/// outcome is an ``RehearsalReport``.
+/// outcome is a ``RehearsalReport``.
 public struct SQLRehearsal<Connection: SQLConnection>: Sendable {
-    private let migrator: SQLMigrator<Connection>
-    private let folder: String
-    private let ignored: [SQLName]
+    let migrator: SQLMigrator<Connection>
+    let folder: String
+    let ignored: [SQLName]
 
     /// Describes what is to be rehearsed; nothing is read or run yet.
     ///
@@ -90,12 +90,9 @@ extension SQLRehearsal {
         let file = "\(folder)/\(release).sql"
         let recorded = try FolderFiles.textIfThere(file)
         if let recorded, recorded != script {
-            throw RehearsalFinding(
-                .recordedOtherwise,
-                release: release,
-                "\(release) is recorded with another schema in \(file). Delete that file if \(release) was never released, or "
-                    + "record the release that follows."
-            )
+            let text = "\(release) is recorded with another schema in \(file)."
+            let way = "Delete that file if \(release) was never released, or record the release that follows."
+            throw RehearsalFinding(.recordedOtherwise, release: release, "\(text) \(way)")
         }
         try FolderFiles.makeFolder(folder)
         try lock.record(migrator)
@@ -127,12 +124,8 @@ extension SQLRehearsal {
         report.versionFindings = try lock.findings(in: migrator)
         let releases = try releases()
         if releases.isEmpty {
-            report.versionFindings.append(
-                RehearsalFinding(
-                    .notRehearsed,
-                    "No release is recorded in \(folder). Record the one that users have."
-                )
-            )
+            let text = "No release is recorded in \(folder). Record the one that users have."
+            report.versionFindings.append(RehearsalFinding(.notRehearsed, text))
         }
         let found = Set(report.versionFindings.compactMap { $0.version.flatMap { Int64($0) } })
         var new: SQLSchema?
@@ -140,13 +133,7 @@ extension SQLRehearsal {
             var run: Run?
             try lend { db in
                 try requireEmpty(db)
-                run = Run(
-                    migrator: migrator,
-                    folder: folder,
-                    release: release,
-                    found: found,
-                    ignored: ignored
-                )
+                run = Run(rehearsal: self, release: release, found: found)
                 try run?.rehearse(db, prepare, comparedWith: new)
             }
             guard let run else { throw Self.notLent }
@@ -164,16 +151,13 @@ extension SQLRehearsal {
 
     private func requireEmpty(_ db: Connection) throws {
         if Connection.dialect == .postgres {
-            throw RehearsalFinding(
-                .failed,
-                "Schemas are recorded and compared in SQLite only. An SQLMigrationLock takes the migrations of every database."
-            )
+            let problem = "Schemas are recorded and compared in SQLite only."
+            let way = "An SQLMigrationLock takes the migrations of every database."
+            throw RehearsalFinding(.failed, "\(problem) \(way)")
         }
         if try db.query("SELECT 1 FROM main.sqlite_master LIMIT 1").isEmpty { return }
-        throw RehearsalFinding(
-            .failed,
-            "The database that was opened has a schema already. Open a new one for each run, in memory for instance."
-        )
+        let problem = "The database that was opened has a schema already."
+        throw RehearsalFinding(.failed, "\(problem) Open a new one for each run, in memory for instance.")
     }
 
     private static var notLent: RehearsalFinding {

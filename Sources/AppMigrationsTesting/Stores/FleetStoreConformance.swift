@@ -67,13 +67,11 @@ public struct FleetStoreConformance: Sendable {
     /// Makes a document, and gives its revision.
     func make(_ name: String, _ text: String, host number: Int = 0) async throws -> FleetRevision {
         let made = try await host(number).replace(name, at: nil, with: Array(text.utf8))
-        guard let made else { throw Refused(name: name) }
+        guard let made else { throw refused(name) }
         return made
     }
 
-    struct Refused: Error, CustomStringConvertible {
-        let name: String
-
-        var description: String { "The first document \"\(name)\" was refused" }
+    func refused(_ name: String) -> RehearsalFinding {
+        RehearsalFinding(.creation, "The first document \"\(name)\" was refused")
     }
 }

@@ -1,6 +1,6 @@
 internal import AppMigrationsFleet
 
-/// The promises of one call after the other.
+/// The promises, of one call after the other first, and of many hosts at once last.
 extension FleetStoreConformance {
     func absence() async throws -> String? {
         for (number, store) in hosts.enumerated() {
@@ -17,11 +17,9 @@ extension FleetStoreConformance {
         if try await host(1).replace(name, at: nil, with: Array("second".utf8)) != nil {
             return "A second document was made over the first: replace at nil gave a revision."
         }
-        let found = try await host(0).read(name)
-        if found != FleetDocument(bytes: Array("first".utf8), revision: first) {
-            return "After a second creation was refused, the document is not the first: \(text(found))."
+        return try await other(name, than: "first", at: first).map {
+            "After a second creation was refused, the document is not the first: \($0)."
         }
-        return nil
     }
 
     func comparison() async throws -> String? {
@@ -37,11 +35,9 @@ extension FleetStoreConformance {
                 return "The document of revision \(second) was replaced at \(wrong)."
             }
         }
-        let found = try await host(0).read(name)
-        if found != FleetDocument(bytes: Array("second".utf8), revision: second) {
-            return "After a replacement was refused, the document has changed: \(text(found))."
+        return try await other(name, than: "second", at: second).map {
+            "After a replacement was refused, the document has changed: \($0)."
         }
-        return nil
     }
 
     func revisions() async throws -> String? {
@@ -63,15 +59,14 @@ extension FleetStoreConformance {
         let name = "\(prefix)-freshness"
         var revision = try await make(name, "0")
         for step in 1...(4 * hosts.count) {
-            let written = Array("\(step)".utf8)
-            guard let next = try await host(step).replace(name, at: revision, with: written) else {
+            let next = try await host(step).replace(name, at: revision, with: Array("\(step)".utf8))
+            guard let next else {
                 return "Host \(step % hosts.count) was refused at the revision that another host had written."
             }
             revision = next
-            for (number, store) in hosts.enumerated() {
-                let found = try await store.read(name)
-                if found != FleetDocument(bytes: written, revision: revision) {
-                    return "Host \(number) read \(text(found)) after step \(step) was written."
+            for number in hosts.indices {
+                if let other = try await other(name, than: "\(step)", at: revision, host: number) {
+                    return "Host \(number) read \(other) after step \(step) was written."
                 }
             }
         }
@@ -112,9 +107,9 @@ extension FleetStoreConformance {
             revisions.append(try await make(prefix + ending, "\(number)", host: number))
         }
         for (number, ending) in endings.enumerated() {
-            let found = try await host(number + 1).read(prefix + ending)
-            if found != FleetDocument(bytes: Array("\(number)".utf8), revision: revisions[number]) {
-                return "The document \"\(ending)\" reads as \(text(found))."
+            let (name, revision) = (prefix + ending, revisions[number])
+            if let other = try await other(name, than: "\(number)", at: revision, host: number + 1) {
+                return "The document \"\(ending)\" reads as \(other)."
             }
         }
         return nil
@@ -136,7 +131,58 @@ extension FleetStoreConformance {
         }
     }
 
-    func text(_ document: FleetDocument?) -> String {
+    func concurrency() async throws -> String? {
+        let name = "\(prefix)-crowd"
+        let made = try await crowd { number in
+            try await host(number).replace(name, at: nil, with: Array("0".utf8)).map { [$0] } ?? []
+        }
+        if made.count != 1 { return "\(made.count) of \(writers) hosts that made one document at once did." }
+        let revisions = try await crowd { number in
+            var won: [FleetRevision] = []
+            // Somebody wins each time, so that nobody has to try this often.
+            for _ in 1...(50 * writers * rounds) where won.count < rounds {
+                guard let found = try await host(number).read(name),
+                    let count = Int(String(decoding: found.bytes, as: UTF8.self))
+                else { throw refused(name) }
+                let next = Array("\(count + 1)".utf8)
+                let revision = try await host(number).replace(name, at: found.revision, with: next)
+                if let revision { won.append(revision) }
+            }
+            return won
+        }
+        let expected = writers * rounds
+        if Set(revisions).count != expected {
+            return "\(expected) replacements gave \(Set(revisions).count) different revisions."
+        }
+        let found = try await host(0).read(name)
+        if found?.bytes != Array("\(expected)".utf8) {
+            return
+                "\(expected) replacements by \(writers) tasks, each of which counted one more, came to \(text(found))."
+        }
+        return nil
+    }
+
+    private func crowd(
+        _ body: @escaping @Sendable (_ number: Int) async throws -> [FleetRevision]
+    ) async throws -> [FleetRevision] {
+        try await withThrowingTaskGroup(of: [FleetRevision].self) { group in
+            for number in 0..<writers { group.addTask { try await body(number) } }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+    }
+
+    /// The document as a host reads it, where that isn't this text at this revision.
+    private func other(
+        _ name: String,
+        than text: String,
+        at revision: FleetRevision,
+        host number: Int = 0
+    ) async throws -> String? {
+        let found = try await host(number).read(name)
+        return found == FleetDocument(bytes: Array(text.utf8), revision: revision) ? nil : self.text(found)
+    }
+
+    private func text(_ document: FleetDocument?) -> String {
         guard let document else { return "nothing" }
         let text = String(decoding: document.bytes.prefix(60), as: UTF8.self)
         return "\"\(text)\", \(document.bytes.count) bytes of revision \(document.revision)"

@@ -15,7 +15,7 @@ extension MigrationGate {
         private(set) var runningTry: Int?
         /// True if another try was asked for during this one, whose error may be older than the question.
         private var isAskedAgain = false
-        /// The error that everybody gets who asks, until the start is begun again.
+        /// The error that each door throws, until the start is begun again.
         private(set) var failure: (any Error)?
         /// True if the try that runs, or comes next, was asked for after an error.
         private(set) var isRetry = false

@@ -1,6 +1,6 @@
 internal import AppMigrations
 
-/// One gate for all the doors of an app: whoever comes first starts the migrations, and everybody waits until the data is ready.
+/// One gate for all the doors of an app: the first that comes starts the migrations, and all wait until the data is ready.
 ///
 /// An app has many doors: a scene, an intent, an extension's request, a background task. Each of them asks the same gate.
 ///
@@ -8,17 +8,20 @@ internal import AppMigrations
 /// let gate = MigrationGate { progress in
 ///     let migrations = try MigrationManager(
 ///         named: "Library",
+///         // Off Apple's systems also stateDirectory:
 ///         currentVersion: "1.4",
 ///         options: progress.options()
 ///     )
-///     try progress.migrate(migrations, declareLibrary)
+///     try progress.migrate(migrations) {
+///         try declareLibrary($0, in: folder)
+///     }
 ///     try database.migrate()
 /// }
 /// try await gate.ready()
 /// ```
 ///
-/// The start runs off the main actor, once, whoever asks first. Where it throws `stateUnreadable` because the device is still
-/// locked, or ``NeedsUnlock``, the gate tries again by itself. After any other error everybody who asks gets that error, until
+/// The first question begins the start, which runs off the main actor. Where it throws `stateUnreadable` because the device
+/// is still locked, or ``NeedsUnlock``, the gate tries again by itself. After any other error each question throws it, until
 /// ``retry()``.
 public final class MigrationGate: Sendable {
     /// The start of an app: it makes the managers, declares the migrations, opens the database.
@@ -49,8 +52,8 @@ public final class MigrationGate: Sendable {
     ///
     /// The start itself must not ask its gate, since it would wait for itself.
     ///
-    /// - Throws: What the start threw, ``RequiresAppVersion`` where a newer app is needed, and `CancellationError` where the task that
-    ///   waits is cancelled: the start goes on, and others wait as before.
+    /// - Throws: The error of the start, ``RequiresAppVersion`` where a newer app is needed, and `CancellationError` where the
+    ///   task that waits is cancelled: the start goes on, and others wait as before.
     public func ready() async throws {
         for await state in states {
             switch state {

@@ -4,8 +4,8 @@ public import AppMigrations
 ///
 /// It goes from each starting point to the current version: in one jump, release by release, with a process that dies at each
 /// save, checkpoint, `synchronize` and commit of a batch, and with each closure throwing once. Releases below a
-/// `minimumAppVersion:` are started on what they must not touch any more. Every run has its data in a fresh folder, and has to end with
-/// the same data. A rehearsal asserts nothing itself: its outcome is a ``RehearsalReport``, whose
+/// `minimumAppVersion:` are started on data that they must not touch any more. Every run has its data in a fresh folder, and
+/// has to end with the same data. A rehearsal asserts nothing itself: its outcome is a ``RehearsalReport``, whose
 /// ``RehearsalReport/requireClean()`` fails a test.
 ///
 /// ```swift
@@ -42,7 +42,7 @@ public struct Rehearsal: Sendable {
     ///     to it may have disappeared; a starting point below it is a finding.
     ///   - startingPoints: Where users come from. The other ends are compared with the end of the newest version's jump,
     ///     because the fewest migrations made it.
-    ///   - rules: What may differ. Where several rules match a path, the first counts.
+    ///   - rules: The differences that are allowed. Where several rules match a path, the first counts.
     ///   - file: The path of a text file, kept with the tests, in which each version that was ever declared has a line.
     ///     The first rehearsal makes it, later ones append to it and report versions that have disappeared. Delete the
     ///     line of a version that was never released.
@@ -85,8 +85,8 @@ public struct Rehearsal: Sendable {
     ///   - declarations: The declarations of the app, for data in this folder.
     /// - Returns: The report. With `firstRun` it has a row `asked firstRun` for each starting point that was asked about, and a
     ///   row `after the state was lost`.
-    /// - Throws: What a starting point throws that can't be made, `MigrationError` for a version that can't be read, and
-    ///   errors of files that can't be copied or compared. What a migration or `firstRun` throws is a finding instead.
+    /// - Throws: The error of a starting point that can't be made, `MigrationError` for a version that can't be read, and
+    ///   errors of files that can't be copied or compared. The error of a migration or of `firstRun` is a finding instead.
     public func run(
         firstRun: (_ folder: String) throws -> MigrationManager.FirstRun? = { _ in nil },
         before adoption: String? = nil,

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 struct ComparisonTests {
-    /// What a rehearsal says when its only migration leaves `found`, and the newest starting point has `expected`.
+    /// The texts of a rehearsal whose only migration leaves `found`, while the newest starting point has `expected`.
     private func texts(
         _ expected: @escaping @Sendable (String) throws -> Void,
         _ found: @escaping @Sendable (String) throws -> Void,

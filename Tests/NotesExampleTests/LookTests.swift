@@ -53,7 +53,7 @@ import Testing
             )
             #expect(try !folder.exists(""))
         }
-        // What the dry run said of the first run isn't fixed: the start asks again.
+        // A dry run fixes no first run: the start asks again.
         #expect(try await folder.start(as: .v1_1).contains("    planned  1.1, 1.1-1\n"))
     }
 

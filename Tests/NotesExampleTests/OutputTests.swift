@@ -5,7 +5,7 @@ import Testing
 
 @testable import NotesExample
 
-/// What a person sees.
+/// The lines that a person sees.
 ///
 /// The fixture is the output itself, with names in place of the folder, the times and the durations.
 struct OutputTests {

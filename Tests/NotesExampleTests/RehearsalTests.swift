@@ -58,7 +58,7 @@ struct RehearsalTests {
         try app(in: path).declare(steps, on: migrations)
     }
 
-    /// What the app says of data that has no state.
+    /// The app's answer about data that has no state.
     private func found(_ part: KeyPath<NotesApp, Subsystem>, in path: String) throws
         -> MigrationManager.FirstRun
     {

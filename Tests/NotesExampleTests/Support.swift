@@ -5,7 +5,7 @@ import Testing
 
 @testable import NotesExample
 
-/// What the app writes.
+/// The app's output.
 extension Log {
     var text: String { lines.joined(separator: "\n") }
     var output: Output { { self.add($0) } }

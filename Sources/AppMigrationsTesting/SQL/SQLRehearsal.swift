@@ -62,10 +62,10 @@ public struct SQLRehearsal<Connection: SQLConnection>: Sendable {
     ///
     /// - Parameters:
     ///   - open: Opens a new and empty database, in memory for instance. It is called once for each run.
-    ///   - prepare: What the app does with its database before it calls `migrate`: a `baseline(_:at:)` for schemas that another
-    ///     library numbered.
+    ///   - prepare: The app's own work on its database before it calls `migrate`: a `baseline(_:at:)` for schemas that
+    ///     another library numbered.
     /// - Returns: The report, with a row for a new database and one for each release.
-    /// - Throws: What `open` throws, and errors of files. What a migration throws is a finding instead.
+    /// - Throws: The errors of `open` and of files. The error of a migration is a finding instead.
     public func run(
         opening open: () throws -> Connection,
         preparing prepare: (Connection) throws -> Void = { _ in }

@@ -13,7 +13,7 @@ import Testing
         "ALTER TABLE note ADD COLUMN color TEXT",
     ]
 
-    /// What a library left that had run the first two texts.
+    /// The database that a library left after the first two texts.
     private func makeLibrary(_ folder: String, ledger: String) throws {
         let db = try SQLiteConnection(path: folder + "/library.sqlite")
         try db.execute(

@@ -26,11 +26,31 @@ let package = Package(
             sources: ["Generated"],
             swiftSettings: settings
         ),
+        // The whole app start of *A progress screen*, and the whole file of the README.
+        .target(
+            name: "AppStart",
+            dependencies: [
+                .product(name: "AppMigrations", package: "swift-app-migrations"),
+                .product(name: "AppMigrationsGate", package: "swift-app-migrations"),
+            ],
+            path: "AppStart",
+            exclude: ["Contexts"],
+            sources: ["Generated"],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "Pasted",
+            dependencies: [.product(name: "AppMigrations", package: "swift-app-migrations")],
+            path: "Pasted",
+            exclude: ["Contexts"],
+            sources: ["Generated"],
+            swiftSettings: settings
+        ),
         // `extract` writes the folder: the contexts, and in them the samples of the documentation.
         .testTarget(
             name: "Samples",
             dependencies: [
-                "Tool",
+                "AppStart", "Pasted", "Tool",
                 .product(name: "AppMigrations", package: "swift-app-migrations"),
                 .product(name: "AppMigrationsFleet", package: "swift-app-migrations"),
                 .product(name: "AppMigrationsGate", package: "swift-app-migrations"),
@@ -42,7 +62,7 @@ let package = Package(
                 .product(name: "AppMigrationsTesting", package: "swift-app-migrations"),
             ],
             path: ".",
-            exclude: ["Contexts", "Tool", "extract", "run", "starts"],
+            exclude: ["AppStart", "Contexts", "Pasted", "Tool", "extract", "run", "starts"],
             sources: ["Generated"],
             resources: [.copy("Fixtures")],
             swiftSettings: settings

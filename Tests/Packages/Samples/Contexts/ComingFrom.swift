@@ -34,12 +34,33 @@ import Testing
     }
 
     @Test func `the old library finds its own version after a start of a new release`() async throws {
-        for name in ["Library", nil] {
-            try await withDefaults([:]) { defaults, folder in
+        for (name, end) in [("Library", "-Library"), (nil, ""), (nil, "-(null)")] {
+            try await withDefaults(["MFMigrationManagerInitialVersionKey\(end)": "1.0"]) { defaults, folder in
                 writeBack(try version("1.4"), to: defaults, of: name)
                 let migrations = try start("1.5", in: folder, defaults, by: name) { _ in }
                 #expect(migrations.lastRunVersion.description == "1.4")
             }
+        }
+    }
+
+    @Test func `a new phone gets no keys, and a manager without keys takes its data for the elder's`()
+        async throws
+    {
+        try await withDefaults([:]) { defaults, _ in
+            writeBack(try version("1.4"), to: defaults, of: "Library")
+            func answer() throws -> MigrationManager.FirstRun {
+                try versionLeft(
+                    in: defaults,
+                    by: "Search",
+                    oldest: version("1.0"),
+                    lastRelease: version("1.4"),
+                    elder: (name: "Library", release: "1.1"),
+                    withoutKeys: .everything
+                ) { _ in }
+            }
+            guard case .everything = try answer() else { throw Calls.Failure() }
+            defaults.set("1.3", forKey: "MFMigrationManagerLastVersionKey-Library")
+            guard case .existingData(at: "1.1") = try answer() else { throw Calls.Failure() }
         }
     }
 
@@ -104,7 +125,7 @@ import Testing
         )
     }
 
-    /// What the old libraries left, and where the app goes on.
+    /// The keys that the old libraries left, and the version at which the app goes on.
     private static let cases:
         [(left: [String: any Sendable], name: String?, from: String?, isReported: Bool)] = [
             ([:], "Library", nil, false),

@@ -23,7 +23,7 @@ import Testing
         _ isCancelled: @escaping () -> Bool,
         _ show: @escaping (Double) -> Void
     ) throws {
-        // Sample 2 of ReplacingAStore.md
+        // Sample 1 of SQLiteStoreProgress.md
     }
 
     struct NewerStore: Error {}

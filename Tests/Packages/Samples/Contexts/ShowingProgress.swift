@@ -4,56 +4,53 @@ import Foundation
 import Synchronization
 import Testing
 
+@testable import AppStart
+
 #if canImport(SwiftUI)
 import SwiftUI
 #endif
-#if canImport(UIKit)
-import UIKit
-#endif
 
 @Suite struct ShowingProgress {
-    // Sample 1 of ShowingProgress.md
-
-    // Sample 2 of ShowingProgress.md
-
-    let calls = Calls()
-    let folders = ["Letters", "Drafts"]
-    func rename(_ folder: String) throws { try calls.note() }
-    func deleteCaches() throws { try calls.note() }
-    func makeTables() throws { try calls.note() }
-
-    func libraryVersion(in folder: String) -> MigrationManager.FirstRun {
-        exists(folder + "/library.plist") ? .existingData(at: "1.0") : .freshInstall
-    }
-
-    final class Flag: Sendable { let value = Mutex(false) }
-
-    private func gate(_ folder: String) -> MigrationGate {
-        libraryGate(in: folder, appVersion: "1.4", isUnlocked: isUnlocked)
-    }
-
     @Test func `an update shows what it does, and a start without one is planned and ready`() async throws {
         try await withFolder { folder async throws in
-            func seen() async throws -> [MigrationGate.State] {
-                var states = [MigrationGate.State]()
-                for await state in gate(folder).states { states.append(state) }
+            func seen() async throws -> [String] {
+                var states = [String]()
+                let gate = libraryGate(in: URL(filePath: folder), appVersion: "1.4", isUnlocked: isUnlocked)
+                for await state in gate.states {
+                    if case .failed(let error) = state { throw error }
+                    if case .migrating = state { states.append("migrating") } else { states.append("\(state)") }
+                }
                 return states
             }
-            _ = try MigrationManager(named: "Library", currentVersion: "1.0", stateDirectory: folder)
-            _ = try await seen()
-            let rest = try await seen()
-            #expect(rest.allSatisfy { if case .migrating = $0 { false } else { true } }, "\(rest)")
-            #expect(calls.take() == ["rename", "rename", "deleteCaches", "makeTables", "makeTables"])
+            try makeFolders(in: URL(filePath: folder))
+            for name in ["library.plist", "Caches", "Notes/a.txt", "Notes/b.txt"] {
+                try write("", to: folder + "/" + name)
+            }
+            #expect(try await seen().last == "ready")
+            let left = try FileManager.default.contentsOfDirectory(atPath: folder + "/Notes")
+            #expect(left.sorted() == ["a.md", "b.md"] && !exists(folder + "/Caches"))
+            #expect(try await !seen().contains("migrating"))
         }
     }
+
+    @Test func `a new phone runs nothing, and has its folders`() async throws {
+        try await withFolder { folder async throws in
+            try await libraryGate(in: URL(filePath: folder), appVersion: "1.4", isUnlocked: isUnlocked).ready()
+            #expect(exists(folder + "/Notes") && exists(folder + "/Migrations/Library.migrations.json"))
+        }
+    }
+
+    private final class Flag: Sendable { let value = Mutex(false) }
 
     @Test func `a phone that is locked at its first start is waited for, and nothing is written before`()
         async throws
     {
         try await withFolder { folder async throws in
-            let state = folder + "/state"
+            let state = folder + "/Migrations"
             let isOpen = Flag()
-            let gate = libraryGate(in: state, appVersion: "1.4") { isOpen.value.withLock { $0 } }
+            let gate = libraryGate(in: URL(filePath: folder), appVersion: "1.4") {
+                isOpen.value.withLock { $0 }
+            }
             for await state in gate.states {
                 if case .waitingForUnlock = state { break }
                 if case .failed(let error) = state { throw error }
@@ -75,33 +72,23 @@ private struct FirstPage {
         // Sample 1 of AppMigrationsGate.md
     }
 
-    func start(_ database: Database) async throws {
+    func start(_ database: Database, in folder: URL) async throws {
         // Sample 1 of MigrationGate.swift
     }
 
-    func weigh(_ progress: MigrationGate.Progress, _ migrations: MigrationManager) throws {
-        // Sample 4 of ShowingProgress.md
+    func weigh(
+        _ progress: MigrationGate.Progress,
+        _ migrations: MigrationManager,
+        _ declareLibrary: (MigrationManager) throws -> Void
+    ) throws {
+        // Sample 3 of ShowingProgress.md
     }
 
-    func libraryVersion(in folder: URL) -> MigrationManager.FirstRun { .everything }
-    func declareLibrary(_ migrations: MigrationManager) throws {}
     func openDatabase() throws {}
 }
 
-// What only Apple's systems have.
+// For Apple's systems only.
 
-// Sample 3 of ShowingProgress.md
-
-#if canImport(ObjectiveC)
-@Sendable private func isUnlocked() async -> Bool { await ShowingProgress().isUnlocked() }
-
-private func libraryGate(
-    in folder: String,
-    appVersion: String,
-    isUnlocked: @escaping @Sendable () async -> Bool
-) -> MigrationGate {
-    ShowingProgress().libraryGate(in: folder, appVersion: appVersion, isUnlocked: isUnlocked)
-}
-#endif
+// Sample 2 of ShowingProgress.md
 
 // Sample 1 of MigrationGate.md

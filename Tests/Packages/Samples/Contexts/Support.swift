@@ -3,7 +3,7 @@ import AppMigrationsSQLite
 import Foundation
 import Synchronization
 
-/// What the samples called of their app; one of the calls can fail.
+/// The calls that the samples made of their app; one of them can fail.
 final class Calls: Sendable {
     struct Failure: Error {}
 

@@ -13,7 +13,7 @@ private let folderOfTheTests = FileManager.default.currentDirectoryPath + "/Fixt
     // Sample 1 of SQLRehearsal.md
 
     func startingPoint(_ releases: String) -> StartingPoint {
-        // Sample 1 of StartingPoint+Schema.swift
+        // Sample 1 of StartingPoint.swift
         return point
     }
 

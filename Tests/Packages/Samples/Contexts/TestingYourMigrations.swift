@@ -11,7 +11,16 @@ import Testing
 
     // Sample 2 of TestingYourMigrations.md
 
-    // Sample 3 of TestingYourMigrations.md
+    func rehearsed(_ rehearsal: Rehearsal) throws -> RehearsalReport {
+        // Sample 3 of TestingYourMigrations.md
+        return report
+    }
+
+    func libraryVersion(in folder: URL) -> MigrationManager.FirstRun {
+        let path = folder.path(percentEncoded: false)
+        if exists(path + "/Notes") { return .existingData(at: "1.1") }
+        return exists(path + "/notes.txt") ? .existingData(at: "1.0") : .freshInstall
+    }
 
     // Sample 1 of Rehearsal.md
 
@@ -31,7 +40,7 @@ import Testing
     }
 
     func recording(_ startingPoints: [StartingPoint]) -> Rehearsal {
-        // Sample 6 of TestingYourMigrations.md
+        // Sample 3 of Rehearsal.md
         return rehearsal
     }
 

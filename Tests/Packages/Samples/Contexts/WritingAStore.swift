@@ -11,7 +11,7 @@ import Testing
     let bucket: any Bucket = BucketInMemory()
     let bucketWithoutServer: any Bucket = BucketWithoutServer()
 
-    /// What a client of an object store can do; an object's tag is made of its bytes.
+    /// The calls of a client of an object store; an object's tag is made of its bytes.
     protocol Bucket: Sendable {
         func get(_ key: String) async throws -> (bytes: [UInt8], tag: String)?
 

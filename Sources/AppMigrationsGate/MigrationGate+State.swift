@@ -38,9 +38,9 @@ extension MigrationGate {
     /// Thrown where the data needs a newer release of the app than this one.
     ///
     /// A gate throws it where a manager's state says so. A start throws it for data that tells its version elsewhere, such as a
-    /// database with a number of its own; then ``MigrationGate/states`` show ``State-enum/requiresAppVersion(_:)``. A manager's `firstRun:`
-    /// can throw it too. The closures of migrations and of `migrateStaged` wrap what they throw, and the gate takes that for
-    /// ``State-enum/failed(_:)``.
+    /// database with a number of its own; then ``MigrationGate/states`` show ``State-enum/requiresAppVersion(_:)``. A manager's
+    /// `firstRun:` can throw it too. The closures of migrations and of `migrateStaged` wrap what they throw, and the gate takes
+    /// that for ``State-enum/failed(_:)``.
     public struct RequiresAppVersion: Error, CustomStringConvertible {
         /// The oldest version that may use the data.
         public let version: AppVersion

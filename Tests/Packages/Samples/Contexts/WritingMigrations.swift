@@ -1,6 +1,10 @@
 import AppMigrations
 import Foundation
 
+#if canImport(UIKit)
+import UIKit
+#endif
+
 /// Also the samples of the first page and of the doc comments of AppMigrations.
 struct WritingMigrations {
     func firstPage() throws {
@@ -26,4 +30,18 @@ struct WritingMigrations {
     func deleteThumbnails() throws {}
     func batches(after last: Int) throws -> [Batch] { [] }
     func convert(_ batch: Batch) throws {}
+
+    // Sample 1 of LongMigrations.md
+
+    // Sample 2 of LongMigrations.md
+
+    struct PhotoFolder {
+        struct Batch { let photos: [Int], lastName: String, progress: Double }
+
+        let path: String
+        func batches(of size: Int, after name: String) throws -> [Batch] { [] }
+        func convert(_ photo: Int) throws {}
+    }
+
+    func convert(_ folder: String, appVersion: String) throws {}
 }

@@ -24,13 +24,11 @@ struct Host {
         say("done")
     }
 
-    private var cells: AsyncPostgresConnection.Cells { settings["cells"] == "binary" ? .binary : .text }
-
-    private var store: PostgresFleetStore<AsyncPostgresConnection> {
-        PostgresFleetStore { [connection, cells] in
-            try await AsyncPostgresConnection(connection, cells: cells)
-        }
+    private func connect() async throws -> AsyncPostgresConnection {
+        try await AsyncPostgresConnection(connection, cells: settings["cells"] == "binary" ? .binary : .text)
     }
+
+    private var store: PostgresFleetStore<AsyncPostgresConnection> { PostgresFleetStore(connect: connect) }
 
     private var options: FleetMigrationManager.Options {
         FleetMigrationManager.Options(
@@ -45,17 +43,15 @@ struct Host {
     private func declare(_ manager: FleetMigrationManager) async throws {
         for version in ["1.1", "1.2", "1.3", "1.3-1", "1.4"] {
             if version == "1.3-1" {
-                try await manager.whenMigrating(
-                    toVersion: version,
-                    in: try await AsyncPostgresConnection(connection, cells: cells)
-                ) { db, batch, _ in try await countRows(db, after: try batch.cursor(as: Int64.self) ?? 0) }
+                try await manager.whenMigrating(toVersion: version, in: try await connect()) { db, batch, _ in
+                    try await countRows(db, after: try batch.cursor(as: Int64.self) ?? 0)
+                }
             } else if version == "1.1" || version == "1.3" {
                 try await manager.whenMigrating(toVersion: version) { try await work($0) }
             } else {
-                try await manager.whenMigrating(
-                    toVersion: version,
-                    in: try await AsyncPostgresConnection(connection, cells: cells)
-                ) { db in try await count(version, db) }
+                try await manager.whenMigrating(toVersion: version, in: try await connect()) { db in
+                    try await count(version, db)
+                }
             }
         }
         if release == "2.0" {
@@ -116,11 +112,11 @@ struct Host {
         say("begin 1.3-1 after \(cursor)")
         try await db.query("SELECT pg_sleep(0.02)::text")
         let last = cursor + 10
-        try await Gate("1.3-1 at \(last)", settings).pass { try await db.query("SELECT") }
         try await db.query(
             "UPDATE pages SET runs = runs + 1 WHERE id > $1 AND id <= $2",
             [.integer(cursor), .integer(last)]
         )
+        try await Gate("end 1.3-1 at \(last)", settings).pass { try await db.query("SELECT") }
         say("end 1.3-1 at \(last)")
         return last == 100 ? .done : .continue(at: last, progress: Double(last) / 100)
     }
@@ -128,9 +124,9 @@ struct Host {
     private func count(_ version: String, _ db: AsyncPostgresConnection) async throws {
         say("begin \(version)")
         try await db.query("SELECT pg_sleep(0.1)::text")
-        try await Gate("\(version) begin", settings).pass { try await db.query("SELECT") }
         if settings["renewed"] != nil { try await untilRenewed() }
         try await db.query("UPDATE counter SET runs = runs + 1 WHERE version = $1", [.text(version)])
+        try await Gate("end \(version)", settings).pass { try await db.query("SELECT") }
         say("end \(version)")
     }
 

@@ -1,12 +1,12 @@
 import AppMigrationsPostgreSQL
 public import AppMigrationsSQL
 import CPostgres
-import Synchronization
 
 /// A connection of libpq that never blocks a thread: what an asynchronous library for PostgreSQL is.
 ///
-/// Tasks that use it at once wait for their turn, statement by statement.
-public final class AsyncPostgresConnection: AsyncSQLConnection, Sendable {
+/// Tasks that use it at once wait for their turn, statement by statement. It is as hard to use as PostgresNIO: two of them can't be
+/// told apart, an error's text says nothing, and on a closed connection no statement is ever answered.
+public struct AsyncPostgresConnection: AsyncSQLConnection, Sendable {
     public static var dialect: SQLDialect { .postgres }
 
     /// How the values of a row and of the parameters are written on the wire.
@@ -29,7 +29,6 @@ public final class AsyncPostgresConnection: AsyncSQLConnection, Sendable {
         (error as? PostgresError)?.server
     }
 
-    /// No statement is answered afterwards.
     public nonisolated(nonsending) func close() async { handle.close() }
 
     @discardableResult
@@ -37,10 +36,11 @@ public final class AsyncPostgresConnection: AsyncSQLConnection, Sendable {
         _ sql: String,
         _ arguments: [SQLValue]
     ) async throws -> [[SQLValue]] {
-        guard !handle.isClosed.load(ordering: .relaxed) else {
-            throw PostgresError(message: "the connection was closed")
-        }
         await turns.take()
+        guard handle.isOpen else {
+            turns.pass()
+            try await untilCancelled()
+        }
         defer { turns.pass() }
         let parameters = Parameters(arguments, cells: cells)
         // The ROLLBACK of a task that is cancelled must run, so that only a statement that runs by then is cancelled.
@@ -62,6 +62,13 @@ public final class AsyncPostgresConnection: AsyncSQLConnection, Sendable {
             }
             throw error
         }
+    }
+
+    private nonisolated(nonsending) func untilCancelled() async throws -> Never {
+        let (silence, end) = AsyncStream<Void>.makeStream()
+        for await _ in silence {}
+        end.finish()
+        throw CancellationError()
     }
 
     private nonisolated(nonsending) func run(_ sql: String, _ parameters: Parameters) async throws

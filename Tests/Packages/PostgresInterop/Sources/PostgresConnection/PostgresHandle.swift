@@ -24,12 +24,18 @@ final class PostgresHandle: @unchecked Sendable {
 
     deinit { PQfinish(connection) }
 
-    /// Whether the connection was closed.
+    private let isClosed = Atomic(false)
+
+    /// Whether neither end has closed the connection.
     ///
-    /// The memory stays until no task has the handle.
-    let isClosed = Atomic(false)
+    /// The task that has its turn asks. The server's last words are read before its end is.
+    var isOpen: Bool {
+        !isClosed.load(ordering: .relaxed) && (1...2).allSatisfy { _ in PQconsumeInput(connection) == 1 }
+    }
 
     /// Ends the session on the server.
+    ///
+    /// The memory stays until no task has the handle.
     func close() {
         if !isClosed.exchange(true, ordering: .relaxed) { shutdown(PQsocket(connection), Int32(SHUT_RDWR)) }
     }

@@ -13,18 +13,10 @@ import Testing
             )
             #expect(row == [values])
             let isBinary = way.cells == .binary
-            #expect(
-                try await db.query(
-                    "SELECT true, 'x'::name, 7::int2, -7::int4, '\\x00ff'::bytea, $1::bytea",
-                    [.blob([0, 255])]
-                )
-                    == [
-                        [
-                            isBinary ? 1 : "t", "x", 7, -7, isBinary ? .blob([0, 255]) : "\\x00ff",
-                            isBinary ? .blob([0, 255]) : "\\x00ff",
-                        ]
-                    ]
-            )
+            let bytes: SQLValue = isBinary ? .blob([0, 255]) : "\\x00ff"
+            let typed = "SELECT true, 'x'::name, 7::int2, -7::int4, '\\x00ff'::bytea, $1::bytea"
+            let other = try await db.query(typed, [.blob([0, 255])])
+            #expect(other == [[isBinary ? 1 : "t", "x", 7, -7, bytes, bytes]])
         }
     }
 
@@ -67,9 +59,7 @@ import Testing
                     throw error
                 }
             }
-            while try await other.query(
-                "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()"
-            ).isEmpty {}
+            try await untilSleeping(other)
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
             #expect(try await other.query("SELECT to_regclass('half')::text") == [[nil]])
@@ -77,17 +67,27 @@ import Testing
     }
 
     @Test(arguments: Way.all)
-    func `a connection that is lost is an error, now and later`(_ way: Way) async throws {
+    func `a connection that is lost ends its statement, and answers no other`(_ way: Way) async throws {
         try await withAwaited(way) { db, info in
             let other = try await AsyncPostgresConnection(info)
             try await db.query("BEGIN")
             let rows = try await db.query("SELECT pg_backend_pid()")
+            let sleeping = Task { try await db.query("SELECT pg_sleep(600)::text") }
+            try await untilSleeping(other)
             try await other.query("SELECT pg_terminate_backend($1::bigint::int)", try #require(rows.first))
-            await #expect(throws: PostgresError.self) { try await db.query("SELECT 1") }
-            await #expect(throws: PostgresError.self) { try await db.query("SELECT 1") }
+            await #expect(throws: PostgresError.self) { try await sleeping.value }
+            let silent = Task { try await db.query("SELECT 1") }
+            silent.cancel()
+            await #expect(throws: CancellationError.self) { try await silent.value }
             await #expect(throws: PostgresError.self) {
                 try await AsyncPostgresConnection("host=127.0.0.1 port=1")
             }
         }
+    }
+
+    private func untilSleeping(_ db: AsyncPostgresConnection) async throws {
+        let sleeping =
+            "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()"
+        while try await db.query(sleeping).isEmpty {}
     }
 }

@@ -40,16 +40,22 @@ import Testing
     }
 
     @Test(arguments: Way.direct)
-    func `the time-outs of the server don't end a migration, and are back after it`(_ way: Way) async throws {
+    func `no time-out ends a migration, the server looks for its host, and all is as before after it`(
+        _ way: Way
+    ) async throws {
         try await withAwaited(way) { db, _ async throws in
+            let before = try await keepalives(of: db)
+            #expect(before != [["10"], ["5"], ["3"]])
             let names = ["statement_timeout", "idle_in_transaction_session_timeout", "lock_timeout"]
             for name in names { try await db.query("SET \(name) = '77s'") }
             let look = Migration(version: 1) { db async throws in
                 #expect(try await db.query("SHOW statement_timeout") == [["2147483647ms"]])
                 #expect(try await db.query("SHOW idle_in_transaction_session_timeout") == [["60001ms"]])
                 #expect(try await db.query("SHOW lock_timeout") == [["60001ms"]])
+                #expect(try await keepalives(of: db) == [["10"], ["5"], ["3"]])
             }
             try await Migrator([look]).migrate(db)
+            #expect(try await keepalives(of: db) == before)
             for name in names { #expect(try await db.query("SHOW \(name)") == [["77s"]]) }
             try await db.query("BEGIN")
             let inside = Migration(version: 2) { db async throws in

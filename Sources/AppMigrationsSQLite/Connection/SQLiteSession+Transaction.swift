@@ -41,16 +41,6 @@ extension SQLiteSession {
         return false
     }
 
-    package func inOneTransaction(_ body: SQLRules) throws(SQLError) {
-        guard let own, !own.isBorrowed else { return try behindSavepoint(body) }
-        let ends = own.noteEnds()
-        do {
-            defer { own.removeHooks() }
-            try body()
-        }
-        if ends.wereSeen || !own.hasTransaction { throw SQLError.endedTransaction }
-    }
-
     package func rollBack() throws(SQLError) {
         if let own {
             // One that SQLite ended is acknowledged by a ROLLBACK, too.

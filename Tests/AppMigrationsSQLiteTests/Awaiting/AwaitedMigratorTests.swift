@@ -9,7 +9,7 @@ import Testing
     @Test func `migrations run once, in the order of their versions, whatever they are made of`() async throws
     {
         try write("INSERT INTO log VALUES (2);\nINSERT INTO log VALUES (20)", to: folder + "/2_file.sql")
-        let code = AwaitedMigration(version: 3) { try await $0.query("INSERT INTO log VALUES (3)") }
+        let code = AwaitedMigration(version: 3) { db, _ in try await db.query("INSERT INTO log VALUES (3)") }
         let migrator = try AwaitedMigrator(
             [AwaitedMigration(version: 10, sql: "INSERT INTO log VALUES (10)"), code]
                 + SQLMigration.files(in: folder) + SQLMigration.numbered(["CREATE TABLE log(x)"])
@@ -26,7 +26,7 @@ import Testing
     }
 
     @MainActor private func onMainActor() async throws {
-        let migration = AwaitedMigration(version: 1) { db in
+        let migration = AwaitedMigration(version: 1) { db, _ in
             MainActor.assertIsolated()
             try await db.query("CREATE TABLE a(x)")
             MainActor.assertIsolated()
@@ -98,6 +98,25 @@ import Testing
         #expect(try tables(in: db.db) == [])
     }
 
+    @Test(arguments: ScriptCase.all)
+    func `a script comes to what it comes to on a connection that blocks`(row: ScriptCase) async throws {
+        let db = try memory()
+        let migrator = try AwaitedMigrator([AwaitedMigration(version: 1, sql: row.script)])
+        let error = await sqlError { () async throws(SQLError) in
+            try await migrator.migrate(AwaitedConnection(db))
+        }
+        switch row.outcome {
+        case .made(let expected):
+            #expect(error == nil, "\(error?.description ?? "")")
+            #expect(try tables(in: db) == expected)
+        case .ended(let code, let line, let column):
+            #expect((error?.code, error?.line, error?.version) == (code, line, 1))
+            // Of a statement that is refused or fails, SQLite has no offset to tell.
+            #expect(code != .invalidScript || error?.column == column)
+            #expect(try tables(in: db) == [] && !db.isInTransaction)
+        }
+    }
+
     @Test func `in the caller's transaction a table whose rows others refer to isn't dropped`() async throws {
         let db = AwaitedConnection(try memory(foreignKeys: true))
         try db.db.execute(
@@ -130,7 +149,7 @@ import Testing
     @Test func `a cancelled task runs no further migration`() async throws {
         let db = AwaitedConnection(try memory())
         let migrator = try AwaitedMigrator([
-            AwaitedMigration(version: 1) { _ in withUnsafeCurrentTask { $0?.cancel() } },
+            AwaitedMigration(version: 1) { _, _ in withUnsafeCurrentTask { $0?.cancel() } },
             AwaitedMigration(version: 2, sql: "CREATE TABLE b(x)"),
         ])
         try db.db.query("CREATE TABLE a(x)")
@@ -147,7 +166,7 @@ import Testing
     @TaskLocal static var place = "nowhere"
 
     @Test func `a closure finds the local values of its task`() async throws {
-        let migration = AwaitedMigration(version: 1) { _ in #expect(Self.place == "here") }
+        let migration = AwaitedMigration(version: 1) { _, _ in #expect(Self.place == "here") }
         let db = AwaitedConnection(try memory())
         let migrator = try AwaitedMigrator([migration])
         let report = try await Self.$place.withValue("here") { try await migrator.migrate(db) }

@@ -14,7 +14,7 @@ import Testing
 
     @Test func `migrations run once, in the order of their versions, whatever they are made of`() throws {
         try write("INSERT INTO log VALUES (2)", to: folder + "/2_file.sql")
-        let code = Migration(version: 3) { try $0.query("INSERT INTO log VALUES (3)") }
+        let code = Migration(version: 3) { db, _ in try db.query("INSERT INTO log VALUES (3)") }
         let migrator = try Migrator(
             [Migration(version: 10, sql: "INSERT INTO log VALUES (10)"), code]
                 + SQLMigration.files(in: folder) + SQLMigration.numbered(["CREATE TABLE log(x)"])
@@ -48,7 +48,7 @@ import Testing
 
     @Test func `the ledger has the version, the name, the checksum and the time`() throws {
         let db = try memory()
-        let code = Migration(version: 2) { _ in }
+        let code = Migration(version: 2) { _, _ in }
         try Migrator([Migration(version: 1, name: "one", sql: "CREATE TABLE a(x)"), code]).migrate(db)
         #expect(
             try db.query(
@@ -89,8 +89,8 @@ import Testing
     @Test func `a failing closure is rolled back, and its error is inside`() throws {
         let db = try memory()
         let migrator = try Migrator([
-            Migration(version: 1, name: "fails") {
-                try $0.query("CREATE TABLE a(x)")
+            Migration(version: 1, name: "fails") { db, _ in
+                try db.query("CREATE TABLE a(x)")
                 throw Failure()
             }
         ])
@@ -103,7 +103,7 @@ import Testing
 
     @Test func `in one transaction all are applied or none`() throws {
         let db = try memory()
-        let failing = Migration(version: 3) { _ in throw Failure() }
+        let failing = Migration(version: 3) { _, _ in throw Failure() }
         let error = try sqlError {
             try Migrator(migrations(1, 2) + [failing], transactions: .all).migrate(db)
         }

@@ -47,7 +47,7 @@ import Testing
     ) throws {
         let db = way.isBorrowed ? library.db.borrowed : library.db
         let error = #expect(throws: MigrationError.self) {
-            try library.manager().manager.whenMigrating(toVersion: "1.4", in: db) { db in
+            try library.manager().manager.whenMigrating(toVersion: "1.4", in: db) { db, _ in
                 func write(_ text: String) throws {
                     if way.writes.contains(text) { try db.query("INSERT INTO log VALUES (?)", [.text(text)]) }
                 }
@@ -71,7 +71,7 @@ import Testing
             try await library.manager().manager.whenMigrating(
                 toVersion: "1.4",
                 in: AwaitedConnection(library.db)
-            ) { db in
+            ) { db, _ in
                 for end in ends { try await db.query(end) }
                 if writes { try await db.query("INSERT INTO log VALUES ('late')") }
             }

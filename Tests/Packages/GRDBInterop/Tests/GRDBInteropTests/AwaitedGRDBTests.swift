@@ -38,8 +38,8 @@ import Testing
 
     @Test func `scripts and closures run once, with foreign keys off`() async throws {
         let queue = try queue()
-        let closure = SQLMigration<DatabaseQueue>(version: 3) {
-            try await $0.query("INSERT INTO artist VALUES (?, ?, ?)", [2, "Bessie", nil])
+        let closure = SQLMigration<DatabaseQueue>(version: 3) { db, _ in
+            try await db.query("INSERT INTO artist VALUES (?, ?, ?)", [2, "Bessie", nil])
         }
         let migrator = try SQLMigrator([first, rebuild, closure])
         #expect(try await migrator.migrate(queue).applied == [1, 2, 3])
@@ -74,8 +74,8 @@ import Testing
                 firstRun: .everything,
                 stateDirectory: folder.appending(path: host).path(percentEncoded: false)
             )
-            let ran = try await manager.whenMigrating(toVersion: "2.0", in: queue) {
-                try await $0.query("CREATE TABLE once(x)")
+            let ran = try await manager.whenMigrating(toVersion: "2.0", in: queue) { db, _ in
+                try await db.query("CREATE TABLE once(x)")
             }
             #expect(ran == (host == "a"))
         }

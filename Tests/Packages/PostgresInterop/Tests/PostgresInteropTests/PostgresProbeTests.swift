@@ -7,7 +7,7 @@ import Testing
     @Test func `while a migration runs the server looks for its host, and as before after it`() async throws {
         try await withAwaited { db, _ in
             let before = try await keepalives(of: db)
-            let migration = SQLMigration<AsyncPostgresConnection>(version: 1) { db async throws in
+            let migration = SQLMigration<AsyncPostgresConnection>(version: 1) { db, _ async throws in
                 #expect(try await keepalives(of: db) == [["10"], ["5"], ["3"]])
             }
             #expect(try await SQLMigrator([migration]).migrate(db).applied == [1])

@@ -47,7 +47,10 @@ package struct PostgresStatements {
             // A statement inside of a body has ended.
             if bodies > 0 { head = .nothing } else { return endStatement(at: index) }
         } else if tokens.isSign(index, "\\") {
-            throw refusal("a command of psql, which the server doesn't know; write it in SQL, or remove it", index)
+            throw refusal(
+                "a command of psql, which the server doesn't know; write it in SQL, or remove it",
+                index
+            )
         } else if tokens.tokens[index].kind == .word, parentheses == 0 {
             word = try followWord(index)
         } else {
@@ -159,7 +162,9 @@ extension PostgresStatements {
 
         /// True if the statement may take the lock of a table for which every reader or writer behind it waits.
         var locksTables: Bool {
-            ["ALTER", "CREATE", "DROP", "LOCK", "TRUNCATE"].contains(tokens.text(places.lowerBound).uppercased())
+            ["ALTER", "CREATE", "DROP", "LOCK", "TRUNCATE"].contains(
+                tokens.text(places.lowerBound).uppercased()
+            )
         }
 
         /// The index that CREATE INDEX CONCURRENTLY makes, and its table, as they stand in the statement.

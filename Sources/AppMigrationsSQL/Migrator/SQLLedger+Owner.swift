@@ -30,7 +30,9 @@ extension SQLLedger {
             if let text = try step.text() { Self.follow(text, &made) }
         }
         let tables = try session.db.query(session.tables)
-        let isThere = tables.contains { if case .text(let name) = $0.first { made.contains(SQLName(name)) } else { false } }
+        let isThere = tables.contains {
+            if case .text(let name) = $0.first { made.contains(SQLName(name)) } else { false }
+        }
         if made.isEmpty || isThere { return }
         let list = made.map(\.text).joined(separator: ", ")
         throw SQLError(

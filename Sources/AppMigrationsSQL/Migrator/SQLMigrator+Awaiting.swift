@@ -64,7 +64,9 @@ extension SQLMigrator where Connection: AsyncSQLConnection {
         let conversation = SQLConversation(nil)
         let ledger = SQLLedger(Connection.dialect.session(conversation), named: steps.ledger)
         var status = SQLMigrationStatus(of: ledger, with: steps.all)
-        try await conversation.run(awaiting: db) { () throws(SQLError) in status = try steps.status(by: ledger) }
+        try await conversation.run(awaiting: db) { () throws(SQLError) in
+            status = try steps.status(by: ledger)
+        }
         return status
     }
 

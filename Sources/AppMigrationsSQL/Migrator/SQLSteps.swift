@@ -127,7 +127,9 @@ extension SQLStep {
     func runsAlone(_ script: String) throws(SQLError) -> Bool {
         let bytes = SQLScript(script).bytes.dropLast()
         let line = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-        let words = line.split { $0 == " " || $0 == "\t" || $0 == "\r" || $0 == "\r\n" }.map { $0.lowercased() }
+        let words = line.split { $0 == " " || $0 == "\t" || $0 == "\r" || $0 == "\r\n" }.map {
+            $0.lowercased()
+        }
         guard words.starts(with: ["--", "app-migrations:"]) else { return isAlone }
         let request = words.dropFirst(2).joined(separator: " ")
         if request == "no transaction" { return true }

@@ -25,7 +25,8 @@ extension AppMigrationsTable {
     }
 
     /// Runs `body` in a durable transaction with the write lock, and foreign keys off.
-    private func alone(_ body: (_ checking: @escaping SQLChecking) throws(SQLError) -> Void) throws(SQLError) {
+    private func alone(_ body: (_ checking: @escaping SQLChecking) throws(SQLError) -> Void) throws(SQLError)
+    {
         try session.waiting(lockTimeout) { () throws(SQLError) in
             try session.withoutForeignKeys { checking throws(SQLError) in
                 try transaction(durably: true) { () throws(SQLError) in try body(checking) }
@@ -69,7 +70,9 @@ extension AppMigrationsTable {
         let conversation = SQLConversation(nil)
         let session = Connection.dialect.session(conversation)
         let table = Self(session, named: ledger, of: manager, lockTimeout: lockTimeout)
-        try await conversation.run(awaiting: db) { () throws(SQLError) in try table.removeAlone(after: version) }
+        try await conversation.run(awaiting: db) { () throws(SQLError) in
+            try table.removeAlone(after: version)
+        }
     }
 
     /// Removes the rows of this manager above a version, where there are any.

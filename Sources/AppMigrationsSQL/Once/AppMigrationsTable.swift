@@ -51,21 +51,26 @@ package final class AppMigrationsTable: LedgerTable {
         let rows = try session.db.query(sql, expected)
         // A column of numbers takes 1.10 for 1.1, and a collation one manager's name for another's.
         guard rows.count < 2, rows.allSatisfy({ Array($0.dropFirst()) == expected }) else {
-            throw unreadable("The table \(name) has rows that seem to be of version \(version), and are not: \(rows)")
+            throw unreadable(
+                "The table \(name) has rows that seem to be of version \(version), and are not: \(rows)"
+            )
         }
         switch rows.first?.first {
         case nil: return .new
         case .null: return .done
         case .text(let cursor): return .begun(cursor)
         case let value?:
-            throw unreadable("The table \(name) has a cursor of version \(version) that can't be read: \(value)")
+            throw unreadable(
+                "The table \(name) has a cursor of version \(version) that can't be read: \(value)"
+            )
         }
     }
 
     /// Adds the row of a version that is done, or whose batches have come to a cursor.
     func add(_ version: AppVersion, at cursor: String? = nil) throws(SQLError) {
         let values: [(String, SQLValue?)] = [
-            ("manager", .text(manager)), ("version", .text(Self.text(of: version))), ("cursor", SQLValue(cursor)),
+            ("manager", .text(manager)), ("version", .text(Self.text(of: version))),
+            ("cursor", SQLValue(cursor)),
         ]
         try insert(values, of: "\(version)", counting: true) { () throws(SQLError) in
             try isThere(version, at: cursor)

@@ -64,10 +64,11 @@ extension SQLiteSession {
             let milliseconds = time == .zero ? 0 : Int64(time.wholeMilliseconds)
             let before = try number(of: "busy_timeout")
             if before == milliseconds { return try body() }
-            try set("busy_timeout", to: milliseconds)
             try db.undoing("setting the former wait for locks again") { () throws(SQLError) in
                 try set("busy_timeout", to: before)
             } _: { () throws(SQLError) in
+                // One whose answer is lost may have set it.
+                try set("busy_timeout", to: milliseconds)
                 try body()
             }
         } catch { throw own?.naming(error) ?? error }

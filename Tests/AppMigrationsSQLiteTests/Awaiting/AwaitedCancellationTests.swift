@@ -93,7 +93,8 @@ import Testing
         repeat {
             place += 1
             let late = Late(try memory(foreignKeys: true))
-            let wait = try late.db.query("PRAGMA busy_timeout")
+            let pragmas = ["foreign_keys", "busy_timeout"]
+            let settings = try pragmas.map { try late.db.query("PRAGMA \($0)") }
             count = 0
             let cancel = { [place] (_: String) in
                 count += 1
@@ -103,8 +104,7 @@ import Testing
             let error = await migrate(late, by: migrator)
             #expect(error == nil || error?.code == .cancelled, "\(place): \(error?.description ?? "")")
             #expect(try !late.db.isInTransaction, "\(place)")
-            #expect(try late.db.query("PRAGMA foreign_keys") == [[1]], "\(place)")
-            #expect(try late.db.query("PRAGMA busy_timeout") == wait, "\(place)")
+            #expect(try pragmas.map { try late.db.query("PRAGMA \($0)") } == settings, "\(place)")
             let next = Late(late.db)
             #expect(await migrate(next, by: migrator) == nil)
             #expect(try late.db.query("SELECT x FROM a") == [[1], [2]], "\(place)")
@@ -112,7 +112,9 @@ import Testing
         #expect(place > 20)
     }
 
-    @Test func `a COMMIT that gets no answer has committed, and the next call runs what is left`() async throws {
+    @Test func `a COMMIT that gets no answer has committed, and the next call runs what is left`()
+        async throws
+    {
         let migrator = try SQLMigrator(migrations)
         let late = Late(try memory())
         late.after = { if $0 == "COMMIT" { throw Failure() } }

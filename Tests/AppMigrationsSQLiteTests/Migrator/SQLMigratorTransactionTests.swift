@@ -39,7 +39,8 @@ import Testing
     func `a closure that ends its transaction is not recorded`(script: String) throws {
         let db = try memory()
         let statements = script.split(separator: "; ").map(String.init)
-        let second = Migration(version: 2) { db, _ in for statement in statements { try db.query(statement) } }
+        let second = Migration(version: 2) { db, _ in for statement in statements { try db.query(statement) }
+        }
         let error = try sqlError { try Migrator([make, second]).migrate(db) }
         #expect(error.code == .transactionEnded)
         #expect(error.version == 2)

@@ -31,7 +31,9 @@ import Testing
             """
     )
 
-    private let records = SQLMigration<Database>(version: 3) { db, _ in try Artist(id: 2, name: "Bessie").insert(db) }
+    private let records = SQLMigration<Database>(version: 3) { db, _ in
+        try Artist(id: 2, name: "Bessie").insert(db)
+    }
 
     @Test func `without a transaction the migrator begins its own, with foreign keys off`() throws {
         let queue = try DatabaseQueue()
@@ -102,7 +104,8 @@ import Testing
             let result = Result { try migrator.migrate(db) }
             let tables = try String.fetchAll(
                 db,
-                sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'schema_migrations' ORDER BY name"
+                sql:
+                    "SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'schema_migrations' ORDER BY name"
             )
             switch row.outcome {
             case .made(let expected):

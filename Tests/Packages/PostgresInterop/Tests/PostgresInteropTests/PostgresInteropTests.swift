@@ -52,7 +52,9 @@ typealias Migrator = SQLMigrator<PostgresConnection>
         try withConnection { db, _ in
             let failing =
                 code == .transactionEnded
-                ? Migration(version: 2) { db, _ in try db.execute(script: "CREATE TABLE half(x INT); \(statement)") }
+                ? Migration(version: 2) { db, _ in
+                    try db.execute(script: "CREATE TABLE half(x INT); \(statement)")
+                }
                 : Migration(version: 2, sql: "CREATE TABLE half(x INT); \(statement)")
             let error = try #require(throws: SQLError.self) { try Migrator([first, failing]).migrate(db) }
             #expect(error.code == code, "\(error)")

@@ -3,22 +3,15 @@
 /// Beside it are notes: what the caller is called for, and what it answered.
 final class SQLMigrationRun {
     /// A pending migration with the text of its SQL, read and checked before the first one runs.
-    final class Pending {
+    struct Pending {
         let place: Int
         let step: SQLStep
         /// `nil` for a closure.
         let script: String?
-        let checksum: String?
         /// True if the script runs outside of a transaction.
         let isAlone: Bool
 
-        init(_ place: Int, _ step: SQLStep, script: String?, isAlone: Bool) {
-            self.place = place
-            self.step = step
-            self.script = script
-            self.isAlone = isAlone
-            checksum = script.map(SQLChecksum.of)
-        }
+        var checksum: String? { script.map(SQLChecksum.of) }
     }
 
     /// The questions for which the caller is called.
@@ -46,16 +39,9 @@ final class SQLMigrationRun {
     /// How many of the pending ones another process ran.
     var appliedByOthers = 0
 
-    init(
-        of steps: SQLSteps,
-        in session: any SQLSession,
-        to target: Int64?,
-        insideTransaction: Bool
-    ) {
-        self.session = session
-        self.steps = steps
-        self.target = target
-        self.insideTransaction = insideTransaction
+    init(of steps: SQLSteps, in session: any SQLSession, to target: Int64?, insideTransaction: Bool) {
+        (self.steps, self.session) = (steps, session)
+        (self.target, self.insideTransaction) = (target, insideTransaction)
         ledger = SQLLedger(session, named: steps.ledger)
     }
 
@@ -123,7 +109,7 @@ final class SQLMigrationRun {
             } catch {
                 throw step.located(error)
             }
-            pending.append(Pending(place, step, script: script, isAlone: isAlone))
+            pending.append(Pending(place: place, step: step, script: script, isAlone: isAlone))
         }
     }
 

@@ -25,16 +25,6 @@ import Testing
         #expect(try db.query("SELECT x FROM log") == [[2], [3], [10]])
     }
 
-    @Test func `an array that grew runs only what is new`() throws {
-        let db = try memory()
-        try Migrator(SQLMigration.numbered(["CREATE TABLE a(x)"])).migrate(db)
-        let report = try Migrator(SQLMigration.numbered(["CREATE TABLE a(x)", "CREATE TABLE b(x)"])).migrate(
-            db
-        )
-        #expect(report.applied == [2])
-        #expect(try tables(in: db) == ["a", "b"])
-    }
-
     @Test func `nothing is written or locked when nothing is pending`() throws {
         let migrator = try Migrator(migrations(1, 2))
         let db = try SQLiteConnection(path: folder + "/db")

@@ -64,18 +64,4 @@ import Testing
         #expect(cause?.message.hasSuffix("may have been committed, and it is not recorded") == !way.isScript)
         try expectFailed(error, way.isScript ? .refusedStatement : .transactionEnded)
     }
-
-    @Test(arguments: ends, [false, true])
-    func `on a connection that is awaited, too`(ends: [String], writes: Bool) async throws {
-        let error = await #expect(throws: MigrationError.self) {
-            try await library.manager().manager.whenMigrating(
-                toVersion: "1.4",
-                in: AwaitedConnection(library.db)
-            ) { db, _ in
-                for end in ends { try await db.query(end) }
-                if writes { try await db.query("INSERT INTO log VALUES ('late')") }
-            }
-        }
-        try expectFailed(error, .transactionEnded)
-    }
 }

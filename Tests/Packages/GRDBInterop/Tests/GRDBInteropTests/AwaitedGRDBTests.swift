@@ -50,20 +50,6 @@ import Testing
         #expect(try await queue.query("PRAGMA foreign_keys") == [[1]])
     }
 
-    @Test func `a migration that fails leaves nothing of itself`() async throws {
-        let queue = try queue()
-        let failing = SQLMigration<DatabaseQueue>(version: 2, sql: "CREATE TABLE b(x);\nSELECT nothing")
-        do throws(SQLError) {
-            try await SQLMigrator([first, failing]).migrate(queue)
-            Issue.record("it has not failed")
-        } catch {
-            #expect(error.applied == [1])
-            #expect((error.version, error.line) == (2, 2))
-        }
-        #expect(try await queue.query("SELECT name FROM sqlite_master WHERE name = 'b'") == [])
-        #expect(try await queue.writeWithoutTransaction { !$0.isInsideTransaction })
-    }
-
     @Test func `a closure of a runner runs exactly once`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         defer { #expect(throws: Never.self) { try FileManager.default.removeItem(at: folder) } }

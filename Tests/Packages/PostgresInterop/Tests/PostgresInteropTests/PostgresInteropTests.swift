@@ -175,7 +175,7 @@ typealias Migrator = SQLMigrator<PostgresConnection>
             #expect(
                 error.message
                     == "The table schema_migrations is another migrator's: it has version 1 with another text, and"
-                    + " the database has no public.Song, \"List\""
+                    + " the database has no Song, List"
             )
             #expect(try Migrator([first]).migrate(db).changed == [1])
         }

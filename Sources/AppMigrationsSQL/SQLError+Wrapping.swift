@@ -53,7 +53,7 @@ extension SQLError {
         sqlState == "40001" || sqlState == "40P01"
     }
 
-    static var taskCancelled: SQLError { SQLError(.cancelled, "The task was cancelled") }
+    package static var taskCancelled: SQLError { SQLError(.cancelled, "The task was cancelled") }
 
     /// SQLite's words for SQLITE_BUSY and SQLITE_LOCKED ("sqlite3_errstr"), and PostgreSQL's for `lock_not_available` where the
     /// connection gives no SQLSTATE.

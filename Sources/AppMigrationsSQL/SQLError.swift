@@ -1,3 +1,7 @@
+#if canImport(Darwin)
+public import Foundation
+#endif
+
 /// Why a statement, a script or a migration failed or was refused, with the facts to find the place.
 ///
 /// ``description`` has all of them in a few sentences, with what was not changed and the way out. Decide by
@@ -27,6 +31,7 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
         package var version: Int64?
         package var migrationName: String?
         package var applied = [Int64]()
+        package var changed = [Int64]()
         package var underlyingError: (any Error)?
         /// True if the line and the column are places in the file at the path.
         package var hasPlaceInFile = false
@@ -88,6 +93,9 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
     /// None where `migrateStaged` threw the copy away.
     public var applied: [Int64] { facts.applied }
 
+    /// The versions whose SQL is another one than when it was applied, where a call of `migrate` had found any before it failed.
+    public var changed: [Int64] { facts.changed }
+
     /// The error behind this one, when it was not SQLite's.
     public var underlyingError: (any Error)? { facts.underlyingError }
 
@@ -113,6 +121,9 @@ extension SQLError {
         if !applied.isEmpty {
             text += " Applied before it and kept: \(applied.map(String.init).joined(separator: ", "))."
         }
+        if !changed.isEmpty {
+            text += " Edited after it was applied: \(changed.map(String.init).joined(separator: ", "))."
+        }
         if let outcome { text += " \(outcome)." }
         if let advice = code.advice { text += " \(advice)" }
         return text
@@ -131,3 +142,10 @@ extension SQLError {
         return "\(statement.prefix(limit))…"
     }
 }
+
+#if canImport(Darwin)
+extension SQLError: LocalizedError {
+    /// The text of ``description``, for code that shows `localizedDescription`.
+    public var errorDescription: String? { description }
+}
+#endif

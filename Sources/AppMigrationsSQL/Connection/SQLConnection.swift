@@ -41,8 +41,7 @@ extension SQLConnection {
 
     /// The whole number that a query gives, `nil` where it gives no row or no number.
     package func number(_ sql: String, _ arguments: [SQLValue] = []) throws(SQLError) -> Int64? {
-        guard case .integer(let number) = try rows(sql, arguments).first?.first else { return nil }
-        return number
+        try rows(sql, arguments).first?.first?.number
     }
 }
 

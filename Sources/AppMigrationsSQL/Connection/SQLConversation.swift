@@ -19,7 +19,8 @@ package final class SQLConversation {
 
     /// How many parts are under way whose statements run in a cancelled task too.
     private var uncancelled = 0
-    private var mark = ""
+    /// Stands before each statement, for those who ask the server what its connections run.
+    package var mark = ""
     /// The error of the app's closure.
     private var failure: (cause: any Error, message: String)?
 
@@ -47,24 +48,21 @@ package final class SQLConversation {
     package func pause(_ time: Duration) throws(SQLError) { _ = try ask(.pause(time)) }
 
     /// The whole number that a statement gives.
-    ///
-    /// A connection that gives every value as text has texts of digits.
     package func number(_ sql: String) throws(SQLError) -> Int64 {
-        switch try query(sql).first?.first {
-        case .integer(let number): return number
-        case .text(let text):
-            if let number = Int64(text) { return number }
-            fallthrough
-        default: throw SQLError(.statementFailed, "\(sql) gave no number")
-        }
+        if let number = try query(sql).first?.first?.number { return number }
+        throw SQLError(.statementFailed, "\(sql) gave no number")
     }
 
-    /// Runs `body` with a mark before each of its statements.
-    func marking(_ mark: String, _ body: SQLRules) throws(SQLError) {
-        let former = self.mark
-        self.mark = mark
-        defer { self.mark = former }
-        try body()
+    /// Runs `body` in a savepoint, to which an error goes back.
+    func inSavepoint(_ body: SQLRules) throws(SQLError) {
+        try query("SAVEPOINT app_migrations_step")
+        do throws(SQLError) { try body() } catch {
+            throw undoing("the rollback", after: error) { () throws(SQLError) in
+                try query("ROLLBACK TO SAVEPOINT app_migrations_step")
+                try query("RELEASE SAVEPOINT app_migrations_step")
+            }
+        }
+        try query("RELEASE SAVEPOINT app_migrations_step")
     }
 
     /// Runs `body`, and `undo` in every case.
@@ -102,14 +100,16 @@ package final class SQLConversation {
             return try thread.ask(request)
         } catch {
             let server = connection.map { type(of: $0).serverError(error) } ?? awaited?.serverError(error)
-            let wrapped = SQLError.wrapped(
-                error,
-                as: request.code,
-                server: server,
-                findingLocks: request.isOfDatabase
-            )
+            // A failure of the connection, which may have words of its own for a lock, or of the app's closure.
+            let (code, isOfDatabase): (SQLError.Code, Bool) =
+                switch request {
+                case .query, .undo: (.statementFailed, true)
+                case .script: (.migrationFailed, true)
+                case .call, .pause: (.migrationFailed, false)
+                }
+            let wrapped = SQLError.wrapped(error, as: code, server: server, findingLocks: isOfDatabase)
             // The error itself doesn't tell what the server said.
-            if !request.isOfDatabase, server == nil { failure = (error, wrapped.message) }
+            if !isOfDatabase, server == nil { failure = (error, wrapped.message) }
             throw wrapped
         }
     }
@@ -126,7 +126,8 @@ package final class SQLConversation {
     /// Runs rules on a thread of their own, and answers what they ask on the caller's actor.
     ///
     /// The thread sleeps while the task awaits, and ends with the rules. So rules find none of the task's local values, and
-    /// the closure, which runs in the task, finds all.
+    /// the closure, which runs in the task, finds all. A debugger and a crash report show the rules on that thread: from `ask`
+    /// up to the migrator's `run`, each of their functions is a frame. The task has the connection's frames.
     package nonisolated(nonsending) func run(
         awaiting db: any AsyncSQLConnection,
         calling call: nonisolated(nonsending) () async throws -> Void = {},
@@ -173,22 +174,6 @@ enum SQLRequest {
     /// The closure of the caller, which knows what it is called for.
     case call
     case pause(Duration)
-
-    /// The code of a failure that is no error of this library.
-    var code: SQLError.Code {
-        switch self {
-        case .query, .undo: .statementFailed
-        case .script, .call, .pause: .migrationFailed
-        }
-    }
-
-    /// True if a failure is the connection's, which may have words of its own for a lock.
-    var isOfDatabase: Bool {
-        switch self {
-        case .query, .undo, .script: true
-        case .call, .pause: false
-        }
-    }
 
     /// Answers on a connection that blocks.
     func answer(on db: any SQLConnection, _ call: () throws -> Void) throws -> SQLRows {

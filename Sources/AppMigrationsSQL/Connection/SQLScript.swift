@@ -50,9 +50,9 @@ package struct SQLScript {
     }
 
     /// Refuses a text of which a database would read a part.
-    package func refuseZeroBytes() throws(SQLError) {
+    package func refuseZeroBytes(for database: String = "SQLite") throws(SQLError) {
         if let offset = bytes[..<count].firstIndex(of: 0) {
-            throw error(.invalidScript, "a zero byte, where SQLite would stop reading", at: offset)
+            throw error(.invalidScript, "a zero byte, where \(database) would stop reading", at: offset)
         }
     }
 

@@ -22,8 +22,8 @@ package protocol SQLSession {
     /// a search path for it; no row where there is no such table.
     func columns(of table: String) throws(SQLError) -> SQLRows
 
-    /// True if the database has a table that a script names.
-    func has(_ table: TablesOfTexts.Table) throws(SQLError) -> Bool
+    /// A query for the names of all tables and views.
+    var tables: String { get }
 
     /// True if a transaction stays open after a statement that failed.
     var goesOnAfterErrors: Bool { get }
@@ -37,25 +37,23 @@ package protocol SQLSession {
     /// Runs a script in the migration's transaction, which is still there afterwards.
     func run(script: String) throws(SQLError)
 
-    /// The statements of a script that is to run outside of a transaction, each of which can run twice; refuses any other
-    /// script.
-    func statements(ofAlone script: String) throws(SQLError) -> [String]
+    /// Refuses a script that can't run outside of a transaction, or not twice.
+    func checkAlone(_ script: String) throws(SQLError)
 
-    /// Fails where a statement outside of a transaction has left an index that no query uses.
-    func refuseInvalidIndex(of statement: String) throws(SQLError)
-
-    /// The connections that run a statement which begins with a mark, or did so a moment ago, each with the number of the
-    /// server's process and the address of its client; no row where none does.
-    func isRunning(_ mark: String) throws(SQLError) -> SQLRows
+    /// Runs such a script, of which other hosts hear by a name, and then `record` in a transaction; nothing where it is applied.
+    func runAlone(
+        _ script: String,
+        as name: String,
+        _ lock: SQLLockWait,
+        isApplied: () throws(SQLError) -> Bool,
+        record: SQLRules
+    ) throws(SQLError)
 
     /// Begins the transaction of a migration, and waits until no other process is in one.
     func begin(_ lock: SQLLockWait, durably: Bool) throws(SQLError)
 
     /// Takes the migrator's lock in the transaction of a caller.
     func join(_ lock: SQLLockWait) throws(SQLError)
-
-    /// Runs `body`, and fails where the transaction is another one afterwards.
-    func inOneTransaction(_ body: SQLRules) throws(SQLError)
 
     /// Sets back what a script or a closure may have set in the connection's session.
     func restoreSettings() throws(SQLError)
@@ -68,7 +66,8 @@ package protocol SQLSession {
 
     /// Runs `body`, which begins a transaction, with foreign keys off.
     ///
-    /// Where they were on, all that `checking` runs leaves no row that refers to none and did not before it.
+    /// Where they were on, all that `checking` runs leaves no row that refers to none and did not before it; it tells of the
+    /// others, a sentence for each table.
     func withoutForeignKeys(_ body: (_ checking: @escaping SQLChecking) throws(SQLError) -> Void)
         throws(SQLError)
 
@@ -77,8 +76,13 @@ package protocol SQLSession {
     func lasting(durably: Bool, _ body: SQLRules) throws(SQLError)
 }
 
-/// Runs rules, and looks afterwards at what they left.
-package typealias SQLChecking = (SQLRules) throws(SQLError) -> Void
+/// Runs rules, looks afterwards at what they left, and tells of what they found broken.
+package typealias SQLChecking = (SQLRules) throws(SQLError) -> [String]
+
+package func unchecked(_ rules: SQLRules) throws(SQLError) -> [String] {
+    try rules()
+    return []
+}
 
 /// How long to wait for the lock of the migrator, and what comes before a wait.
 package struct SQLLockWait {
@@ -110,13 +114,12 @@ extension SQLSession {
     package func transaction(
         _ lock: SQLLockWait,
         durably: Bool = false,
-        commit: () -> String = { "COMMIT" },
         _ body: SQLRules
     ) throws(SQLError) {
         try begin(lock, durably: durably)
         do throws(SQLError) {
             try body()
-            try db.query(commit())
+            try db.query("COMMIT")
         } catch { throw rollingBack(after: error) }
     }
 
@@ -136,8 +139,6 @@ extension SQLSession {
             throw error.code == .statementFailed && hasWaited ? error.with { $0.code = .busy } : error
         }
     }
-
-    package func inOneTransaction(_ body: SQLRules) throws(SQLError) { try behindSavepoint(body) }
 
     /// Runs `body` behind a savepoint, and finds out whether its transaction is still the one it began in: the
     /// savepoint is gone with a transaction that ended.

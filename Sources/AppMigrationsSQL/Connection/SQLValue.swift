@@ -58,6 +58,15 @@ extension SQLValue: CustomStringConvertible {
 }
 
 extension SQLValue {
+    /// The value as a whole number; a connection that gives every value as text has texts of digits.
+    package var number: Int64? {
+        switch self {
+        case .integer(let number): number
+        case .text(let text): Int64(text)
+        default: nil
+        }
+    }
+
     /// The value as an error names it.
     package var shown: String {
         switch self {

@@ -1,20 +1,7 @@
 /// The table `schema_migrations` of a database, or one of another name: which versions were applied to it.
 ///
-/// One that FMDBMigrationManager made, with the single column `version`, is used as it is. What is known of the table is noted
-/// here as it is read.
-final class SQLLedger {
-    let session: any SQLSession
-    let name: String
-
-    /// The table as it stands in a statement.
-    private(set) var table: String
-
-    /// The names of its columns in lower case, none where there is no such table.
-    private(set) var columns = [String]()
-
-    /// The declared type of its versions, empty for none.
-    private(set) var versionType = ""
-
+/// One that FMDBMigrationManager made, with the single column `version`, is used as it is.
+final class SQLLedger: LedgerTable {
     /// Every version applied, in order.
     private(set) var versions = [Int64]()
 
@@ -28,29 +15,19 @@ final class SQLLedger {
     var hasOwnRow = false
 
     init(_ session: any SQLSession, named name: String) {
-        self.session = session
-        self.name = name
-        table = session.table(name)
+        let columns = ["version", "name", "checksum", "applied_at"]
+        super.init(session, named: name, columns: columns, required: 1)
     }
 
-    var exists: Bool { !columns.isEmpty }
-
-    /// Reads which columns there are.
-    func read() throws(SQLError) { try note(columns: session.columns(of: name)) }
-
-    private func note(columns rows: SQLRows) throws(SQLError) {
-        (columns, versionType) = ([], "")
-        table = session.table(name, in: rows)
-        for row in rows {
-            guard row.count > 1, case .text(let column) = row[0] else {
-                throw Self.unreadable("The columns of the table \(name) can't be told")
-            }
-            columns.append(column.lowercased())
-            if case .text(let type) = row[1], columns.last == "version" { versionType = type }
+    override func read() throws(SQLError) {
+        try super.read()
+        // That of FMDBMigrationManager has integers.
+        if columns == ["version"], ["CHAR", "TEXT"].contains(where: versionType.uppercased().contains) {
+            throw SQLError(
+                .foreignLedger,
+                "The table \(name) is that of Rails or dbmate: it has versions of texts, and no other column"
+            )
         }
-        if !exists { return }
-        try refuseOtherTools()
-        if !columns.contains("version") { throw Self.unreadable("The table \(name) has no column version") }
     }
 
     /// Reads the versions of a database whose columns were not asked for, none where there is no ledger.
@@ -92,7 +69,7 @@ final class SQLLedger {
         let sql = "SELECT version, checksum FROM \(table) WHERE checksum IS NOT NULL ORDER BY version"
         for row in try session.db.query(sql) {
             guard row.count == 2, case .text(let checksum) = row[1] else {
-                throw Self.unreadable("The checksum of a row is not a text: \(row)")
+                throw unreadable("The checksum of a row is not a text: \(row)")
             }
             checksums[try version(row[0])] = checksum
         }
@@ -131,18 +108,9 @@ final class SQLLedger {
     }
 
     private func version(_ value: SQLValue) throws(SQLError) -> Int64 {
-        // A connection that gives every value as text has texts of digits.
-        switch value {
-        case .integer(let version): return version
-        case .text(let text):
-            if let version = Int64(text) { return version }
-            throw Self.unreadable("The table \(name) has the version '\(text)', which is no number")
-        default:
-            throw Self.unreadable("The table \(name) has a version that is no number")
-        }
+        if let version = value.number { return version }
+        throw unreadable("The table \(name) has a version that is no number: \(value.shown)")
     }
-
-    static func unreadable(_ message: String) -> SQLError { SQLError(.ledgerUnreadable, message) }
 }
 
 extension SQLLedger {
@@ -165,37 +133,15 @@ extension SQLLedger {
         try read()
     }
 
-    /// The columns of a ledger that this library made.
-    private static let ownColumns = ["version", "name", "checksum", "applied_at"]
-
     /// Writes that a migration was applied.
-    ///
-    /// The insert of a table that is not this library's may leave the row out without an error, by ON CONFLICT IGNORE
-    /// or RAISE(IGNORE), or take another one away. The migration would run at every start.
     func record(_ version: Int64, name: String?, checksum: String?) throws(SQLError) {
-        var names = ["version"]
-        var values = [session.placeholder(1)]
-        var arguments: [SQLValue] = [.integer(version)]
-        for (column, text) in [("name", name), ("checksum", checksum)] where columns.contains(column) {
-            names.append(column)
-            arguments.append(text.map { .text($0) } ?? .null)
-            values.append(session.placeholder(arguments.count))
+        let values: [(String, SQLValue?)] = [
+            ("version", .integer(version)), ("name", SQLValue(name)), ("checksum", SQLValue(checksum)),
+            ("applied_at", nil),
+        ]
+        // One that this library made loses no rows; a look at the row is cheaper than two at the number of rows.
+        try insert(values, of: "\(version)", counting: !isOwn) { () throws(SQLError) in
+            try hasApplied(version)
         }
-        if columns.contains("applied_at") {
-            names.append("applied_at")
-            values.append(session.now)
-        }
-        // One that this library made has neither; a look at the row is cheaper than two at the number of rows.
-        let before = columns == Self.ownColumns ? nil : try session.count(of: table)
-        try session.db.query(
-            "INSERT INTO \(table) (\(names.joined(separator: ", "))) VALUES (\(values.joined(separator: ", ")))",
-            arguments
-        )
-        let hasGrown =
-            try before.map { before throws(SQLError) in try session.count(of: table) == before + 1 } ?? true
-        if try hasApplied(version), hasGrown { return }
-        throw Self.unreadable(
-            "The table \(self.name) did not keep the row of version \(version), or lost another"
-        )
     }
 }

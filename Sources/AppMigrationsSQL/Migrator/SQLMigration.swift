@@ -30,15 +30,6 @@ public struct SQLMigration<Connection>: Sendable {
     enum Code: Sendable {
         case direct(@Sendable (Connection, Report) throws -> Void)
         case awaited(AwaitedClosure)
-
-        /// A closure that reports nothing.
-        static func silent(_ run: @escaping @Sendable (Connection) throws -> Void) -> Code {
-            .direct { db, _ in try run(db) }
-        }
-
-        static func silent(
-            _ run: nonisolated(nonsending) @escaping @Sendable (Connection) async throws -> Void
-        ) -> Code { .awaited { db, _ in try await run(db) } }
     }
 
     /// A migration of one or many statements, written without BEGIN and COMMIT.
@@ -77,15 +68,8 @@ public struct SQLMigration<Connection>: Sendable {
 extension SQLMigration where Connection: SQLConnection {
     /// A migration in Swift.
     ///
-    /// The closure runs in a transaction that it must not end. What it throws rolls its migration back.
-    public init(version: Int64, name: String? = nil, run: @escaping @Sendable (Connection) throws -> Void) {
-        step = SQLStep(version: version, name: name, source: nil)
-        code = .silent(run)
-    }
-
-    /// A migration in Swift that reports how far it is.
-    ///
-    /// As the one whose closure takes the connection alone, and ``Report`` with it: `try report(0.5)`.
+    /// The closure runs in a transaction that it must not end. What it throws rolls its migration back. One that takes long
+    /// reports how far it is: `try report(0.5)`.
     public init(
         version: Int64,
         name: String? = nil,
@@ -100,19 +84,8 @@ extension SQLMigration where Connection: AsyncSQLConnection {
     /// A migration in Swift, on a connection that is awaited.
     ///
     /// The closure runs in a transaction that it must not end, on the actor of the migrator's caller. What it throws rolls
-    /// its migration back. Whatever else uses the connection while the closure is suspended is in its transaction.
-    public init(
-        version: Int64,
-        name: String? = nil,
-        run: nonisolated(nonsending) @escaping @Sendable (Connection) async throws -> Void
-    ) {
-        step = SQLStep(version: version, name: name, source: nil)
-        code = .silent(run)
-    }
-
-    /// A migration in Swift that reports how far it is, on a connection that is awaited.
-    ///
-    /// As the one whose closure takes the connection alone, and ``Report`` with it: `try report(0.5)`.
+    /// its migration back. Whatever else uses the connection while the closure is suspended is in its transaction. One that
+    /// takes long reports how far it is: `try report(0.5)`.
     public init(
         version: Int64,
         name: String? = nil,

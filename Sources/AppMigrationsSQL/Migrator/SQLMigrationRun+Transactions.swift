@@ -1,85 +1,100 @@
-/// The migrations of one transaction.
+/// What is pending, from BEGIN to COMMIT.
 extension SQLMigrationRun {
-    /// Runs every migration in a transaction of its own.
-    func runEach() throws(SQLError) {
-        for (index, next) in pending.enumerated() {
-            if let statements = next.alone {
-                try runAlone(next, statements)
-            } else {
-                try transaction(at: next, isLast: index == pending.count - 1) { () throws(SQLError) in
-                    try perform(next)
-                    try checkAnswer(.rollBack)
-                }
-            }
+    /// Runs every migration in a transaction of its own, or all in one.
+    func runAll() throws(SQLError) {
+        let isOneTransaction = steps.isOneTransaction && !insideTransaction
+        for index in isOneTransaction ? 0..<1 : pending.indices {
+            let group = isOneTransaction ? pending[...] : pending[index...index]
+            try run(group, isLast: group.endIndex == pending.endIndex)
             try checkAnswer(.stop)
         }
     }
 
-    /// Runs every migration in one transaction.
-    func runAll() throws(SQLError) {
-        try transaction(at: nil, isLast: true) { () throws(SQLError) in
-            for next in pending where answer == .continue { try perform(next) }
+    /// Runs migrations in one transaction, or one outside of any.
+    ///
+    /// The last transaction is made durable, and those before it with it: what records that `migrate` returned, as a runner
+    /// does, must not survive a power failure that the migrations don't.
+    private func run(_ group: ArraySlice<Pending>, isLast: Bool) throws(SQLError) {
+        let before = (report.applied, appliedByOthers)
+        var (hasBegun, isCommitted) = (false, false)
+        func perform() throws(SQLError) {
+            hasBegun = true
+            for next in group where answer == .continue { try self.perform(next) }
             try checkAnswer(.rollBack)
         }
-        try checkAnswer(.stop)
-    }
-
-    /// Runs every migration in a savepoint of its own, inside the transaction of the caller.
-    func runInside() throws(SQLError) {
-        for next in pending {
-            let before = counts
-            try session.db.query("SAVEPOINT app_migrations_step")
-            do throws(SQLError) {
-                try perform(next)
-                try checkAnswer(.rollBack)
-                try session.db.query("RELEASE SAVEPOINT app_migrations_step")
-            } catch {
-                restore(before)
-                let undone = session.db.undoing("the rollback", after: error) { () throws(SQLError) in
-                    try session.db.query("ROLLBACK TO SAVEPOINT app_migrations_step")
-                    try session.db.query("RELEASE SAVEPOINT app_migrations_step")
+        do throws(SQLError) {
+            if let next = group.first, next.isAlone {
+                hasBegun = true
+                try runAlone(next)
+            } else if insideTransaction {
+                try session.db.inSavepoint(perform)
+            } else {
+                try session.lasting(durably: isLast) { () throws(SQLError) in
+                    try checkCancellation()
+                    try session.transaction(lock, durably: isLast, perform)
+                    isCommitted = true
                 }
-                throw failed(undone, at: next)
             }
-            try checkAnswer(.stop)
+        } catch {
+            if !isCommitted { (report.applied, appliedByOthers) = before }
+            throw failed(error, at: group.count == 1 ? group.first : nil, blamesFile: hasBegun)
         }
     }
 
-    /// Runs `body` in a transaction.
-    ///
-    /// The last one is made durable, and those before it with it: what records that `migrate` returned, as a
-    /// runner does, must not survive a power failure that the migrations don't.
-    private func transaction(at next: Pending?, isLast: Bool, _ body: SQLRules) throws(SQLError) {
-        let before = counts
-        var hasBegun = false
+    /// Runs one migration and writes it to the ledger, unless another process has done so meanwhile.
+    private func perform(_ next: Pending) throws(SQLError) {
         do throws(SQLError) {
-            try session.lasting(durably: isLast) { () throws(SQLError) in
-                do throws(SQLError) {
-                    try checkCancellation()
-                    try session.transaction(lock, durably: isLast) { () throws(SQLError) in
-                        hasBegun = true
-                        try body()
-                    }
-                } catch {
-                    restore(before)
-                    throw failed(error, at: next, blamesFile: hasBegun)
+            try checkCancellation()
+            if try isApplied(next) { return }
+            report.dangling = try checking { () throws(SQLError) in
+                if let script = next.script { return try session.run(script: script) }
+                try session.behindSavepoint { () throws(SQLError) in
+                    try call(.closure(next.place, progress(of: next, 0)))
                 }
             }
+            try record(next)
         } catch { throw failed(error, at: next) }
     }
 
-    /// Fails where a migration that reports is not to go on.
-    func checkReport(_ answer: SQLMigrationProgress.Answer) throws(SQLError) {
-        if Task<Never, Never>.isCancelled { throw SQLError.taskCancelled }
-        self.answer = answer
-        if answer != .continue { throw SQLError(.stopped, "The progress closure answered .\(answer)") }
+    /// Runs a statement outside of a transaction, and records it after it: at least once.
+    private func runAlone(_ next: Pending) throws(SQLError) {
+        try session.runAlone(
+            next.script ?? "",
+            as: "\(steps.ledger) \(next.step.version)",
+            lock,
+            isApplied: { () throws(SQLError) in try isApplied(next) }
+        ) { () throws(SQLError) in
+            if try !isApplied(next) { try record(next) }
+            try checkAnswer(.rollBack)
+        }
     }
 
-    /// Fails where the closure for progress gave an answer that ends the run.
-    func checkAnswer(_ end: SQLMigrationProgress.Answer) throws(SQLError) {
-        guard answer == end, end == .rollBack || isIncomplete else { return }
-        throw SQLError(.stopped, "The progress closure answered .\(answer)").with {
-            $0.applied = report.applied
+    /// True if another process has run the migration meanwhile, unless that was a migrator of other migrations; the lock is held.
+    private func isApplied(_ next: Pending) throws(SQLError) -> Bool {
+        try ledger.make()
+        guard try ledger.hasApplied(next.step.version) else { return false }
+        appliedByOthers += 1
+        if try ledger.checksum(of: next.step.version) != next.checksum {
+            try ledger.refuseOtherOwner(than: steps.all)
         }
+        return true
+    }
+
+    /// Writes a migration to the ledger, and tells of it.
+    private func record(_ next: Pending) throws(SQLError) {
+        let step = next.step
+        try ledger.record(step.version, name: step.name, checksum: next.checksum)
+        report.applied.append(step.version)
+        try call(.progress(progress(of: next, 1)))
+    }
+
+    private func progress(of next: Pending, _ fraction: Double) -> SQLMigrationProgress {
+        SQLMigrationProgress(
+            completed: report.applied.count,
+            total: pending.count - appliedByOthers,
+            version: next.step.version,
+            name: next.step.name,
+            fraction: fraction
+        )
     }
 }

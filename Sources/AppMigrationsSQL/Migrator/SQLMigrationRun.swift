@@ -3,22 +3,15 @@
 /// Beside it are notes: what the caller is called for, and what it answered.
 final class SQLMigrationRun {
     /// A pending migration with the text of its SQL, read and checked before the first one runs.
-    final class Pending {
+    struct Pending {
         let place: Int
         let step: SQLStep
         /// `nil` for a closure.
         let script: String?
-        let checksum: String?
-        /// The statements that run outside of a transaction.
-        let alone: [String]?
+        /// True if the script runs outside of a transaction.
+        let isAlone: Bool
 
-        init(_ place: Int, _ step: SQLStep, script: String?, alone: [String]?) {
-            self.place = place
-            self.step = step
-            self.script = script
-            self.alone = alone
-            checksum = script.map(SQLChecksum.of)
-        }
+        var checksum: String? { script.map(SQLChecksum.of) }
     }
 
     /// The questions for which the caller is called.
@@ -36,42 +29,25 @@ final class SQLMigrationRun {
     let insideTransaction: Bool
 
     private(set) var call = Call.waiting
-    private var longWait = SQLLongWait()
     var answer = SQLMigrationProgress.Answer.continue
 
-    private(set) var report = SQLMigrationReport()
+    var report = SQLMigrationReport()
     private(set) var pending = [Pending]()
     let ledger: SQLLedger
     /// Checks foreign keys after each migration, where they were on.
-    private var checking: SQLChecking = { body throws(SQLError) in try body() }
+    var checking: SQLChecking = unchecked
     /// How many of the pending ones another process ran.
-    private var appliedByOthers = 0
+    var appliedByOthers = 0
 
-    init(
-        of steps: SQLSteps,
-        in session: any SQLSession,
-        to target: Int64?,
-        insideTransaction: Bool
-    ) {
-        self.session = session
-        self.steps = steps
-        self.target = target
-        self.insideTransaction = insideTransaction
+    init(of steps: SQLSteps, in session: any SQLSession, to target: Int64?, insideTransaction: Bool) {
+        (self.steps, self.session) = (steps, session)
+        (self.target, self.insideTransaction) = (target, insideTransaction)
         ledger = SQLLedger(session, named: steps.ledger)
     }
 
     // A session keeps the lock, and this keeps the session.
     var lock: SQLLockWait {
         SQLLockWait(steps.lockTimeout) { [unowned self] () throws(SQLError) in try self.call(.waiting) }
-    }
-
-    /// Waiting where the lock is asked for again and again.
-    var lockOfLongWait: SQLLockWait {
-        SQLLockWait(steps.lockTimeout) { [unowned self] () throws(SQLError) in try self.tellOfLongWait() }
-    }
-
-    func tellOfLongWait() throws(SQLError) {
-        if longWait.isToBeTold(at: .now) { try call(.waiting) }
     }
 
     /// Compares the ledger with the migrations, and runs what is pending.
@@ -96,17 +72,17 @@ final class SQLMigrationRun {
     }
 
     private func compare() throws(SQLError) {
-        let difference = LedgerDifference(of: ledger.versions, with: steps.all)
-        report.unknown = difference.unknown
-        let places = difference.pending.filter { steps.all[$0].version <= target ?? .max }
+        let status = SQLMigrationStatus(of: ledger, with: steps.all)
+        report.unknown = status.unknown
+        let places = status.places.filter { steps.all[$0].version <= target ?? .max }
         if places.isEmpty {
-            if try steps.hasOtherText(newestOf: difference, in: ledger) { try noteChanges() }
+            if try steps.hasOtherText(newestOf: status, in: ledger) { try noteChanges() }
             return
         }
         try noteChanges()
         try prepare(places)
         try start()
-        report.outOfOrder = report.applied.filter(difference.outOfOrder.contains)
+        report.outOfOrder = report.applied.filter(status.outOfOrder.contains)
     }
 
     /// Notes the versions whose SQL is another one than when it was applied, in a ledger that is this migrator's.
@@ -123,100 +99,73 @@ final class SQLMigrationRun {
         for place in places {
             let step = steps.all[place]
             let script = try step.text()
-            var alone: [String]?
+            var isAlone = false
             do throws(SQLError) {
                 if let script {
                     try session.check(script)
-                    alone = try statements(ofAlone: script, step)
+                    isAlone = try step.runsAlone(script)
+                    if isAlone { try checkAlone(script) }
                 }
             } catch {
                 throw step.located(error)
             }
-            pending.append(Pending(place, step, script: script, alone: alone))
+            pending.append(Pending(place: place, step: step, script: script, isAlone: isAlone))
         }
+    }
+
+    private func checkAlone(_ script: String) throws(SQLError) {
+        try session.checkAlone(script)
+        if !steps.isOneTransaction, !insideTransaction { return }
+        throw SQLError(
+            .refusedStatement,
+            "It runs outside of a transaction, and this call has one for all. Run it by a call without"
+                + " insideTransaction: and without Transactions.all"
+        )
     }
 
     private func start() throws(SQLError) {
         if insideTransaction {
             try session.join(lock)
             try ledger.read()
-            return try runInside()
+            return try runAll()
         }
         try session.withoutForeignKeys { checking throws(SQLError) in
             self.checking = checking
             try ledger.read()
-            try steps.isOneTransaction ? runAll() : runEach()
+            try runAll()
         }
     }
 
     /// Calls the caller.
-    private func call(_ reason: Call) throws(SQLError) {
+    func call(_ reason: Call) throws(SQLError) {
         call = reason
         try session.db.call()
     }
-
-    /// Runs one migration and writes it to the ledger, unless another process has done so meanwhile.
-    func perform(_ next: Pending) throws(SQLError) {
-        answer = .continue
-        do throws(SQLError) {
-            try checkCancellation()
-            if try isApplied(next) { return }
-            try checking { () throws(SQLError) in
-                if let script = next.script { return try session.run(script: script) }
-                try session.behindSavepoint { () throws(SQLError) in
-                    try call(.closure(next.place, progress(of: next, 0)))
-                }
-            }
-            try record(next)
-        } catch { throw failed(error, at: next) }
-    }
-
-    /// True if another process has run the migration meanwhile, unless that was a migrator of other migrations; the lock is held.
-    func isApplied(_ next: Pending) throws(SQLError) -> Bool {
-        try ledger.make()
-        guard try ledger.hasApplied(next.step.version) else { return false }
-        appliedByOthers += 1
-        if try ledger.checksum(of: next.step.version) != next.checksum {
-            try ledger.refuseOtherOwner(than: steps.all)
-        }
-        return true
-    }
-
-    /// Writes a migration to the ledger, and tells of it.
-    func record(_ next: Pending) throws(SQLError) {
-        let step = next.step
-        try ledger.record(step.version, name: step.name, checksum: next.checksum)
-        report.applied.append(step.version)
-        try call(.progress(progress(of: next, 1)))
-    }
-
-    private func progress(of next: Pending, _ fraction: Double) -> SQLMigrationProgress {
-        SQLMigrationProgress(
-            completed: report.applied.count,
-            total: pending.count - appliedByOthers,
-            version: next.step.version,
-            name: next.step.name,
-            fraction: fraction
-        )
-    }
-
-    /// True if a migration is still to be run.
-    var isIncomplete: Bool { report.applied.count < pending.count - appliedByOthers }
-
-    /// Notes of a transaction that is not yet committed.
-    var counts: (applied: [Int64], byOthers: Int) { (report.applied, appliedByOthers) }
-
-    /// Takes back what was noted of a transaction that was rolled back.
-    func restore(_ counts: (applied: [Int64], byOthers: Int)) { (report.applied, appliedByOthers) = counts }
 
     /// Begins nothing in a cancelled task.
     func checkCancellation() throws(SQLError) {
         if session.db.isCancelled { throw SQLError.taskCancelled }
     }
 
-    /// Adds to an error which migration failed and what stays applied.
+    /// Fails where a migration that reports is not to go on.
+    func checkReport(_ answer: SQLMigrationProgress.Answer) throws(SQLError) {
+        if Task<Never, Never>.isCancelled { throw SQLError.taskCancelled }
+        self.answer = answer
+        if answer != .continue { throw SQLError(.stopped, "The progress closure answered .\(answer)") }
+    }
+
+    /// Fails where the closure for progress gave an answer that ends the run.
+    func checkAnswer(_ end: SQLMigrationProgress.Answer) throws(SQLError) {
+        guard answer == end, end == .rollBack || isIncomplete else { return }
+        throw failed(SQLError(.stopped, "The progress closure answered .\(answer)"), at: nil)
+    }
+
+    /// True if a migration is still to be run.
+    private var isIncomplete: Bool { report.applied.count < pending.count - appliedByOthers }
+
+    /// Adds to an error which migration failed, what stays applied, and what was edited.
     func failed(_ error: SQLError, at next: Pending?, blamesFile: Bool = true) -> SQLError {
         let located = error.version == nil ? next?.step.located(error, blamesFile: blamesFile) : nil
-        return (located ?? error).with { $0.applied = report.applied }
+        return (located ?? error).with { ($0.applied, $0.changed) = (report.applied, report.changed) }
     }
 }

@@ -28,6 +28,30 @@ public struct SQLMigrationStatus: Sendable, Equatable {
     /// Nothing is done about it: the database has what the old text made. Versions without a checksum, of
     /// closures and of a ledger that another library made, are never in it.
     public let changed: [Int64]
+
+    /// The places of the pending migrations.
+    let places: [Int]
+
+    /// The versions of a ledger beside the migrations of an app, both in order.
+    init(of ledger: SQLLedger, with steps: [SQLStep]) {
+        let versions = ledger.versions
+        var (places, unknown, index) = ([Int](), [Int64](), 0)
+        for (place, step) in steps.enumerated() {
+            while index < versions.count, versions[index] < step.version {
+                unknown.append(versions[index])
+                index += 1
+            }
+            if index == versions.count || versions[index] > step.version { places.append(place) }
+            while index < versions.count, versions[index] == step.version { index += 1 }
+        }
+        hasMigrationsTable = ledger.exists
+        (originVersion, currentVersion, applied) = (versions.first, versions.last, versions)
+        pending = places.map { steps[$0].version }
+        self.unknown = unknown + versions[index...]
+        outOfOrder = pending.filter { $0 < versions.last ?? 0 }
+        changed = ledger.changed
+        self.places = places
+    }
 }
 
 /// The report of one call of `migrate`.
@@ -48,6 +72,55 @@ public struct SQLMigrationReport: Sendable {
     /// A call that finds nothing pending compares the newest migration, and all of them where the newest differs. So it reads
     /// one file and not every file at every start; a test of the app asks `status` for the rest.
     public internal(set) var changed = [Int64]()
+
+    /// Rows of an SQLite database that refer to none, and did so before this call: a sentence for each table, with the first
+    /// three of its rows.
+    ///
+    /// A copy by hand with foreign keys on leaves such rows, and so does whatever writes with foreign keys off. Nothing is done
+    /// about them. A call that runs migrations tells, where foreign keys are on and `insideTransaction:` is not given.
+    public internal(set) var dangling = [String]()
+}
+
+/// How far a run is, told after each migration that it ran, and each time a migration's closure reports.
+public struct SQLMigrationProgress: Sendable {
+    /// How many migrations this call has run, this one included once its ``fraction`` is 1.
+    public let completed: Int
+
+    /// How many migrations this call runs, as far as it knows.
+    ///
+    /// The ones that another process ran meanwhile are no longer counted.
+    public let total: Int
+
+    /// The version of the migration that this call runs or just ran.
+    public let version: Int64
+
+    /// Its name.
+    public let name: String?
+
+    /// How much of this migration is done, from 0 to 1: what its closure reported, and 1 when it has run.
+    public internal(set) var fraction: Double
+
+    /// The progress of a closure that reports `fraction` of its own work.
+    func reporting(_ fraction: Double) -> SQLMigrationProgress {
+        var progress = self
+        progress.fraction = fraction.isFinite ? min(max(fraction, 0), 1) : 0
+        return progress
+    }
+
+    /// The answer to what should happen after a migration.
+    ///
+    /// To a closure that reports, `continue` alone lets it go on: each other one ends
+    /// it, and its migration is undone, with ``SQLMigrator/Transactions/all`` every one before it.
+    public enum Answer: Sendable, Hashable {
+        /// Commit it and run the next.
+        case `continue`
+
+        /// Commit it and run no other.
+        case stop
+
+        /// Undo it, and with ``SQLMigrator/Transactions/all`` every one before it, and run no other.
+        case rollBack
+    }
 }
 
 extension SQLMigrationReport: CustomStringConvertible {
@@ -55,12 +128,12 @@ extension SQLMigrationReport: CustomStringConvertible {
     ///
     /// `Applied: 4, 5. Out of order: 4.`
     public var description: String {
-        applied.isEmpty && unknown.isEmpty && changed.isEmpty
-            ? "Nothing was pending."
-            : SQLMigrationStatus.line([
-                ("Applied", applied), ("Out of order", outOfOrder), ("Edited after it was applied", changed),
-                ("Unknown", unknown),
-            ])
+        if applied.isEmpty && unknown.isEmpty && changed.isEmpty { return "Nothing was pending." }
+        let lists = SQLMigrationStatus.line([
+            ("Applied", applied), ("Out of order", outOfOrder), ("Edited after it was applied", changed),
+            ("Unknown", unknown),
+        ])
+        return dangling.isEmpty ? lists : "\(lists) Refer to nothing: \(dangling.joined(separator: "; "))."
     }
 }
 

@@ -63,8 +63,11 @@ extension SQLMigrator where Connection: AsyncSQLConnection {
     {
         let conversation = SQLConversation(nil)
         let ledger = SQLLedger(Connection.dialect.session(conversation), named: steps.ledger)
-        try await conversation.run(awaiting: db) { () throws(SQLError) in try steps.compare(ledger) }
-        return steps.status(by: ledger)
+        var status = SQLMigrationStatus(of: ledger, with: steps.all)
+        try await conversation.run(awaiting: db) { () throws(SQLError) in
+            status = try steps.status(by: ledger)
+        }
+        return status
     }
 
     /// Records every migration up to a version as applied, without running one, where there is no ledger yet.
@@ -74,18 +77,21 @@ extension SQLMigrator where Connection: AsyncSQLConnection {
     /// - Parameters:
     ///   - db: A connection that is not in a transaction.
     ///   - version: The version of a migration, or 0.
+    ///   - correcting: Whether the versions up to this one are recorded also where there is a ledger that lacks them.
     /// - Returns: The versions recorded.
     /// - Throws: ``SQLError``; a version that no migration has is ``SQLError/Code/unknownTarget``.
     @discardableResult
     public nonisolated(nonsending) func baseline(
         _ db: Connection,
-        at version: Int64
+        at version: Int64,
+        correcting: Bool = false
     ) async throws(SQLError) -> [Int64] {
         let conversation = SQLConversation(nil)
         let ledger = SQLLedger(Connection.dialect.session(conversation), named: steps.ledger)
+        var recorded = [Int64]()
         try await conversation.run(awaiting: db) { () throws(SQLError) in
-            try steps.baseline(ledger, at: version)
+            recorded = try steps.baseline(ledger, at: version, correcting: correcting)
         }
-        return ledger.versions
+        return recorded
     }
 }

@@ -147,8 +147,7 @@ extension SQLMigrator where Connection: SQLConnection {
     /// - Throws: ``SQLError``: of the database, or of a file that can't be read. A status is never made up.
     public func status(_ db: Connection) throws(SQLError) -> SQLMigrationStatus {
         let ledger = SQLLedger(Connection.dialect.session(SQLConversation(db)), named: steps.ledger)
-        try steps.compare(ledger)
-        return steps.status(by: ledger)
+        return try steps.status(by: ledger)
     }
 
     /// Records every migration up to a version as applied, without running one, where there is no ledger yet.
@@ -160,13 +159,18 @@ extension SQLMigrator where Connection: SQLConnection {
     /// - Parameters:
     ///   - db: A connection that is not in a transaction.
     ///   - version: The version of a migration, or 0.
+    ///   - correcting: Whether the versions up to this one are recorded also where there is a ledger that lacks them: the way out
+    ///     where the ledger was made at too low a number. In every start it would record a late migration that has not run.
     /// - Returns: The versions recorded.
     /// - Throws: ``SQLError``; a version that no migration has is ``SQLError/Code/unknownTarget``. One above all of them
     ///   is that of a newer release, whose database the migrations of this one must not go on with.
     @discardableResult
-    public func baseline(_ db: Connection, at version: Int64) throws(SQLError) -> [Int64] {
+    public func baseline(
+        _ db: Connection,
+        at version: Int64,
+        correcting: Bool = false
+    ) throws(SQLError) -> [Int64] {
         let ledger = SQLLedger(Connection.dialect.session(SQLConversation(db)), named: steps.ledger)
-        try steps.baseline(ledger, at: version)
-        return ledger.versions
+        return try steps.baseline(ledger, at: version, correcting: correcting)
     }
 }

@@ -40,53 +40,48 @@ struct SQLSteps: Sendable {
         return sorted
     }
 
-    /// The result of a ledger's comparison.
-    func status(by ledger: SQLLedger) -> SQLMigrationStatus {
-        let difference = LedgerDifference(of: ledger.versions, with: all)
-        return SQLMigrationStatus(
-            hasMigrationsTable: ledger.exists,
-            originVersion: difference.applied.first,
-            currentVersion: difference.applied.last,
-            applied: difference.applied,
-            pending: difference.pending.map { all[$0].version },
-            unknown: difference.unknown,
-            outOfOrder: difference.outOfOrder,
-            changed: ledger.changed
-        )
-    }
-
     /// Compares a ledger with the migrations.
-    func compare(_ ledger: SQLLedger) throws(SQLError) {
+    func status(by ledger: SQLLedger) throws(SQLError) -> SQLMigrationStatus {
         try ledger.session.waiting(lockTimeout) { () throws(SQLError) in try ledger.compare(with: all) }
+        return SQLMigrationStatus(of: ledger, with: all)
     }
 
-    /// Records the steps up to a version in a ledger that is not there yet.
-    func baseline(_ ledger: SQLLedger, at version: Int64) throws(SQLError) {
+    /// Records the steps up to a version that are not recorded, and gives their versions; none in a ledger that is there, unless
+    /// it is to be corrected.
+    func baseline(
+        _ ledger: SQLLedger,
+        at version: Int64,
+        correcting: Bool
+    ) throws(SQLError) -> [Int64] {
+        var recorded = [Int64]()
         try ledger.session.waiting(lockTimeout) { () throws(SQLError) in
             try ledger.read()
-            if ledger.exists || version == 0 { return }
+            if ledger.exists && !correcting || version == 0 { return }
             try checkTarget(version)
             try ledger.session.transaction(SQLLockWait(lockTimeout)) { () throws(SQLError) in
                 try ledger.read()
                 // Another process may have been faster.
-                if ledger.exists { return }
+                if ledger.exists && !correcting { return }
                 try ledger.make()
                 for step in all.prefix(while: { $0.version <= version }) {
+                    if try ledger.hasApplied(step.version) { continue }
                     try ledger.record(step.version, name: step.name, checksum: try step.checksum())
+                    recorded.append(step.version)
                 }
-                try ledger.readVersions()
             }
         }
+        return recorded
     }
 
     /// True if the newest migration applied is recorded with another text.
     ///
     /// A start that has nothing to do compares this one: it reads one file at most, and a ledger that another migrator
     /// wrote differs here as everywhere.
-    func hasOtherText(newestOf difference: LedgerDifference, in ledger: SQLLedger) throws(SQLError) -> Bool {
-        guard let place = difference.newest, let then = try ledger.firstChecksum(of: all[place].version)
+    func hasOtherText(newestOf status: SQLMigrationStatus, in ledger: SQLLedger) throws(SQLError) -> Bool {
+        guard let newest = all.last(where: { status.applied.contains($0.version) }),
+            let then = try ledger.firstChecksum(of: newest.version)
         else { return false }
-        return try all[place].checksum() != then
+        return try newest.checksum() != then
     }
 
     func checkTarget(_ target: Int64) throws(SQLError) {
@@ -128,6 +123,22 @@ struct SQLStep: Sendable {
 }
 
 extension SQLStep {
+    /// True if a script is to run outside of a transaction, which its first line can say as well.
+    func runsAlone(_ script: String) throws(SQLError) -> Bool {
+        let bytes = SQLScript(script).bytes.dropLast()
+        let line = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+        let words = line.split { $0 == " " || $0 == "\t" || $0 == "\r" || $0 == "\r\n" }.map {
+            $0.lowercased()
+        }
+        guard words.starts(with: ["--", "app-migrations:"]) else { return isAlone }
+        let request = words.dropFirst(2).joined(separator: " ")
+        if request == "no transaction" { return true }
+        throw SQLError(
+            .invalidScript,
+            "The first line asks for \"\(request)\", and there is only \"no transaction\""
+        ).with { ($0.line, $0.column) = (1, 1) }
+    }
+
     /// Reads the SQL; `nil` for a closure.
     func text() throws(SQLError) -> String? {
         switch source {

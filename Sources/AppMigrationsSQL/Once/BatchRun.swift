@@ -15,13 +15,15 @@ package final class BatchRun {
 
     private let table: AppMigrationsTable
     private let version: AppVersion
-    private let lockTimeout: Duration
 
     /// True if a batch was run by this attempt.
     private(set) var hasRun = false
 
-    /// The batch under way.
-    private var call: BatchCall
+    /// Where the batch under way begins.
+    private var cursor: String?
+
+    /// Its answer; `nil` where nothing was left to do.
+    private var outcome: MigrationBatch.Outcome?
 
     /// The caller's news, instead of a question for a batch.
     private var place: Place?
@@ -32,12 +34,7 @@ package final class BatchRun {
     /// How often a batch is tried again that met a deadlock or a serialization failure.
     private static var repetitions: Int { 3 }
 
-    init(_ table: AppMigrationsTable, _ version: AppVersion, lockTimeout: Duration) {
-        self.table = table
-        self.version = version
-        self.lockTimeout = lockTimeout
-        call = BatchCall(of: version)
-    }
+    init(_ table: AppMigrationsTable, _ version: AppVersion) { (self.table, self.version) = (table, version) }
 
     /// The work of the caller's task: a batch, or to take down how far they came.
     func call(
@@ -45,7 +42,7 @@ package final class BatchRun {
         _ batch: (MigrationBatch) throws -> MigrationBatch.Outcome
     ) throws {
         if let place { return try tell(place) }
-        call.outcome = try batch(call.batch)
+        outcome = try batch(MigrationBatch(cursor: cursor, version: version))
     }
 
     private nonisolated(nonsending) func call(
@@ -53,7 +50,7 @@ package final class BatchRun {
         _ batch: nonisolated(nonsending) (MigrationBatch) async throws -> MigrationBatch.Outcome
     ) async throws {
         if let place { return try await tell(place) }
-        call.outcome = try await batch(call.batch)
+        outcome = try await batch(MigrationBatch(cursor: cursor, version: version))
     }
 
     /// Runs the batches of a version on a connection that was made for them, which is closed in every case; tells whether one ran.
@@ -71,8 +68,8 @@ package final class BatchRun {
     ) async throws -> Bool {
         let conversation = SQLConversation(nil)
         let session = Connection.dialect.session(conversation)
-        let table = AppMigrationsTable(session: session, name: ledger, manager: manager)
-        let run = BatchRun(table, version, lockTimeout: lockTimeout)
+        let table = AppMigrationsTable(session, named: ledger, of: manager, lockTimeout: lockTimeout)
+        let run = BatchRun(table, version)
         try await conversation.run(closing: db) {
             try await run.call(telling: tell, batch)
         } _: { () throws(SQLError) in
@@ -83,29 +80,51 @@ package final class BatchRun {
 
     /// Runs batches until one was the last.
     func run(from checkpoint: String?) throws(SQLError) {
-        let db = table.session.db
-        let begun = try table.cursor(of: version, lockTimeout: lockTimeout)
+        try table.session.waiting(table.lockTimeout) { () throws(SQLError) in
+            try table.read()
+            if table.columns.contains("cursor") { cursor = try table.look(for: version).cursor }
+        }
         // A process that died right behind a commit came further than its checkpoint says.
-        if let begun, begun != checkpoint {
-            try tell(Place(cursor: begun, progress: nil, isCheckpoint: true))
+        if let cursor, cursor != checkpoint {
+            try tell(Place(cursor: cursor, progress: nil, isCheckpoint: true))
         }
         while true {
-            if db.isCancelled { throw SQLError.taskCancelled }
+            if table.session.db.isCancelled { throw SQLError.taskCancelled }
             try runBatch(repetitions: Self.repetitions)
-            guard let outcome = call.outcome else { break }
+            guard let outcome else { break }
             hasRun = true
             guard let cursor = outcome.cursor else { break }
             try tell(cursor, outcome.progress)
         }
-        try table.synchronize(version, lockTimeout: lockTimeout)
+        try table.synchronize(version)
     }
 
     private func runBatch(repetitions: Int) throws(SQLError) {
-        call = BatchCall(of: version)
-        do throws(SQLError) { try table.runBatch(call, isFirst: !hasRun, lockTimeout: lockTimeout) } catch {
+        do throws(SQLError) { try runBatch() } catch {
             guard repetitions > 0, SQLError.isOfConcurrency(error.sqlState) else { throw error }
             try table.session.db.pause(.milliseconds(200 / repetitions))
             try runBatch(repetitions: repetitions - 1)
+        }
+    }
+
+    /// Calls the closure of one batch in a transaction that also writes its cursor, unless the last batch has run.
+    ///
+    /// Foreign keys stay as they are: to look for rows that refer to none takes a look at the whole database.
+    private func runBatch() throws(SQLError) {
+        let session = table.session
+        outcome = nil
+        try session.waiting(table.lockTimeout) { () throws(SQLError) in
+            try table.transaction(durably: false) { () throws(SQLError) in
+                if !hasRun { try table.createIfNeeded() }
+                let place = try table.look(for: version)
+                if place == .done { return }
+                cursor = place.cursor
+                try session.behindSavepoint { () throws(SQLError) in try session.db.call() }
+                guard let outcome else { return }
+                try outcome.check(after: place, of: version)
+                try place == .new
+                    ? table.add(version, at: outcome.cursor) : table.move(version, to: outcome.cursor)
+            }
         }
     }
 
@@ -133,16 +152,4 @@ extension MigrationContext {
             reportProgress(progress)
         }
     }
-}
-
-/// One batch: where it begins, and what its closure returned.
-final class BatchCall {
-    let version: AppVersion
-    var cursor: String?
-    /// `nil` where nothing was left to do.
-    var outcome: MigrationBatch.Outcome?
-
-    var batch: MigrationBatch { MigrationBatch(cursor: cursor, version: version) }
-
-    init(of version: AppVersion) { self.version = version }
 }

@@ -17,21 +17,30 @@ extension MigrationManager {
         in db: nonisolated(nonsending) @autoclosure () async throws -> Connection,
         ledger: String = "app_migrations",
         lockTimeout: Duration = .seconds(60),
-        run: nonisolated(nonsending) (Connection) async throws -> Void
+        run: nonisolated(nonsending) (Connection, MigrationContext) async throws -> Void
     ) async throws(MigrationError) -> Bool {
-        try await whenMigrating(
-            toVersion: toVersion,
-            minimumAppVersion: minimumAppVersion,
-            in: try await db(),
-            ledger: ledger,
-            lockTimeout: lockTimeout
-        ) { db, _ in try await run(db) }
+        var ran = false
+        try await whenMigrating(toVersion: toVersion, minimumAppVersion: minimumAppVersion) { context in
+            let db = try await SQLError.telling(Connection.self, db)
+            let conversation = SQLConversation(nil)
+            let table = table(ledger, Connection.dialect.session(conversation), lockTimeout)
+            try await conversation.run(closing: db) {
+                try await run(db, context)
+            } _: { () throws(SQLError) in
+                ran = try table.runOnce(context.version)
+            }
+        }
+        return ran
     }
 
-    /// Runs an asynchronous closure with its context in a transaction of a database, exactly once in the life of that
-    /// database.
+    /// Runs `batches` again and again on a connection that is awaited, each time in a transaction of its own, until it says that
+    /// it is done: each batch exactly once in the life of the database.
     ///
-    /// Declares a closure that wants to know its attempt or report progress.
+    /// It is the form for a connection that is awaited, of `whenMigrating(toVersion:in:batches:)`, and what that says of parameters,
+    /// cursors, checkpoints, errors and a cancelled task holds here. The closure runs on the caller's actor. Other hosts may run
+    /// the same batches at once: each begins where the database stands. PostgreSQL ends a batch that sends no statement for
+    /// `lockTimeout`, and for at least 60 seconds. The call closes the connection (``AsyncSQLConnection/close()``). Of a commit that got
+    /// no answer the next start finds out what became of it.
     @discardableResult
     public nonisolated(nonsending) func whenMigrating<Connection: AsyncSQLConnection>(
         toVersion: String,
@@ -39,17 +48,25 @@ extension MigrationManager {
         in db: nonisolated(nonsending) @autoclosure () async throws -> Connection,
         ledger: String = "app_migrations",
         lockTimeout: Duration = .seconds(60),
-        run: nonisolated(nonsending) (Connection, MigrationContext) async throws -> Void
+        batches:
+            nonisolated(nonsending) (Connection, MigrationBatch, MigrationContext) async throws ->
+            MigrationBatch.Outcome
     ) async throws(MigrationError) -> Bool {
         var ran = false
         try await whenMigrating(toVersion: toVersion, minimumAppVersion: minimumAppVersion) { context in
             let db = try await SQLError.telling(Connection.self, db)
-            let conversation = SQLConversation(nil)
-            let table = table(ledger, Connection.dialect.session(conversation))
-            try await conversation.run(closing: db) {
-                try await run(db, context)
-            } _: { () throws(SQLError) in
-                ran = try table.runOnce(context.version, lockTimeout: lockTimeout)
+            ran = try await BatchRun.run(
+                closing: db,
+                ledger: ledger,
+                of: name,
+                context.version,
+                from: context.checkpoint,
+                lockTimeout: lockTimeout,
+                telling: { try context.reach($0) }
+            ) { batch in
+                let outcome = try await batches(db, batch, context)
+                context.reach(.beforeCommit)
+                return outcome
             }
         }
         return ran

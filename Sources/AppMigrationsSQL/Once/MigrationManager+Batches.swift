@@ -66,8 +66,8 @@ extension MigrationManager {
         try whenMigrating(toVersion: toVersion, minimumAppVersion: minimumAppVersion) { context in
             let db = try db()
             let conversation = SQLConversation(db)
-            let table = table(ledger, Connection.dialect.session(conversation))
-            let run = BatchRun(table, context.version, lockTimeout: lockTimeout)
+            let table = table(ledger, Connection.dialect.session(conversation), lockTimeout)
+            let run = BatchRun(table, context.version)
             defer { ran = run.hasRun }
             do throws(SQLError) {
                 try conversation.run {

@@ -33,7 +33,8 @@ extension MigrationManager {
     ///     run: a start that has nothing to do, and a plan, open no database.
     ///   - ledger: The table that records what ran, for a database in which another program has one of that name.
     ///   - lockTimeout: How long to wait for another writer: longer than the longest migration.
-    ///   - run: What is to be done, with the connection. It must not end the transaction.
+    ///   - run: What is to be done, with the connection and the migration's context. It must not end the transaction. A second
+    ///     attempt finds nothing of the first one in the database.
     /// - Returns: Whether the closure ran.
     /// - Throws: `MigrationError` as `whenMigrating(toVersion:run:)`; its `underlyingError` is what the
     ///   closure threw, or an ``SQLError``: ``SQLError/Code/busy``,
@@ -47,41 +48,18 @@ extension MigrationManager {
         in db: @autoclosure () throws -> Connection,
         ledger: String = "app_migrations",
         lockTimeout: Duration = .seconds(60),
-        run: (Connection) throws -> Void
-    ) throws(MigrationError) -> Bool {
-        try whenMigrating(
-            toVersion: toVersion,
-            minimumAppVersion: minimumAppVersion,
-            in: try db(),
-            ledger: ledger,
-            lockTimeout: lockTimeout
-        ) { db, _ in try run(db) }
-    }
-
-    /// Runs `run` with its context in a transaction of a database, exactly once in the life of that database.
-    ///
-    /// As `whenMigrating(toVersion:in:run:)`,
-    /// for a closure that wants to know its attempt or report progress. A second attempt finds nothing of the
-    /// first one in the database.
-    @discardableResult
-    public func whenMigrating<Connection: SQLConnection>(
-        toVersion: String,
-        minimumAppVersion: String? = nil,
-        in db: @autoclosure () throws -> Connection,
-        ledger: String = "app_migrations",
-        lockTimeout: Duration = .seconds(60),
         run: (Connection, MigrationContext) throws -> Void
     ) throws(MigrationError) -> Bool {
         var ran = false
         try whenMigrating(toVersion: toVersion, minimumAppVersion: minimumAppVersion) { context in
             let db = try db()
             let conversation = SQLConversation(db)
-            let table = table(ledger, Connection.dialect.session(conversation))
+            let table = table(ledger, Connection.dialect.session(conversation), lockTimeout)
             do throws(SQLError) {
                 try conversation.run {
                     try run(db, context)
                 } _: { () throws(SQLError) in
-                    ran = try table.runOnce(context.version, lockTimeout: lockTimeout)
+                    ran = try table.runOnce(context.version)
                 }
             } catch { throw conversation.cause(of: error) }
         }
@@ -106,16 +84,14 @@ extension MigrationManager {
         ledger: String = "app_migrations",
         lockTimeout: Duration = .seconds(60)
     ) throws {
-        let table = table(ledger, Connection.dialect.session(SQLConversation(db)))
-        if let limit = try limit(ofReset: version) {
-            try table.removeAlone(after: limit, lockTimeout: lockTimeout)
-        }
+        let table = table(ledger, Connection.dialect.session(SQLConversation(db)), lockTimeout)
+        if let limit = try limit(ofReset: version) { try table.removeAlone(after: limit) }
         try reset(to: version)
     }
 
     /// The table in which a database records what this manager ran there.
-    func table(_ ledger: String, _ session: any SQLSession) -> AppMigrationsTable {
-        AppMigrationsTable(session: session, name: ledger, manager: name)
+    func table(_ ledger: String, _ session: any SQLSession, _ lockTimeout: Duration) -> AppMigrationsTable {
+        AppMigrationsTable(session, named: ledger, of: name, lockTimeout: lockTimeout)
     }
 
     /// The version above which a reset removes rows; `nil` where `reset(to:)` refuses it, and nothing must have been removed.

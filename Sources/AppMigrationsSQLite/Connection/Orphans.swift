@@ -102,6 +102,14 @@ package struct Orphans {
         }
     }
 
+    /// What leads nowhere, a sentence for each table.
+    var sentences: [String] {
+        complaints.values.map(\.message).sorted()
+            + rows.sorted { $0.key.text < $1.key.text }.map {
+                shown($1, of: $0) + ($1.count > 3 ? "; and \($1.count - 3) more" : "")
+            }
+    }
+
     private func rows(over before: Orphans) -> String? {
         var moved = before.rows.reduce(0) { tables[$1.key] != nil ? $0 : $0 + $1.value.count }
         let isUnknown = before.complaints.contains { tables[$0.key] == nil }

@@ -12,14 +12,15 @@ final class ReferenceCheck {
 
     init(_ session: SQLiteSession) { self.session = session }
 
-    /// Runs `body`, and refuses what leads nowhere afterwards and did not before.
-    func checking(_ body: SQLRules) throws(SQLError) {
+    /// Runs `body`, and refuses what leads nowhere afterwards and did not before; tells of what does still.
+    func checking(_ body: SQLRules) throws(SQLError) -> [String] {
         let now = try session.number(of: "data_version")
         if now != dataVersion || orphans == nil { try readAll() }
         dataVersion = now
         let before = orphans ?? Orphans()
         if let written = try session.writes(of: body) { try readAgain(after: written) } else { try readAll() }
         if let error = orphans?.excess(over: before) { throw error }
+        return orphans?.sentences ?? []
     }
 
     /// The text is compared and not read, and may hold bytes that are no UTF-8.

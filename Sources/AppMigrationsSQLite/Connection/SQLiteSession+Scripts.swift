@@ -7,16 +7,20 @@ extension SQLiteSession {
         if isAwaited { _ = try script.awaitedStatements() }
     }
 
-    package func statements(ofAlone script: String) throws(SQLError) -> [String] {
+    package func checkAlone(_ script: String) throws(SQLError) {
         throw SQLError(
             .refusedStatement,
             "SQLite runs every migration in a transaction. What it can't do in one, as VACUUM, belongs beside the migrator"
         )
     }
 
-    package func refuseInvalidIndex(of statement: String) {}
-
-    package func isRunning(_ mark: String) -> SQLRows { [] }
+    package func runAlone(
+        _ script: String,
+        as name: String,
+        _ lock: SQLLockWait,
+        isApplied: () throws(SQLError) -> Bool,
+        record: SQLRules
+    ) throws(SQLError) { try checkAlone(script) }
 
     package func run(script: String) throws(SQLError) {
         guard let own, !own.isBorrowed else {

@@ -41,16 +41,6 @@ extension SQLiteSession {
         return false
     }
 
-    package func inOneTransaction(_ body: SQLRules) throws(SQLError) {
-        guard let own, !own.isBorrowed else { return try behindSavepoint(body) }
-        let ends = own.noteEnds()
-        do {
-            defer { own.removeHooks() }
-            try body()
-        }
-        if ends.wereSeen || !own.hasTransaction { throw SQLError.endedTransaction }
-    }
-
     package func rollBack() throws(SQLError) {
         if let own {
             // One that SQLite ended is acknowledged by a ROLLBACK, too.
@@ -74,10 +64,11 @@ extension SQLiteSession {
             let milliseconds = time == .zero ? 0 : Int64(time.wholeMilliseconds)
             let before = try number(of: "busy_timeout")
             if before == milliseconds { return try body() }
-            try set("busy_timeout", to: milliseconds)
             try db.undoing("setting the former wait for locks again") { () throws(SQLError) in
                 try set("busy_timeout", to: before)
             } _: { () throws(SQLError) in
+                // One whose answer is lost may have set it.
+                try set("busy_timeout", to: milliseconds)
                 try body()
             }
         } catch { throw own?.naming(error) ?? error }

@@ -27,11 +27,7 @@ package struct SQLiteSession: SQLSession {
         try db.query("SELECT name, type FROM pragma_table_info(\(SQLValue.text(table)), 'main')")
     }
 
-    package func has(_ table: TablesOfTexts.Table) throws(SQLError) -> Bool {
-        let sql =
-            "SELECT 1 FROM main.sqlite_master WHERE type IN ('table', 'view') AND name = ?1 COLLATE NOCASE"
-        return try !db.query(sql, [.text(table.name.text)]).isEmpty
-    }
+    package var tables: String { "SELECT name FROM main.sqlite_master WHERE type IN ('table', 'view')" }
 
     package var goesOnAfterErrors: Bool { true }
 
@@ -115,7 +111,7 @@ extension SQLiteSession {
     package func withoutForeignKeys(
         _ body: (_ checking: @escaping SQLChecking) throws(SQLError) -> Void
     ) throws(SQLError) {
-        guard try hasForeignKeys() else { return try body { rules throws(SQLError) in try rules() } }
+        guard try hasForeignKeys() else { return try body(unchecked) }
         try db.undoing("turning the foreign keys on again") { () throws(SQLError) in
             // A statement could be interrupted.
             if let own { own.turnForeignKeysOn() } else { try setForeignKeys(true) }

@@ -24,7 +24,9 @@ enum SchemaTransaction {
         do throws(SQLError) {
             try session.withoutForeignKeys { checking throws(SQLError) in
                 try withLegacyRenaming(session, db) { () throws(SQLError) in
-                    try session.transaction(SQLLockWait(.zero)) { () throws(SQLError) in try checking(body) }
+                    try session.transaction(SQLLockWait(.zero)) { () throws(SQLError) in
+                        _ = try checking(body)
+                    }
                     isCommitted = true
                 }
             }

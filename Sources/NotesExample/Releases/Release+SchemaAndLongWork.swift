@@ -47,7 +47,7 @@ extension Release {
 
 extension NotesDatabase {
     /// The third migration of the schema, in Swift instead of a file.
-    static let colors = SQLiteMigration(version: 3, name: "colors") { db in
+    static let colors = SQLiteMigration(version: 3, name: "colors") { db, _ in
         // A column that is NOT NULL without a default needs its values while the table is rebuilt.
         try TableRebuild("note", as: note, values: ["changed": "created"]).run(db)
         // The rest is a column with no value yet and an index: the plan finds both.

@@ -55,18 +55,4 @@ import Testing
         #expect(try await count())
         #expect(try library.log == [["1"], ["2"], ["3"]])
     }
-
-    @Test func `a cancelled task ends between two batches, and the next start goes on`() async throws {
-        let error = await Task {
-            await #expect(throws: MigrationError.self) {
-                try await count { _, number in
-                    if number == 2 { withUnsafeCurrentTask { $0?.cancel() } }
-                }
-            }
-        }.value
-        #expect(error?.code == .cancelled)
-        #expect(try library.db.query("SELECT cursor FROM app_migrations") == [["2"]])
-        #expect(try await count())
-        #expect(try library.log == [["1"], ["2"], ["3"]])
-    }
 }

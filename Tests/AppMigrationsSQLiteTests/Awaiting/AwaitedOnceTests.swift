@@ -14,7 +14,7 @@ import Testing
         try await library.manager().manager.whenMigrating(
             toVersion: version,
             in: AwaitedConnection(library.db, before: before)
-        ) { try await $0.query("INSERT INTO log VALUES (?)", [.text(version)]) }
+        ) { db, _ in try await db.query("INSERT INTO log VALUES (?)", [.text(version)]) }
     }
 
     @Test func `a closure runs once, whatever the state file says`() async throws {
@@ -58,7 +58,7 @@ import Testing
                         return .done
                     }
                 } else {
-                    try await manager.whenMigrating(toVersion: version, in: db) { _ in
+                    try await manager.whenMigrating(toVersion: version, in: db) { _, _ in
                         if fails { throw Failure() }
                     }
                 }
@@ -76,7 +76,7 @@ import Testing
                 if isOfBatches {
                     try await manager.whenMigrating(toVersion: "1.1", in: try connect()) { _, _, _ in .done }
                 } else {
-                    try await manager.whenMigrating(toVersion: "1.1", in: try connect()) { _ in }
+                    try await manager.whenMigrating(toVersion: "1.1", in: try connect()) { _, _ in }
                 }
             }
             #expect(error?.description.contains("the server says why") == true)
@@ -103,7 +103,7 @@ import Testing
             try await library.manager().manager.whenMigrating(
                 toVersion: "1.1",
                 in: AwaitedConnection(library.db)
-            ) { try await $0.query("INSERT INTO child VALUES (7)") }
+            ) { db, _ in try await db.query("INSERT INTO child VALUES (7)") }
         }
         #expect((error?.underlyingError as? SQLError)?.code == .foreignKeyViolation)
         #expect(try library.db.query("PRAGMA foreign_keys") == [[1]])

@@ -61,13 +61,13 @@ import Testing
         let manager = { try library.manager().manager }
         let errors = [
             #expect(throws: MigrationError.self) {
-                try manager().whenMigrating(toVersion: "1.1", in: library.db) { _ in }
+                try manager().whenMigrating(toVersion: "1.1", in: library.db) { _, _ in }
             },
             #expect(throws: MigrationError.self) {
                 try manager().whenMigrating(toVersion: "1.1", in: library.db) { _, _, _ in .done }
             },
             await #expect(throws: MigrationError.self) {
-                try await manager().whenMigrating(toVersion: "1.1", in: connection) { _ in
+                try await manager().whenMigrating(toVersion: "1.1", in: connection) { _, _ in
                     try await connection.query("SELECT nothing")
                 }
             },
@@ -78,7 +78,7 @@ import Testing
             #expect(error?.message == "The table app_migrations is \(owner)")
         }
         #expect(try library.db.query("PRAGMA schema_version") == before)
-        #expect(try manager().whenMigrating(toVersion: "1.1", in: library.db, ledger: "ours") { _ in })
+        #expect(try manager().whenMigrating(toVersion: "1.1", in: library.db, ledger: "ours") { _, _ in })
         #expect(try library.db.query("SELECT manager, version FROM ours") == [["Library", "1.1"]])
         try manager().reset(to: "1.0", in: library.db, ledger: "ours")
         #expect(try library.db.query("SELECT manager, version FROM ours").isEmpty)

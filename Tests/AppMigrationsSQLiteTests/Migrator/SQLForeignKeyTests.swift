@@ -73,6 +73,19 @@ import Testing
         try migrate(migrated(orphans: 2), sql)
     }
 
+    @Test func `the report says which rows refer to none still`() throws {
+        let db = try migrated(orphans: 4)
+        let rows = (100...102).map { "child (rowid \($0)) refers to no row of parent" }.joined(
+            separator: "; "
+        )
+        var report = try Migrator([schema, Migration(version: 2, sql: "SELECT 1")]).migrate(db)
+        #expect(report.dangling == ["\(rows); and 1 more"])
+        #expect("\(report)" == "Applied: 2. Refer to nothing: \(rows); and 1 more.")
+        let mend = "DELETE FROM child WHERE p NOT IN (SELECT id FROM parent)"
+        report = try Migrator([schema, Migration(version: 3, sql: mend)]).migrate(db)
+        #expect(report.dangling == [])
+    }
+
     @Test func `a row whose other reference to the same table leads nowhere is another one`() throws {
         let db = try migrated()
         try db.query("PRAGMA foreign_keys = OFF")
@@ -215,7 +228,8 @@ import Testing
         try Migrator([schema, Migration(version: 2, sql: Self.trigger)]).migrate(db)
         let migrations = [schema, Migration(version: 2, sql: Self.trigger), Migration(version: 3, sql: sql)]
         for isClosure in [false, true] {
-            let last = isClosure ? Migration(version: 3) { try $0.execute(script: sql) } : migrations[2]
+            let last =
+                isClosure ? Migration(version: 3) { db, _ in try db.execute(script: sql) } : migrations[2]
             let error = try sqlError { try Migrator(migrations.prefix(2) + [last]).migrate(db) }
             #expect(error.code == .foreignKeyViolation && error.version == 3, "\(error)")
         }

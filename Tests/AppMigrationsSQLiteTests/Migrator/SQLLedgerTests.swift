@@ -39,15 +39,19 @@ import Testing
         )
         #expect(try tables(in: db) == ["note", "tag"])
         #expect(try Migrator(inserted, changed: .refused).status(db).changed == [2])
+        let failure = try sqlError { try Migrator(inserted).migrate(db) }
+        #expect(failure.changed == [2])
+        #expect(failure.description.contains("table tag already exists"))
+        #expect(failure.description.hasSuffix("Edited after it was applied: 2."))
     }
 
     @Test func `a closure doesn't hide that a ledger is another migrator's`() throws {
         let db = try memory()
-        let closure = Migration(version: 1) { _ in }
+        let closure = Migration(version: 1) { _, _ in }
         try Migrator([closure, Migration(version: 2, sql: notes[0])]).migrate(db)
         let other = try Migrator([closure, Migration(version: 2, sql: songs[0])])
         #expect(try sqlError { try other.migrate(db) }.code == .foreignLedger)
-        #expect(try Migrator([closure, Migration(version: 2) { _ in }]).status(db).changed == [2])
+        #expect(try Migrator([closure, Migration(version: 2) { _, _ in }]).status(db).changed == [2])
     }
 
     @Test func `numbers that begin elsewhere share a ledger`() throws {
@@ -148,9 +152,9 @@ import Testing
 
     @Test func `a text that became a closure, or the other way round, is no other owner's`() throws {
         let db = try memory()
-        try Migrator([Migration(version: 1, sql: "SELECT 1"), Migration(version: 2) { _ in }]).migrate(db)
+        try Migrator([Migration(version: 1, sql: "SELECT 1"), Migration(version: 2) { _, _ in }]).migrate(db)
         let migrator = try Migrator([
-            Migration(version: 1) { _ in }, Migration(version: 2, sql: "CREATE TABLE a(x)"),
+            Migration(version: 1) { _, _ in }, Migration(version: 2, sql: "CREATE TABLE a(x)"),
         ])
         #expect(try migrator.migrate(db).changed == [])
     }
@@ -232,7 +236,7 @@ import Testing
                 try db.query("CREATE TEMP TABLE IF NOT EXISTS \(table)(version UNIQUE, manager, cursor)")
             }
         }
-        let migrator = try Migrator((1...2).map { SQLMigration(version: $0, run: hide) })
+        let migrator = try Migrator((1...2).map { SQLMigration(version: $0) { db, _ in try hide(db) } })
         #expect(try migrator.migrate(library.db).applied == [1, 2])
         for version in ["1.3", "1.4"] {
             #expect(try library.manager().whenMigrating(toVersion: version, run: hide))

@@ -110,19 +110,4 @@ import Testing
         try reader.query("COMMIT")
         #expect(try migrator.migrate(db).applied == [1, 2])
     }
-
-    @Test func `an error in a task has its code where its type is written`() async throws {
-        let db = try memory()
-        let migrator = try Migrator(Migration.numbered(["CREATE TABLE a(x)"]))
-        let task = Task { () -> SQLError.Code? in
-            withUnsafeCurrentTask { $0?.cancel() }
-            do throws(SQLError) {
-                try migrator.migrate(db)
-                return nil
-            } catch {
-                return error.code
-            }
-        }
-        #expect(await task.value == .cancelled)
-    }
 }

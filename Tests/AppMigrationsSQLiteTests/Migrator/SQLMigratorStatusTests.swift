@@ -85,11 +85,11 @@ import Testing
             ("CREATE TABLE schema_migrations(name)", "The table schema_migrations has no column version"),
             (
                 "CREATE TABLE schema_migrations(version); INSERT INTO schema_migrations VALUES ('one')",
-                "The table schema_migrations has the version 'one', which is no number"
+                "The table schema_migrations has a version that is no number: the text \"one\""
             ),
             (
                 "CREATE TABLE schema_migrations(version); INSERT INTO schema_migrations VALUES (NULL)",
-                "The table schema_migrations has a version that is no number"
+                "The table schema_migrations has a version that is no number: NULL"
             ),
         ]
     )
@@ -122,6 +122,16 @@ import Testing
         #expect(try migrator.migrate(db).applied == [3])
         #expect(try migrator.baseline(db, at: db.userVersion) == [])
         #expect(try migrator.status(db).changed == [])
+    }
+
+    @Test func `a ledger that was made at too low a number is corrected`() throws {
+        let db = try memory()
+        try db.execute(script: "CREATE TABLE t1(x); CREATE TABLE t2(x)")
+        let migrator = try Migrator(migrations(1, 2, 3))
+        #expect(try migrator.baseline(db, at: 1) == [1])
+        #expect(try sqlError { try migrator.migrate(db) }.version == 2)
+        #expect(try migrator.baseline(db, at: 2, correcting: true) == [2])
+        #expect(try migrator.migrate(db).applied == [3])
     }
 
     @Test func `a database without a numbering is a new one`() throws {

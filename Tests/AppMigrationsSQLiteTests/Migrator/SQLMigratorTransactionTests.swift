@@ -25,7 +25,7 @@ import Testing
 
     @Test func `a closure that passes over such an end writes nothing more`() throws {
         let db = try memory()
-        let second = Migration(version: 2) { db in
+        let second = Migration(version: 2) { db, _ in
             #expect(throws: SQLError.self) { try db.query("INSERT OR ROLLBACK INTO a VALUES (1)") }
             try db.query("INSERT INTO a VALUES (2)")
         }
@@ -39,7 +39,8 @@ import Testing
     func `a closure that ends its transaction is not recorded`(script: String) throws {
         let db = try memory()
         let statements = script.split(separator: "; ").map(String.init)
-        let second = Migration(version: 2) { db in for statement in statements { try db.query(statement) } }
+        let second = Migration(version: 2) { db, _ in for statement in statements { try db.query(statement) }
+        }
         let error = try sqlError { try Migrator([make, second]).migrate(db) }
         #expect(error.code == .transactionEnded)
         #expect(error.version == 2)
@@ -64,7 +65,7 @@ import Testing
 
     @Test func `inside a transaction each migration is a savepoint of the caller's`() throws {
         let db = try memory()
-        let failing = Migration(version: 2) { db in
+        let failing = Migration(version: 2) { db, _ in
             try db.query("CREATE TABLE b(x)")
             throw Failure()
         }

@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func `a closure's error has the server's words as well`() throws {
-        let migration = SQLMigration<OtherConnection>(version: 1) { _ in throw Self.failure("23505") }
+        let migration = SQLMigration<OtherConnection>(version: 1) { _, _ in throw Self.failure("23505") }
         let error = try sqlError { try Other([migration]).migrate(OtherConnection(try memory())) }
         #expect(error.code == .migrationFailed)
         #expect(error.description == "Migration 1: so nicht. Das Detail. Der Rat (SQLSTATE 23505).")

@@ -47,7 +47,7 @@ import Testing
     ) throws {
         let db = way.isBorrowed ? library.db.borrowed : library.db
         let error = #expect(throws: MigrationError.self) {
-            try library.manager().manager.whenMigrating(toVersion: "1.4", in: db) { db in
+            try library.manager().manager.whenMigrating(toVersion: "1.4", in: db) { db, _ in
                 func write(_ text: String) throws {
                     if way.writes.contains(text) { try db.query("INSERT INTO log VALUES (?)", [.text(text)]) }
                 }
@@ -63,19 +63,5 @@ import Testing
         let cause = error?.underlyingError as? SQLError
         #expect(cause?.message.hasSuffix("may have been committed, and it is not recorded") == !way.isScript)
         try expectFailed(error, way.isScript ? .refusedStatement : .transactionEnded)
-    }
-
-    @Test(arguments: ends, [false, true])
-    func `on a connection that is awaited, too`(ends: [String], writes: Bool) async throws {
-        let error = await #expect(throws: MigrationError.self) {
-            try await library.manager().manager.whenMigrating(
-                toVersion: "1.4",
-                in: AwaitedConnection(library.db)
-            ) { db in
-                for end in ends { try await db.query(end) }
-                if writes { try await db.query("INSERT INTO log VALUES ('late')") }
-            }
-        }
-        try expectFailed(error, .transactionEnded)
     }
 }

@@ -23,7 +23,7 @@ import Testing
             [folder = library.folder as String, statement = statement as String] in
             let library = try Library(opening: folder)
             let db = DyingConnection(library.db, statement: statement)
-            try library.manager().manager.whenMigrating(toVersion: "1.4", in: db) { db in
+            try library.manager().manager.whenMigrating(toVersion: "1.4", in: db) { db, _ in
                 try db.query("INSERT INTO log VALUES ('1.4')")
             }
         }
@@ -50,7 +50,7 @@ import Testing
         let backup = try SQLiteConnection(path: library.folder + "/backup")
         let manager = try library.manager().manager
         try manager.reset(to: "1.0")
-        #expect(try manager.whenMigrating(toVersion: "1.4", in: backup) { _ in })
+        #expect(try manager.whenMigrating(toVersion: "1.4", in: backup) { _, _ in })
     }
 
     @Test func `a reset of the database too runs again what lies above its version`() throws {
@@ -119,7 +119,7 @@ import Testing
         try db.query("PRAGMA journal_mode = \(pragmas.journal)")
         try db.query("PRAGMA synchronous = \(pragmas.setting)")
         let migrations = (1...3).map { version in
-            Migration(version: version) { db throws in
+            Migration(version: version) { db, _ throws in
                 #expect(try db.query("PRAGMA synchronous") == [[.integer(version == 3 ? 3 : pragmas.before)]])
             }
         }

@@ -25,13 +25,13 @@ import Testing
     }
 
     private func declare(_ migrations: MigrationManager) throws {
-        try migrations.whenMigrating(toVersion: "1.2", in: try open()) { _ in }
+        try migrations.whenMigrating(toVersion: "1.2", in: try open()) { _, _ in }
         try migrations.whenMigrating(toVersion: "1.3", in: try open()) { _, _ in }
         try migrations.whenMigrating(toVersion: "1.4", in: try open()) { _, _, _ in .done }
     }
 
     private func declareAwaited(_ migrations: MigrationManager) async throws {
-        try await migrations.whenMigrating(toVersion: "1.3", in: try await openAwaited()) { _ in }
+        try await migrations.whenMigrating(toVersion: "1.3", in: try await openAwaited()) { _, _ in }
         try await migrations.whenMigrating(toVersion: "1.4", in: try await openAwaited()) { _, _ in }
     }
 

@@ -50,9 +50,9 @@ import Testing
         var runs = [String]()
         for name in ["Library", "Preferences"] {
             let manager = try library.manager(named: name).manager
-            try manager.whenMigrating(toVersion: "1.3", in: library.db) { _ in runs.append("\(name) 1.3")
+            try manager.whenMigrating(toVersion: "1.3", in: library.db) { _, _ in runs.append("\(name) 1.3")
             }
-            try manager.whenMigrating(toVersion: "1.4", in: other) { _ in runs.append("\(name) 1.4") }
+            try manager.whenMigrating(toVersion: "1.4", in: other) { _, _ in runs.append("\(name) 1.4") }
         }
         #expect(runs == ["Library 1.3", "Library 1.4", "Preferences 1.3", "Preferences 1.4"])
         #expect(try library.rows == [["Library", "1.3"], ["Preferences", "1.3"]])
@@ -65,7 +65,7 @@ import Testing
         let db = isBorrowed ? library.db.borrowed : library.db
         let manager = try library.manager().manager
         let error = #expect(throws: MigrationError.self) {
-            try manager.whenMigrating(toVersion: "1.4", in: db) { db in
+            try manager.whenMigrating(toVersion: "1.4", in: db) { db, _ in
                 try db.query("INSERT INTO log VALUES ('half')")
                 throw Failure()
             }
@@ -76,7 +76,7 @@ import Testing
         #expect(try library.rows.isEmpty)
         #expect(try !library.db.isInTransaction)
         let blocked = #expect(throws: MigrationError.self) {
-            try manager.whenMigrating(toVersion: "1.4-1", in: db) { _ in Issue.record("ran") }
+            try manager.whenMigrating(toVersion: "1.4-1", in: db) { _, _ in Issue.record("ran") }
         }
         #expect(blocked?.code == .blocked)
         #expect(try library.manager().add("1.4"))
@@ -100,7 +100,7 @@ import Testing
         for db in [library.db, library.db.borrowed] {
             try library.db.query("BEGIN")
             let error = #expect(throws: MigrationError.self) {
-                try library.manager().manager.whenMigrating(toVersion: "1.4", in: db) { _ in
+                try library.manager().manager.whenMigrating(toVersion: "1.4", in: db) { _, _ in
                     Issue.record("ran")
                 }
             }
@@ -159,7 +159,7 @@ import Testing
                 toVersion: "1.4",
                 in: library.db,
                 lockTimeout: .inVain
-            ) { _ in Issue.record("ran") }
+            ) { _, _ in Issue.record("ran") }
         }
         #expect((error?.underlyingError as? SQLError)?.code == .busy)
         try holder.query("COMMIT")
@@ -200,11 +200,11 @@ import Testing
             return library.db
         }
         let look = try look(library)
-        let rows = try look.plan { try $0.whenMigrating(toVersion: "1.4", in: try open()) { _ in } }
+        let rows = try look.plan { try $0.whenMigrating(toVersion: "1.4", in: try open()) { _, _ in } }
         #expect(rows.map(\.description) == ["1.4 willRun"])
-        #expect(try !look.whenMigrating(toVersion: "1.0", in: try open()) { _ in })
+        #expect(try !look.whenMigrating(toVersion: "1.0", in: try open()) { _, _ in })
         let error = #expect(throws: MigrationError.self) {
-            try look.whenMigrating(toVersion: "1.4", in: try open()) { _ in Issue.record("ran") }
+            try look.whenMigrating(toVersion: "1.4", in: try open()) { _, _ in Issue.record("ran") }
         }
         #expect(error?.code == .readOnly)
         #expect(!FileManager.default.fileExists(atPath: library.folder + "/state"))

@@ -72,7 +72,7 @@ import Testing
     )
         throws
     {
-        let index = try #require(try PostgresStatements.Words(of: sql).index)
+        let index = try #require(try PostgresStatements(sql).statements.first?.index)
         #expect((index.name, index.table) == (name, table))
     }
 
@@ -84,27 +84,32 @@ import Testing
         ]
     )
     func `any other statement makes none`(_ sql: String) throws {
-        #expect(try PostgresStatements.Words(of: sql).index == nil)
+        #expect(try PostgresStatements(sql).statements.first?.index == nil)
     }
 
     @Test func `an index is dropped before it is made, and nothing else stands before a statement`() throws {
         let session = PostgresSession(db: SQLConversation(nil))
         let make = "CREATE INDEX CONCURRENTLY a ON b(c)"
         let drop = "DROP INDEX CONCURRENTLY IF EXISTS a"
-        #expect(try session.statements(ofAlone: "\(drop); \(make);") == [drop, make])
+        try session.checkAlone("\(drop); \(make);")
         for script in [
             "DROP INDEX CONCURRENTLY a; \(make)", "DROP INDEX IF EXISTS a; \(make)", "\(make); \(drop)",
             "\(drop); \(drop); \(make)",
         ] {
-            #expect(throws: SQLError.self, "\(script)") { try session.statements(ofAlone: script) }
+            #expect(throws: SQLError.self, "\(script)") { try session.checkAlone(script) }
         }
     }
 
     @Test func `a wait of many looks is told of at once, and then every ten seconds`() {
-        var wait = SQLLongWait()
         // Any instant will do: what counts is the time since.
         let began = ContinuousClock.now
-        let told = (0...250).filter { wait.isToBeTold(at: began + .milliseconds(100 * $0)) }
+        var last: ContinuousClock.Instant?
+        let told = (0...250).filter {
+            let now = began + .milliseconds(100 * $0)
+            guard PostgresSession.isToBeTold(since: last, at: now) else { return false }
+            last = now
+            return true
+        }
         #expect(told == [0, 100, 200])
     }
 }

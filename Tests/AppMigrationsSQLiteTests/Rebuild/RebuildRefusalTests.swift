@@ -50,8 +50,8 @@ import Testing
         let error = try sqlError {
             try Migrator(
                 [
-                    Migration(version: 1) { try rebuild.run($0) },
-                    Migration(version: 2) { db in
+                    Migration(version: 1) { db, _ in try rebuild.run(db) },
+                    Migration(version: 2) { db, _ in
                         try db.query("DELETE FROM c")
                         try bad.run(db)
                     },

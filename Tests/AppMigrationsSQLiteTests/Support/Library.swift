@@ -50,7 +50,7 @@ struct LibraryManager {
 
     @discardableResult
     func whenMigrating(toVersion version: String, run: (SQLiteConnection) throws -> Void) throws -> Bool {
-        try manager.whenMigrating(toVersion: version, in: db, run: run)
+        try manager.whenMigrating(toVersion: version, in: db) { db, _ in try run(db) }
     }
 
     /// Logs a version.

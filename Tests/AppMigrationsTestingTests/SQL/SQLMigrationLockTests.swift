@@ -13,7 +13,7 @@ import Testing
     private let released = [
         SQLiteMigration(version: 2, name: "two words", sql: "CREATE TABLE a(x)"),
         SQLiteMigration(version: 4, sql: "CREATE TABLE b(x)"),
-        SQLiteMigration(version: 6, name: "code") { _ in },
+        SQLiteMigration(version: 6, name: "code") { _, _ in },
     ]
 
     private let lines = """
@@ -29,7 +29,7 @@ import Testing
         #expect(try read("migrations.lock", in: folder) == lines)
         #expect(try lock.findings(in: SQLiteMigrator(released)).isEmpty)
         try write(lines.dropLast() + "\n# from here on by hand", to: "migrations.lock", in: folder)
-        let next = try SQLiteMigrator(released + [SQLiteMigration(version: 7, name: "next") { _ in }])
+        let next = try SQLiteMigrator(released + [SQLiteMigration(version: 7, name: "next") { _, _ in }])
         #expect(try lock.findings(in: next).isEmpty)
         try lock.record(next)
         try lock.record(next)
@@ -41,7 +41,7 @@ import Testing
         let migrations = [
             SQLiteMigration(version: 1, sql: "CREATE TABLE early(x)"),
             SQLiteMigration(version: 2, name: "two words", sql: "CREATE TABLE a(x, y)"),
-            SQLiteMigration(version: 4) { _ in }, SQLiteMigration(version: 9, sql: "SELECT 1"),
+            SQLiteMigration(version: 4) { _, _ in }, SQLiteMigration(version: 9, sql: "SELECT 1"),
         ]
         let findings = try lock.findings(in: SQLiteMigrator(migrations))
         #expect(findings.map(\.kind) == [.edited, .edited, .disappeared, .missed])

@@ -26,7 +26,7 @@ import Testing
 
     @Test(arguments: [false, true])
     func `a starting point has the schema and the rows of its release`(hasForeignKeys: Bool) throws {
-        let migration = SQLiteMigration(version: 1) { db in
+        let migration = SQLiteMigration(version: 1) { db, _ in
             try db.execute(script: script)
             try db.query(
                 "INSERT INTO parent(id, \"a b\", real, data) VALUES (7, ?, ?, ?)",

@@ -2,7 +2,7 @@ import AppMigrationsSQLite
 
 func migrator(_ count: Int64, lockTimeout: Duration = .seconds(60)) throws -> SQLMigrator<SQLiteConnection> {
     let tables = (2...count).map { version in
-        SQLMigration<SQLiteConnection>(version: version, name: "make_t\(version)") { db in
+        SQLMigration<SQLiteConnection>(version: version, name: "make_t\(version)") { db, _ in
             say("begin \(version)")
             try db.execute(script: "CREATE TABLE t\(version)(x)")
             say("made \(version)")

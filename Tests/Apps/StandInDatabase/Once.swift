@@ -10,7 +10,7 @@ func runOnce(_ count: Int64, in db: SQLiteConnection, stateDirectory: String) th
         stateDirectory: stateDirectory
     )
     for number in 1...count {
-        try manager.whenMigrating(toVersion: "1.\(number)", in: db) { db in
+        try manager.whenMigrating(toVersion: "1.\(number)", in: db) { db, _ in
             say("begin \(number)")
             if number == 1 { try db.query("CREATE TABLE once(x)") }
             try db.query("INSERT INTO once VALUES (?)", [.integer(number)])

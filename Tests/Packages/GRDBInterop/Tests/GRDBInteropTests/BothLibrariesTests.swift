@@ -55,7 +55,7 @@ private typealias Connection = AppMigrationsSQLite.SQLiteConnection
             let runs = try (0..<2).map { _ in
                 let manager = try migrations()
                 return try queue.writeWithoutTransaction { db in
-                    let ran = try manager.whenMigrating(toVersion: "2.0", in: db) { db in
+                    let ran = try manager.whenMigrating(toVersion: "2.0", in: db) { db, _ in
                         try db.execute(sql: "CREATE TABLE once(x)")
                     }
                     try manager.reset(to: "1.0")
@@ -67,7 +67,7 @@ private typealias Connection = AppMigrationsSQLite.SQLiteConnection
             let manager = try migrations()
             let error = #expect(throws: MigrationError.self) {
                 try queue.write { db in
-                    try manager.whenMigrating(toVersion: "2.0", in: db) { _ in Issue.record("ran") }
+                    try manager.whenMigrating(toVersion: "2.0", in: db) { _, _ in Issue.record("ran") }
                 }
             }
             #expect((error?.underlyingError as? SQLError)?.code == .alreadyInTransaction)

@@ -6,7 +6,7 @@ import Testing
     private func migrator() throws -> SQLMigrator<Database> {
         try SQLMigrator([
             SQLMigration(version: 1, sql: "CREATE TABLE note(x); INSERT INTO note VALUES (1)"),
-            SQLMigration(version: 2) { db in try db.query("UPDATE note SET x = x + ?", [.integer(1)]) },
+            SQLMigration(version: 2) { db, _ in try db.query("UPDATE note SET x = x + ?", [.integer(1)]) },
         ])
     }
 

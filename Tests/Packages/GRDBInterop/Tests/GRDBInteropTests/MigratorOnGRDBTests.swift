@@ -31,7 +31,9 @@ import Testing
             """
     )
 
-    private let records = SQLMigration<Database>(version: 3) { try Artist(id: 2, name: "Bessie").insert($0) }
+    private let records = SQLMigration<Database>(version: 3) { db, _ in
+        try Artist(id: 2, name: "Bessie").insert(db)
+    }
 
     @Test func `without a transaction the migrator begins its own, with foreign keys off`() throws {
         let queue = try DatabaseQueue()
@@ -95,27 +97,39 @@ import Testing
         #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM album") } == 1)
     }
 
-    @Test(
-        arguments: [
-            ("COMMIT", SQLError.Code.refusedStatement),
-            ("INSERT OR ROLLBACK INTO artist VALUES (1, 'x')", .statementFailed),
-            ("SELECT nothing", .statementFailed),
-        ]
-    )
-    func `a failing script leaves nothing of itself`(statement: String, code: SQLError.Code) throws {
-        let queue = try DatabaseQueue()
-        let second = SQLMigration<Database>(
-            version: 2,
-            sql: "CREATE TABLE b(x);\n\(statement);\nCREATE TABLE c(x)"
-        )
-        try queue.writeWithoutTransaction { db throws in
-            let error = try #require(throws: SQLError.self) { try SQLMigrator([first, second]).migrate(db) }
-            #expect(error.code == code)
-            #expect(error.line == 2)
-            #expect(error.applied == [1])
+    @Test(arguments: ScriptCase.all)
+    func `a script comes to what it comes to on a connection of this library`(row: ScriptCase) throws {
+        let migrator = try SQLMigrator([SQLMigration<Database>(version: 1, sql: row.script)])
+        try DatabaseQueue().writeWithoutTransaction { db throws in
+            let result = Result { try migrator.migrate(db) }
+            let tables = try String.fetchAll(
+                db,
+                sql:
+                    "SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'schema_migrations' ORDER BY name"
+            )
+            switch row.outcome {
+            case .made(let expected):
+                #expect(try result.get().applied == [1])
+                #expect(tables == expected)
+            case .ended(let code, let line, let column):
+                let error = try #require(throws: SQLError.self) { try result.get() }
+                #expect((error.code, error.line, error.column) == (code, line, column), "\(error)")
+                #expect(tables == [])
+            }
             #expect(!db.isInsideTransaction)
         }
-        #expect(try queue.read { try $0.tableExists("b") || $0.tableExists("c") } == false)
+    }
+
+    @Test func `a script whose transaction ends by itself leaves nothing`() throws {
+        let second = SQLMigration<Database>(
+            version: 2,
+            sql: "CREATE TABLE b(x);\nINSERT OR ROLLBACK INTO artist VALUES (1, 'x');\nCREATE TABLE c(x)"
+        )
+        try DatabaseQueue().writeWithoutTransaction { db throws in
+            let error = try #require(throws: SQLError.self) { try SQLMigrator([first, second]).migrate(db) }
+            #expect((error.code, error.line, error.applied) == (.statementFailed, 2, [1]))
+            #expect(try !db.isInsideTransaction && !db.tableExists("b"))
+        }
     }
 
     @Test(arguments: ["COMMIT", "INSERT OR ROLLBACK INTO a VALUES (1)"])

@@ -8,7 +8,7 @@ import Testing
 @Suite struct RehearsalOnGRDBTests {
     private let migrations = [
         SQLMigration<Database>(version: 1, sql: "CREATE TABLE note(id INTEGER PRIMARY KEY)"),
-        SQLMigration<Database>(version: 2, name: "title") { db in
+        SQLMigration<Database>(version: 2, name: "title") { db, _ in
             try db.alter(table: "note") { $0.add(column: "title", .text) }
         },
     ]

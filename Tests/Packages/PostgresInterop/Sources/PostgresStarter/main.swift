@@ -20,7 +20,7 @@ func migrate(_ info: String, _ count: Int64) throws -> [Int64] {
         sql: "CREATE TABLE log(x BIGINT); INSERT INTO log VALUES (1)"
     )
     let others = (2...count).map { version in
-        SQLMigration<PostgresConnection>(version: version) { db in
+        SQLMigration<PostgresConnection>(version: version) { db, _ in
             try db.execute(script: "CREATE TABLE t\(version)(x BIGINT); INSERT INTO log VALUES (\(version))")
         }
     }
@@ -33,7 +33,7 @@ func migrateAwaited(_ info: String, _ count: Int64, _ cells: AsyncPostgresConnec
     typealias Migration = SQLMigration<AsyncPostgresConnection>
     let first = Migration(version: 1, sql: "CREATE TABLE log(x BIGINT); INSERT INTO log VALUES (1)")
     let scripts = (2..<(count - 1)).map { Migration(version: $0, sql: script($0)) }
-    let closure = Migration(version: count - 1) { db in
+    let closure = Migration(version: count - 1) { db, _ in
         try await db.query("INSERT INTO log VALUES ($1)", [.integer(count - 1)])
     }
     let index = Migration(

@@ -17,8 +17,8 @@ import Testing
             INSERT INTO people VALUES (twice(1));
             """
     )
-    private let second = Migration(version: 2) {
-        try await $0.query("INSERT INTO people VALUES ($1, $2)", [2, "Ada"])
+    private let second = Migration(version: 2) { db, _ in
+        try await db.query("INSERT INTO people VALUES ($1, $2)", [2, "Ada"])
     }
 
     @Test(arguments: Way.direct)
@@ -33,7 +33,7 @@ import Testing
                 try await db.query("SELECT id, name FROM people ORDER BY name") == [[2, "Ada"], [2, "a;b"]]
             )
             let blocking = try SQLMigrator<PostgresConnection>([
-                SQLMigration(version: 1, sql: "SELECT 1"), SQLMigration(version: 2) { _ in },
+                SQLMigration(version: 1, sql: "SELECT 1"), SQLMigration(version: 2) { _, _ in },
             ]).status(PostgresConnection(info))
             #expect(blocking.applied == [1, 2])
         }
@@ -48,7 +48,7 @@ import Testing
             #expect(before != [["10"], ["5"], ["3"]])
             let names = ["statement_timeout", "idle_in_transaction_session_timeout", "lock_timeout"]
             for name in names { try await db.query("SET \(name) = '77s'") }
-            let look = Migration(version: 1) { db async throws in
+            let look = Migration(version: 1) { db, _ async throws in
                 #expect(try await db.query("SHOW statement_timeout") == [["2147483647ms"]])
                 #expect(try await db.query("SHOW idle_in_transaction_session_timeout") == [["60001ms"]])
                 #expect(try await db.query("SHOW lock_timeout") == [["60001ms"]])
@@ -58,7 +58,7 @@ import Testing
             #expect(try await keepalives(of: db) == before)
             for name in names { #expect(try await db.query("SHOW \(name)") == [["77s"]]) }
             try await db.query("BEGIN")
-            let inside = Migration(version: 2) { db async throws in
+            let inside = Migration(version: 2) { db, _ async throws in
                 for name in names { #expect(try await db.query("SHOW \(name)") == [["77s"]]) }
             }
             try await Migrator([look, inside]).migrate(db, insideTransaction: true)
@@ -95,8 +95,8 @@ import Testing
             let migrations =
                 [Migration(version: 1, sql: "CREATE TABLE log(x BIGINT)")]
                 + (2...6).map { version in
-                    Migration(version: version) {
-                        try await $0.query("INSERT INTO log VALUES ($1)", [.integer(version)])
+                    Migration(version: version) { db, _ in
+                        try await db.query("INSERT INTO log VALUES ($1)", [.integer(version)])
                     }
                 }
             let count = try await sum(of: 32) {
@@ -154,7 +154,7 @@ import Testing
 
     @Test func `a closure that passes over an error is told that its transaction is given up`() async throws {
         try await withAwaited { db, _ async throws in
-            let closure = Migration(version: 2) { db async throws in
+            let closure = Migration(version: 2) { db, _ async throws in
                 await #expect(throws: PostgresError.self) { try await db.query("SELECT 1 / 0") }
             }
             let error = await #expect(throws: SQLError.self) {
@@ -174,7 +174,7 @@ import Testing
                 let ran = try await states.manager(of: host).whenMigrating(
                     toVersion: "2.0",
                     in: try await way.connection(info)
-                ) { db in
+                ) { db, _ in
                     try await db.query("CREATE TABLE once(x INT)")
                 }
                 #expect(ran == (host == "a"))

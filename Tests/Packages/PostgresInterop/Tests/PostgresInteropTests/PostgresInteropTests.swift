@@ -16,8 +16,8 @@ typealias Migrator = SQLMigrator<PostgresConnection>
         sql:
             "CREATE TABLE people(id BIGINT PRIMARY KEY, name TEXT NOT NULL); INSERT INTO people VALUES (1, 'Ada');"
     )
-    private let second = Migration(version: 2) {
-        try $0.query("INSERT INTO people VALUES ($1, $2)", [2, "Zoë"])
+    private let second = Migration(version: 2) { db, _ in
+        try db.query("INSERT INTO people VALUES ($1, $2)", [2, "Zoë"])
     }
 
     @Test func `migrations run once`() throws {
@@ -52,7 +52,9 @@ typealias Migrator = SQLMigrator<PostgresConnection>
         try withConnection { db, _ in
             let failing =
                 code == .transactionEnded
-                ? Migration(version: 2) { try $0.execute(script: "CREATE TABLE half(x INT); \(statement)") }
+                ? Migration(version: 2) { db, _ in
+                    try db.execute(script: "CREATE TABLE half(x INT); \(statement)")
+                }
                 : Migration(version: 2, sql: "CREATE TABLE half(x INT); \(statement)")
             let error = try #require(throws: SQLError.self) { try Migrator([first, failing]).migrate(db) }
             #expect(error.code == code, "\(error)")
@@ -66,7 +68,7 @@ typealias Migrator = SQLMigrator<PostgresConnection>
 
     @Test func `in one transaction all are applied or none`() throws {
         try withConnection { db, _ throws in
-            let failing = Migration(version: 3) { _ in throw Failure() }
+            let failing = Migration(version: 3) { _, _ in throw Failure() }
             #expect(throws: SQLError.self) {
                 try Migrator([first, second, failing], transactions: .all).migrate(db)
             }
@@ -173,7 +175,7 @@ typealias Migrator = SQLMigrator<PostgresConnection>
             #expect(
                 error.message
                     == "The table schema_migrations is another migrator's: it has version 1 with another text, and"
-                    + " the database has no public.Song, \"List\""
+                    + " the database has no Song, List"
             )
             #expect(try Migrator([first]).migrate(db).changed == [1])
         }

@@ -20,14 +20,14 @@ import Testing
     @Test func `a closure of a runner runs exactly once, whatever the state says`() throws {
         try withHosts { db, _, manager in
             let failed = #expect(throws: MigrationError.self) {
-                try manager("a").whenMigrating(toVersion: "2.0", in: db) { db in
+                try manager("a").whenMigrating(toVersion: "2.0", in: db) { db, _ in
                     try db.query("CREATE TABLE once(x BIGINT)")
                     throw Failure()
                 }
             }
             #expect(failed?.underlyingError is Failure)
             for expected in [true, false] {
-                let ran = try manager("a").whenMigrating(toVersion: "2.0", in: db) { db in
+                let ran = try manager("a").whenMigrating(toVersion: "2.0", in: db) { db, _ in
                     try db.query("CREATE TABLE once(x BIGINT)")
                 }
                 #expect(ran == expected)
@@ -48,17 +48,17 @@ import Testing
                 for table in hiding { try db.query("CREATE TEMPORARY TABLE IF NOT EXISTS \(table)") }
             }
             let migrator = try SQLMigrator<PostgresConnection>(
-                (1...2).map { SQLMigration(version: $0, run: hide) }
+                (1...2).map { SQLMigration(version: $0) { db, _ in try hide(db) } }
             )
             #expect(try migrator.migrate(db).applied == [1, 2])
-            #expect(try manager("a").whenMigrating(toVersion: "1.9", in: db, run: hide))
-            #expect(try manager("a").whenMigrating(toVersion: "2.0", in: db, run: hide))
+            #expect(try manager("a").whenMigrating(toVersion: "1.9", in: db) { db, _ in try hide(db) })
+            #expect(try manager("a").whenMigrating(toVersion: "2.0", in: db) { db, _ in try hide(db) })
             // It has none of the temporary tables.
             let other = try PostgresConnection(info)
             #expect(try migrator.migrate(other).applied == [])
             #expect(try migrator.migrate(db).applied == [])
             #expect(try other.query("SELECT version FROM app_migrations ORDER BY 1") == [["1.9"], ["2"]])
-            #expect(try !manager("b").whenMigrating(toVersion: "2.0", in: db) { _ in })
+            #expect(try !manager("b").whenMigrating(toVersion: "2.0", in: db) { _, _ in })
         }
     }
 
@@ -99,7 +99,7 @@ import Testing
             )
             try db.query("SET synchronous_commit = \(setting)")
             let durable = setting == "off" ? "local" : setting
-            try manager("a").whenMigrating(toVersion: "1.0", in: db) { _ in }
+            try manager("a").whenMigrating(toVersion: "1.0", in: db) { _, _ in }
             try manager("a").whenMigrating(toVersion: "2.0", in: db) { _, _, _ in .done }
             #expect(
                 try db.query("SELECT x FROM log") == [durable, setting, durable, durable].map { [.text($0)] }
@@ -114,12 +114,12 @@ import Testing
             try db.query("BEGIN")
             try db.query("INSERT INTO log VALUES (1)")
             let error = #expect(throws: MigrationError.self) {
-                try manager("a").whenMigrating(toVersion: "2.0", in: db) { _ in }
+                try manager("a").whenMigrating(toVersion: "2.0", in: db) { _, _ in }
             }
             #expect((error?.underlyingError as? SQLError)?.code == .alreadyInTransaction)
             try db.query("ROLLBACK")
             #expect(try db.query("SELECT x FROM log").isEmpty)
-            #expect(try manager("a").whenMigrating(toVersion: "2.0", in: db) { _ in })
+            #expect(try manager("a").whenMigrating(toVersion: "2.0", in: db) { _, _ in })
         }
     }
 

@@ -98,16 +98,16 @@ import Testing
             let before = try await db.query(Self.settings)
             let seen = Mutex([[[SQLValue]]]())
             let look = { (version: Int64) in
-                Migration(version: version) { db in
+                Migration(version: version) { db, _ in
                     let rows = try await db.query(Self.settings)
                     seen.withLock { $0.append(rows) }
                 }
             }
             let migrations = [
                 look(1), Migration(version: 2, sql: "SET \(setting)"), look(3),
-                Migration(version: 4) {
+                Migration(version: 4) { db, _ in
                     for part in setting.split(separator: "; ") {
-                        try await $0.query(part.hasPrefix("RESET") ? String(part) : "SET \(part)")
+                        try await db.query(part.hasPrefix("RESET") ? String(part) : "SET \(part)")
                     }
                 },
                 look(5),

@@ -1,0 +1,181 @@
+extension SQLTokens {
+    /// The byte so many behind the one that is read, zero behind the last.
+    private func ahead(_ distance: Int) -> UInt8 {
+        offset + distance < bytes.count ? bytes[offset + distance] : 0
+    }
+
+    private func has(_ pair: StaticString) -> Bool {
+        ahead(0) == pair.utf8Start[0] && ahead(1) == pair.utf8Start[1]
+    }
+
+    /// Reads on; `nil` for a blank or a comment.
+    mutating func read() -> Kind? {
+        let byte = bytes[offset]
+        switch byte {
+        case _ where SQLScript.isBlank(byte):
+            offset += 1
+            return nil
+        case 0xEF where rules == .sqlite && ahead(1) == 0xBB && ahead(2) == 0xBF:
+            offset += 3
+            return nil
+        case _ where has("--"):
+            skipLine()
+            return nil
+        case _ where has("/*"):
+            skipComment()
+            return nil
+        case UInt8(ascii: "'"): return text()
+        case UInt8(ascii: "\""): return quoted(.quoted, byte)
+        case _ where Self.isDigit(byte) || byte == UInt8(ascii: ".") && Self.isDigit(ahead(1)):
+            return number()
+        default: return rules == .sqlite ? ofSQLite(byte) : ofPostgres(byte)
+        }
+    }
+
+    private mutating func ofSQLite(_ byte: UInt8) -> Kind {
+        switch byte {
+        case UInt8(ascii: "`"): return quoted(.name, byte)
+        case UInt8(ascii: "["): return quoted(.name, UInt8(ascii: "]"))
+        case UInt8(ascii: "x") where ahead(1) == UInt8(ascii: "'"),
+            UInt8(ascii: "X") where ahead(1) == UInt8(ascii: "'"):
+            offset += 1
+            _ = quoted(.text, UInt8(ascii: "'"))
+            return .other
+        default: return word()
+        }
+    }
+
+    private mutating func ofPostgres(_ byte: UInt8) -> Kind {
+        switch byte {
+        case UInt8(ascii: "e") where ahead(1) == UInt8(ascii: "'"),
+            UInt8(ascii: "E") where ahead(1) == UInt8(ascii: "'"):
+            offset += 1
+            return text(escapes: true)
+        case UInt8(ascii: "$"): return dollar()
+        default: return word()
+        }
+    }
+
+    /// Reads a word, or one byte that begins none.
+    private mutating func word() -> Kind {
+        guard Self.isOfWord(bytes[offset]) else {
+            offset += 1
+            return .other
+        }
+        while Self.isOfWord(ahead(0)) { offset += 1 }
+        return .word
+    }
+
+    /// PostgreSQL's numbers are read digit by digit: no statement has a text right behind a number, so that it doesn't matter
+    /// whether the letter of `1e5` begins a name.
+    private mutating func number() -> Kind {
+        offset += 1
+        if rules == .postgres { return .other }
+        let isHexadecimal = SQLName.folded(ahead(0)) == UInt8(ascii: "x")
+        while offset < bytes.count {
+            let isExponent = !isHexadecimal && SQLName.folded(bytes[offset - 1]) == UInt8(ascii: "e")
+            let isSign = ahead(0) == UInt8(ascii: "+") || ahead(0) == UInt8(ascii: "-")
+            guard Self.isOfWord(ahead(0)) || ahead(0) == UInt8(ascii: ".") || isSign && isExponent else {
+                break
+            }
+            offset += 1
+        }
+        return .other
+    }
+
+    /// Leaves the end of the line to be read.
+    private mutating func skipLine() {
+        while offset < bytes.count, ahead(0) != UInt8(ascii: "\n"),
+            rules == .sqlite || ahead(0) != UInt8(ascii: "\r")
+        {
+            offset += 1
+        }
+    }
+
+    /// Comments of this kind nest in PostgreSQL.
+    private mutating func skipComment() {
+        let start = offset
+        var depth = 0
+        while offset < bytes.count {
+            if has("/*"), depth == 0 || rules == .postgres {
+                depth += 1
+                offset += 2
+            } else if has("*/") {
+                depth -= 1
+                offset += 2
+                if depth == 0 { return }
+            } else {
+                offset += 1
+            }
+        }
+        unended = start..<start + 2
+    }
+
+    private mutating func quoted(_ kind: Kind, _ close: UInt8, escapes: Bool = false) -> Kind {
+        let start = offset
+        offset += 1
+        while offset < bytes.count {
+            let byte = bytes[offset]
+            let isDoubled = byte == close && close != UInt8(ascii: "]") && ahead(1) == close
+            if isDoubled || escapes && byte == UInt8(ascii: "\\") {
+                offset += 2
+            } else {
+                offset += 1
+                if byte == close { return kind }
+            }
+        }
+        offset = bytes.count
+        unended = start..<start + 1
+        return .other
+    }
+
+    /// A text of PostgreSQL may go on in a further line: `'one'`, a line feed, `'two'` is one text, and its escapes go on with it.
+    private mutating func text(escapes: Bool = false) -> Kind {
+        while true {
+            let kind = quoted(.text, UInt8(ascii: "'"), escapes: escapes)
+            let end = offset
+            if rules == .postgres, skipsLines(), ahead(0) == UInt8(ascii: "'") { continue }
+            offset = end
+            return kind
+        }
+    }
+
+    /// Skips blanks and `--` comments; tells whether a line ended among them.
+    private mutating func skipsLines() -> Bool {
+        var isOtherLine = false
+        while offset < bytes.count {
+            if has("--") {
+                skipLine()
+            } else if (0x09...0x0D).contains(ahead(0)) || ahead(0) == UInt8(ascii: " ") {
+                isOtherLine = isOtherLine || ahead(0) == UInt8(ascii: "\n") || ahead(0) == UInt8(ascii: "\r")
+                offset += 1
+            } else {
+                break
+            }
+        }
+        return isOtherLine
+    }
+
+    /// `$$…$$` or `$tag$…$tag$`; or a dollar sign by itself, which the server refuses.
+    private mutating func dollar() -> Kind {
+        let start = offset
+        offset += 1
+        if !Self.isDigit(ahead(0)) { while Self.isOfName(ahead(0)) { offset += 1 } }
+        guard ahead(0) == UInt8(ascii: "$") else {
+            offset = start + 1
+            return .other
+        }
+        offset += 1
+        let opening = start..<offset
+        while offset + opening.count <= bytes.count {
+            if ahead(0) == UInt8(ascii: "$"), bytes[offset..<offset + opening.count] == bytes[opening] {
+                offset += opening.count
+                return .text
+            }
+            offset += 1
+        }
+        offset = bytes.count
+        unended = opening
+        return .other
+    }
+}

@@ -1,0 +1,93 @@
+/// A table in which this library records what ran in a database.
+///
+/// What is known of it is noted here as it is read.
+package class LedgerTable {
+    let session: any SQLSession
+    let name: String
+
+    /// The columns of a table that this library made, in lower case.
+    private let ownColumns: [String]
+    /// Those without which it is none.
+    private let required: ArraySlice<String>
+
+    /// The table as it stands in a statement.
+    private(set) var table: String
+
+    /// The names of its columns in lower case, none where there is no such table.
+    private(set) var columns = [String]()
+
+    /// The declared type of its versions, empty for none.
+    private(set) var versionType = ""
+
+    init(_ session: any SQLSession, named name: String, columns: [String], required: Int) {
+        self.session = session
+        self.name = name
+        (ownColumns, self.required) = (columns, columns.prefix(required))
+        table = session.table(name)
+    }
+
+    var exists: Bool { !columns.isEmpty }
+
+    /// True if its columns are those that this library gives it.
+    var isOwn: Bool { columns == ownColumns }
+
+    /// Reads which columns there are, and refuses the table of another tool, whose numbers would pass for migrations of the app
+    /// that have run.
+    func read() throws(SQLError) {
+        let rows = try session.columns(of: name)
+        (columns, versionType) = ([], "")
+        table = session.table(name, in: rows)
+        for row in rows {
+            guard row.count > 1, case .text(let column) = row[0] else {
+                throw unreadable("The columns of the table \(name) can't be told")
+            }
+            columns.append(column.lowercased())
+            if case .text(let type) = row[1], columns.last == "version" { versionType = type }
+        }
+        if !exists { return }
+        let names = ["dirty": "golang-migrate's", "inserted_at": "Ecto's", "installed_rank": "Flyway's"]
+        let foreign = columns.filter { !ownColumns.contains($0) }
+        if let column = foreign.first(where: { names[$0] != nil }) ?? foreign.first {
+            let owner = names[column] ?? "another tool's"
+            throw SQLError(.foreignLedger, "The table \(name) is \(owner): it has a column \(column)")
+        }
+        if let column = required.first(where: { !columns.contains($0) }) {
+            throw unreadable("The table \(name) has no column \(column)")
+        }
+    }
+
+    /// Inserts a row with those of the values that it has columns for, `nil` for the time now.
+    ///
+    /// The insert of a table that is not this library's may leave the row out without an error, by ON CONFLICT IGNORE
+    /// or RAISE(IGNORE), or take another one away. The migration would run at every start.
+    func insert(
+        _ values: [(column: String, value: SQLValue?)],
+        of version: String,
+        counting isCounted: Bool,
+        isThere: () throws(SQLError) -> Bool
+    ) throws(SQLError) {
+        let values = values.filter { columns.contains($0.column) }
+        var arguments = [SQLValue]()
+        let places = values.map { value in
+            guard let value = value.value else { return session.now }
+            arguments.append(value)
+            return session.placeholder(arguments.count)
+        }
+        let names = values.map(\.column).joined(separator: ", ")
+        let before = isCounted ? try count() : 0
+        try session.db.query(
+            "INSERT INTO \(table) (\(names)) VALUES (\(places.joined(separator: ", ")))",
+            arguments
+        )
+        let after = isCounted ? try count() : 1
+        if try !isThere() || after != before + 1 { throw notKept(version) }
+    }
+
+    private func count() throws(SQLError) -> Int64 { try session.db.number("SELECT count(*) FROM \(table)") }
+
+    func unreadable(_ message: String) -> SQLError { SQLError(.ledgerUnreadable, message) }
+
+    func notKept(_ version: String) -> SQLError {
+        unreadable("The table \(name) did not keep the row of version \(version), or lost another")
+    }
+}

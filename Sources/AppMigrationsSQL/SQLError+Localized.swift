@@ -1,8 +1,0 @@
-#if canImport(Darwin)
-public import Foundation
-
-extension SQLError: LocalizedError {
-    /// The text of ``description``, for code that shows `localizedDescription`.
-    public var errorDescription: String? { description }
-}
-#endif

@@ -1,0 +1,1 @@
+../../../../AppMigrationsSQLiteTests/Script/ScriptCase.swift

@@ -1,1 +1,0 @@
-../../../../../Sources/AppMigrationsPostgreSQL/PostgresTokens.swift

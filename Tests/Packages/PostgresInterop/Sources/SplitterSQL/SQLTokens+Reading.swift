@@ -1,0 +1,1 @@
+../../../../../Sources/AppMigrationsSQL/Connection/SQLTokens+Reading.swift

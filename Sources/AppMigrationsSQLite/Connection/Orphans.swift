@@ -76,8 +76,8 @@ package struct Orphans {
         }
     }
 
-    /// Those of the tables that are there.
-    func present(_ names: Set<SQLName>) -> [SQLName] { names.filter { tables[$0] != nil } }
+    /// True if every reference leads to a row.
+    var isEmpty: Bool { rows.isEmpty && complaints.isEmpty }
 
     /// The tables that refer to others and were changed, or refer to changed ones; all that refer to others for `nil`.
     func children(of changed: Set<SQLName>?) -> [SQLName] {

@@ -48,9 +48,14 @@ final class ReferenceCheck {
     }
 
     /// Reads what the writes to some tables can have changed.
-    private func readAgain(after written: Set<SQLName>) throws(SQLError) {
-        let changed = try orphans?.replaceTables(session.db.query(Self.tables)).union(written) ?? []
-        for name in orphans?.present(changed) ?? [] {
+    private func readAgain(after writes: WrittenTables) throws(SQLError) {
+        var changed = writes.names
+        // An ALTER tells neither the new name nor which other tables' texts it rewrites. To tell a table that was made again from
+        // one that wasn't matters to rows that led nowhere before only, and reading all texts takes a time that grows with them.
+        if writes.areAltering || orphans?.isEmpty == false {
+            try changed.formUnion(orphans?.replaceTables(session.db.query(Self.tables)) ?? [])
+        }
+        for name in changed {
             let keys = try session.db.query("PRAGMA main.foreign_key_list(\(name.quoted))")
             try orphans?.note(parents: keys.map { [.text(name.text), $0[2]] }, of: name)
         }

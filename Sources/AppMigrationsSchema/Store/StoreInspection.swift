@@ -45,7 +45,7 @@ private struct StoreLook {
         do throws(SystemCallError) {
             // Of a file without a byte SQLite deletes the log and the journal: it is not opened.
             if let orphan = try files.orphan() { return .damaged(error(.damaged, orphan)) }
-            guard let status = try Platform.status(ofFile: files.store) else { return .none }
+            guard let status = try Platform.status(files.store) else { return .none }
             if status.kind != .file { return .unreachable(error(.unreachable, "It is not a file")) }
             if status.size == 0 { return .none }
         } catch {
@@ -77,7 +77,7 @@ private struct StoreLook {
     private func open() throws(SQLError) -> SQLiteConnection {
         let log = files.store + "-wal"
         let message = "The write-ahead log could not be looked at"
-        let status = try SQLError.ofFile(log, message) { try Platform.status(ofFile: $0) }
+        let status = try SQLError.ofFile(log, message) { try Platform.status($0) }
         let db = try SQLiteConnection(path: files.store, access, busyTimeout)
         if let status, status.size > 0 { db.keepLogOnClose() }
         try db.query("PRAGMA query_only = ON")

@@ -46,7 +46,7 @@ extension RowDecoder {
 
     /// A value of any other type.
     func value<Value: Decodable>(_ type: Value.Type, at column: Int) throws(SQLError) -> Value {
-        let kind = kind(of: type)
+        let kind = kinds[type]
         if case .bytes(let bytes) = kind {
             guard case .blob(let blob) = try statement.value(at: column),
                 let value = Self.collection(bytes, blob) as? Value
@@ -166,6 +166,20 @@ enum ValueKind {
         case "Foundation.Date", "FoundationEssentials.Date": self = .date
         case "Foundation.UUID", "FoundationEssentials.UUID": self = .uuid
         default: self = .plain
+        }
+    }
+
+    /// The kinds of the types that were met, since to find one out takes its time.
+    struct Known {
+        private var kinds: [ObjectIdentifier: ValueKind] = [:]
+
+        subscript(type: any Any.Type) -> ValueKind {
+            mutating get {
+                if let kind = kinds[ObjectIdentifier(type)] { return kind }
+                let kind = ValueKind(of: type)
+                kinds[ObjectIdentifier(type)] = kind
+                return kind
+            }
         }
     }
 

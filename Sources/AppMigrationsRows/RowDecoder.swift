@@ -5,7 +5,7 @@ final class RowDecoder: Decoder {
     let statement: SQLiteConnection.Statement
     private let rowType: any Any.Type
     private let names: [String]
-    private var kinds: [ObjectIdentifier: ValueKind] = [:]
+    var kinds = ValueKind.Known()
 
     /// The keys in the order in which the type asks for them, which is the same for every row.
     private var asked: [(key: String, column: Column)] = []
@@ -36,7 +36,7 @@ final class RowDecoder: Decoder {
         row += 1
         place = 0
         do {
-            if names.count == 1, kind(of: type).isOneValue { return try value(type, at: 0) }
+            if names.count == 1, kinds[type].isOneValue { return try value(type, at: 0) }
             return try type.init(from: self)
         } catch let error as SQLError {
             throw error
@@ -97,14 +97,6 @@ final class RowDecoder: Decoder {
             let list = names.joined(separator: ", ")
             throw failure("Row \(row): there is no column \(key), which \(rowType) needs, but \(list)")
         }
-    }
-
-    func kind(of type: any Any.Type) -> ValueKind {
-        let identity = ObjectIdentifier(type)
-        if let kind = kinds[identity] { return kind }
-        let kind = ValueKind(of: type)
-        kinds[identity] = kind
-        return kind
     }
 
     // MARK: Errors

@@ -92,12 +92,12 @@ struct CellEncoder: Encoder, SingleValueEncodingContainer {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         row.refuse(RefusedValues.message, at: key)
-        return KeyedEncodingContainer(RefusedColumns())
+        return KeyedEncodingContainer(RowColumns(row: row))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
         row.refuse(RefusedValues.message, at: key)
-        return RefusedValues()
+        return RefusedValues(row: row)
     }
 
     func encodeNil() { row.set(.null, for: key) }
@@ -117,10 +117,13 @@ struct CellEncoder: Encoder, SingleValueEncodingContainer {
     func encode<Value: Encodable>(_ value: Value) throws { try row.set(value: value, for: key) }
 }
 
-/// Takes what a type encodes after the row was refused, since a container can't be refused otherwise.
+/// Takes what a type encodes after the row was refused, since a container can't be refused otherwise; a keyed container may
+/// write into the row, which goes with the refusal.
 struct RefusedValues: UnkeyedEncodingContainer, SingleValueEncodingContainer, Encoder {
     static let message =
         "the value is made of several, and a column has one; encode it as a text, or to columns of the row"
+
+    let row: RowEncoder
 
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -130,7 +133,7 @@ struct RefusedValues: UnkeyedEncodingContainer, SingleValueEncodingContainer, En
     func encode<Value: Encodable>(_ value: Value) {}
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        KeyedEncodingContainer(RefusedColumns())
+        KeyedEncodingContainer(RowColumns(row: row))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer { self }
@@ -142,21 +145,4 @@ struct RefusedValues: UnkeyedEncodingContainer, SingleValueEncodingContainer, En
 
     func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { self }
     func superEncoder() -> any Encoder { self }
-}
-
-/// A container of values with names.
-struct RefusedColumns<Key: CodingKey>: KeyedEncodingContainerProtocol {
-    var codingPath: [any CodingKey] { [] }
-
-    func encodeNil(forKey key: Key) {}
-    func encode<Value: Encodable>(_ value: Value, forKey key: Key) {}
-
-    func nestedContainer<Nested: CodingKey>(
-        keyedBy type: Nested.Type,
-        forKey key: Key
-    ) -> KeyedEncodingContainer<Nested> { KeyedEncodingContainer(RefusedColumns<Nested>()) }
-
-    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { RefusedValues() }
-    func superEncoder() -> any Encoder { RefusedValues() }
-    func superEncoder(forKey key: Key) -> any Encoder { RefusedValues() }
 }

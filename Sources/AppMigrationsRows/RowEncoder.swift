@@ -7,7 +7,7 @@ final class RowEncoder: Encoder {
     private(set) var names: [String] = []
     private(set) var values: [SQLValue] = []
 
-    private var kinds: [ObjectIdentifier: ValueKind] = [:]
+    private var kinds = ValueKind.Known()
     private var place = 0
     private var row = 0
     /// The type of what is encoded for an argument, which has no row.
@@ -29,9 +29,9 @@ final class RowEncoder: Encoder {
         do {
             try value.encode(to: self)
         } catch let error as SQLError {
-            throw error
+            throw refusal ?? error
         } catch {
-            throw failure(Self.words(of: error), at: nil, error)
+            throw refusal ?? failure(Self.words(of: error), at: nil, error)
         }
         if let refusal { throw refusal }
         if place == 0 { throw failure("\(Row.self) encodes no column", at: nil) }
@@ -75,12 +75,12 @@ final class RowEncoder: Encoder {
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
         refuse("the value encodes a list, and a row has columns with names", at: nil)
-        return RefusedValues()
+        return RefusedValues(row: self)
     }
 
     func singleValueContainer() -> any SingleValueEncodingContainer {
         refuse("the value has no names for its columns", at: nil)
-        return RefusedValues()
+        return RefusedValues(row: self)
     }
 
     // MARK: Values
@@ -98,7 +98,7 @@ final class RowEncoder: Encoder {
     }
 
     func set<Value: Encodable>(value: Value, for key: String) throws(SQLError) {
-        let kind = kind(of: Value.self)
+        let kind = kinds[Value.self]
         let before = place
         switch kind {
         case .bytes: if let bytes = value as? any Collection<UInt8> { set(.blob(Array(bytes)), for: key) }
@@ -106,21 +106,13 @@ final class RowEncoder: Encoder {
             do {
                 try value.encode(to: CellEncoder(row: self, key: key, kind: kind))
             } catch let error as SQLError {
-                throw error
+                throw refusal ?? error
             } catch {
-                throw failure(Self.words(of: error), at: key, error)
+                throw refusal ?? failure(Self.words(of: error), at: key, error)
             }
         }
         if let refusal { throw refusal }
         if place == before { throw failure("\(Value.self) encodes no value", at: key) }
-    }
-
-    private func kind(of type: any Any.Type) -> ValueKind {
-        let identity = ObjectIdentifier(type)
-        if let kind = kinds[identity] { return kind }
-        let kind = ValueKind(of: type)
-        kinds[identity] = kind
-        return kind
     }
 
     // MARK: Errors

@@ -55,6 +55,7 @@ typedef void (*sqlite3_destructor_type)(void *);
 
 #define SQLITE_DENY 1
 #define SQLITE_CREATE_INDEX 1
+#define SQLITE_ALTER_TABLE 26
 #define SQLITE_DELETE 9
 #define SQLITE_DROP_INDEX 10
 #define SQLITE_DROP_TABLE 11
@@ -100,6 +101,7 @@ int sqlite3_table_column_metadata(
     sqlite3 *, const char *, const char *, const char *, char const **, char const **, int *, int *, int *);
 void sqlite3_interrupt(sqlite3 *);
 void sqlite3_progress_handler(sqlite3 *, int, int (*)(void *), void *);
+int sqlite3_keyword_check(const char *word, int length);
 int sqlite3_complete(const char *);
 void *sqlite3_commit_hook(sqlite3 *, int (*)(void *), void *);
 void *sqlite3_rollback_hook(sqlite3 *, void (*)(void *), void *);

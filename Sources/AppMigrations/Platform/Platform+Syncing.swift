@@ -14,7 +14,7 @@ import CAppMigrationsLinux
 /// Syncing of files to the disk, one by one or many at once.
 extension Platform {
     /// Syncs a file to disk, or to the cache of the drive only.
-    static func synchronize(_ descriptor: Int32, throughCache: Bool = true) throws(SystemCallError) {
+    package static func synchronize(_ descriptor: Int32, throughCache: Bool = true) throws(SystemCallError) {
         #if canImport(Darwin)
         // fcntl(2): fsync moves data to the drive, F_FULLFSYNC through the drive's cache. Volumes that can't do
         // the second say so in several ways, and the first is all there is. After an error of the drive or of the

@@ -38,11 +38,6 @@ extension SQLConnection {
     package func rows(_ sql: String, _ arguments: [SQLValue] = []) throws(SQLError) -> [[SQLValue]] {
         try SQLError.wrapping { try query(sql, arguments) }
     }
-
-    /// The whole number that a query gives, `nil` where it gives no row or no number.
-    package func number(_ sql: String, _ arguments: [SQLValue] = []) throws(SQLError) -> Int64? {
-        try rows(sql, arguments).first?.first?.number
-    }
 }
 
 /// How a database writes what the migrator says to it, where databases differ.

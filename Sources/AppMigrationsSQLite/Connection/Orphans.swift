@@ -19,8 +19,6 @@ package struct Orphans {
 
     private var rows = [SQLName: [Row]]()
     private var tables = [SQLName: Table]()
-    /// The tables that each one refers to.
-    private var parents = [SQLName: Set<SQLName>]()
     /// SQLite's words for tables whose references it can't check.
     private var complaints = [SQLName: SQLError]()
 
@@ -38,7 +36,7 @@ package struct Orphans {
         }
         let changed = Set(now.keys).union(tables.keys).filter { now[$0] != tables[$0] }
         for name in changed where now[name] == nil {
-            (rows[name], parents[name], complaints[name]) = (nil, nil, nil)
+            (rows[name], complaints[name]) = (nil, nil)
         }
         tables = now
         return changed
@@ -62,29 +60,8 @@ package struct Orphans {
         (rows[name], complaints[name]) = (nil, complaint)
     }
 
-    /// Takes over pairs of a table and one that it refers to, for one table or for all.
-    mutating func note(parents pairs: [[SQLValue]], of name: SQLName? = nil) throws(SQLError) {
-        if let name { parents[name] = nil }
-        for pair in pairs {
-            guard pair.count == 2, case .text(let child) = pair[0], case .text(let parent) = pair[1] else {
-                throw SQLError(
-                    .statementFailed,
-                    "PRAGMA foreign_key_list gave a row without a table: \(pair)"
-                )
-            }
-            parents[SQLName(child), default: []].insert(SQLName(parent))
-        }
-    }
-
-    /// Those of the tables that are there.
-    func present(_ names: Set<SQLName>) -> [SQLName] { names.filter { tables[$0] != nil } }
-
-    /// The tables that refer to others and were changed, or refer to changed ones; all that refer to others for `nil`.
-    func children(of changed: Set<SQLName>?) -> [SQLName] {
-        parents.filter { child, parents in
-            changed.map { $0.contains(child) || !parents.isDisjoint(with: $0) } ?? true
-        }.map(\.key)
-    }
+    /// True if every reference leads to a row.
+    var isEmpty: Bool { rows.isEmpty && complaints.isEmpty }
 
     /// Orphans that `before` did not have; `nil` when there are none.
     ///

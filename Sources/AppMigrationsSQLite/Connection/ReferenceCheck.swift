@@ -7,6 +7,10 @@ package import AppMigrationsSQL
 final class ReferenceCheck {
     private let session: SQLiteSession
     private(set) var orphans: Orphans?
+    /// The tables that each one refers to.
+    private var parents: [SQLName: Set<SQLName>] = [:]
+    /// Those that refer to each.
+    private var children: [SQLName: Set<SQLName>] = [:]
     /// "PRAGMA data_version" changes with what other connections commit.
     private var dataVersion: Int64 = 0
 
@@ -36,7 +40,7 @@ final class ReferenceCheck {
         } catch {
             if !error.isOfReference { throw error }
             try readParents()
-            try check(orphans?.children(of: nil) ?? [])
+            try check(Set(parents.keys))
         }
     }
 
@@ -45,20 +49,41 @@ final class ReferenceCheck {
             SELECT child.name, key."table" FROM sqlite_master AS child, pragma_foreign_key_list(child.name, 'main') AS key
             WHERE child.type = 'table'
             """
-        try orphans?.note(parents: session.db.query(sql))
+        (parents, children) = ([:], [:])
+        for row in try session.db.query(sql) { note(try Self.name(row, 0), refersTo: try Self.name(row, 1)) }
+    }
+
+    private func note(_ child: SQLName, refersTo parent: SQLName) {
+        parents[child, default: []].insert(parent)
+        children[parent, default: []].insert(child)
+    }
+
+    private static func name(_ row: [SQLValue], _ index: Int) throws(SQLError) -> SQLName {
+        guard row.count > index, case .text(let name) = row[index] else {
+            throw SQLError(.statementFailed, "PRAGMA foreign_key_list gave a row without a table: \(row)")
+        }
+        return SQLName(name)
     }
 
     /// Reads what the writes to some tables can have changed.
-    private func readAgain(after written: Set<SQLName>) throws(SQLError) {
-        let changed = try orphans?.replaceTables(session.db.query(Self.tables)).union(written) ?? []
-        for name in orphans?.present(changed) ?? [] {
-            let keys = try session.db.query("PRAGMA main.foreign_key_list(\(name.quoted))")
-            try orphans?.note(parents: keys.map { [.text(name.text), $0[2]] }, of: name)
+    private func readAgain(after writes: WrittenTables) throws(SQLError) {
+        var changed = writes.names.filter { !$0.isInternal }
+        // An ALTER tells neither the new name nor which other tables' texts it rewrites. To tell a table that was made again from
+        // one that wasn't matters to rows that led nowhere before only, and reading all texts takes a time that grows with them.
+        if writes.areAltering || orphans?.isEmpty == false {
+            try changed.formUnion(orphans?.replaceTables(session.db.query(Self.tables)) ?? [])
         }
-        try check(orphans?.children(of: changed) ?? [])
+        for name in changed {
+            for parent in parents[name] ?? [] { children[parent]?.remove(name) }
+            parents[name] = nil
+            for row in try session.db.query("PRAGMA main.foreign_key_list(\(name.quoted))") {
+                note(name, refersTo: try Self.name(row, 2))
+            }
+        }
+        try check(changed.filter { parents[$0] != nil }.union(changed.flatMap { children[$0] ?? [] }))
     }
 
-    private func check(_ names: [SQLName]) throws(SQLError) {
+    private func check(_ names: Set<SQLName>) throws(SQLError) {
         for name in names {
             do throws(SQLError) {
                 try orphans?.note(session.db.query("PRAGMA main.foreign_key_check(\(name.quoted))"), of: name)

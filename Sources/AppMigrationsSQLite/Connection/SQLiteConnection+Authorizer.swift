@@ -23,6 +23,7 @@ final class StatementWatch {
     ) -> Bool {
         switch code {
         case SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE: writes?.note(first)
+        case SQLITE_ALTER_TABLE: writes?.noteAltering()
         // "Also if a column of a table is not referenced, with an empty column name", whichever subquery or view it stands in.
         case SQLITE_READ: writes?.note(first, second)
         // Its table may be one to which others refer by the index.
@@ -41,8 +42,12 @@ final class StatementWatch {
 /// The tables to which statements were compiled that write, those of triggers among them.
 final class WrittenTables {
     private(set) var names: Set<SQLName> = []
+    /// True if a statement alters a table.
+    private(set) var areAltering = false
     /// The columns that statements read; `nil` where nobody asks.
     fileprivate var reads: [(table: SQLName, column: SQLName)]?
+
+    fileprivate func noteAltering() { areAltering = true }
 
     fileprivate func note(_ name: UnsafePointer<CChar>?) {
         if let name { names.insert(SQLName(String(cString: name))) }

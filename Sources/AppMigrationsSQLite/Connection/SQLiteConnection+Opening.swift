@@ -2,21 +2,14 @@ internal import AppMigrationsSQL
 internal import CAppMigrationsSQLite
 
 extension SQLiteConnection {
-    /// The purpose of a connection.
-    package enum Access {
-        case reading
-        /// Writing to a file that is there.
-        case writing
-        /// Writing to a file that is made where there is none.
-        case making
-
-        fileprivate var flags: Int32 {
-            switch self {
-            case .reading: SQLITE_OPEN_READONLY
-            case .writing: SQLITE_OPEN_READWRITE
-            case .making: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
-            }
-        }
+    /// The purpose of a connection, by the flags with which SQLite opens it.
+    package enum Access: Int32 {
+        /// `SQLITE_OPEN_READONLY`.
+        case reading = 1
+        /// Writing to a file that is there: `SQLITE_OPEN_READWRITE`.
+        case writing = 2
+        /// Writing to a file that is made where there is none: with `SQLITE_OPEN_CREATE`.
+        case making = 6
     }
 
     static func open(_ path: String, _ access: Access) throws(SQLError) -> OpaquePointer {
@@ -29,7 +22,7 @@ extension SQLiteConnection {
         var handle: OpaquePointer?
         // A library built with SQLITE_USE_URI takes each name that begins so for a URI.
         let name = path.utf8.starts(with: "file:".utf8) ? "./\(path)" : path
-        let result = sqlite3_open_v2(name, &handle, access.flags | SQLITE_OPEN_FULLMUTEX, nil)
+        let result = sqlite3_open_v2(name, &handle, access.rawValue | SQLITE_OPEN_FULLMUTEX, nil)
         guard result == SQLITE_OK, let handle else {
             var message = String(cString: handle.map { sqlite3_errmsg($0) } ?? sqlite3_errstr(result))
             // "Whether or not an error occurs when it is opened, resources should be released"
@@ -60,11 +53,9 @@ extension SQLiteConnection {
     /// The number that an app or another library keeps in the file's header ("PRAGMA user_version").
     public var userVersion: Int64 {
         get throws(SQLError) {
-            let rows = try query("PRAGMA user_version")
-            guard case .integer(let version) = rows.first?.first else {
-                throw naming(SQLError(.statementFailed, "PRAGMA user_version gave no number"))
+            do throws(SQLError) { return try SQLConversation(self).number("PRAGMA user_version") } catch {
+                throw naming(error)
             }
-            return version
         }
     }
 }

@@ -51,66 +51,38 @@ extension SQLiteConnection {
                 )
             }
             let start = try script.startOfStatement(from: offset)
-            let prepared = try prepare(script, start, refusals)
-            offset = prepared.end
-            guard let statement = prepared.statement else { continue }
-            do {
+            let compiled: Statement?
+            refusals?.isCompiling = true
+            do throws(SQLError) { (compiled, offset) = try prepare(script, from: start) } catch {
+                throw refusals?.refusal.map { script.error(.refusedStatement, $0, at: start) } ?? error
+            }
+            refusals?.isCompiling = false
+            guard let statement = compiled else { continue }
+            do throws(SQLError) {
+                try check(statement, refusals) { script.text(from: start, to: offset) }
                 while try statement.step() {}
             } catch {
-                throw located(error, in: script, from: start, to: offset)
+                let (line, column) = script.position(at: start)
+                throw error.located(script.text(from: start, to: offset), line, column)
             }
         }
     }
 
-    private func prepare(
-        _ script: SQLScript,
-        _ start: Int,
-        _ refusals: ScriptRefusals?
-    ) throws(SQLError) -> (statement: Statement?, end: Int) {
-        let prepared: (statement: Statement?, end: Int)
-        refusals?.isCompiling = true
-        defer { refusals?.isCompiling = false }
-        do {
-            prepared = try prepare(script, from: start)
-        } catch {
-            guard let refusal = refusals?.refusal else { throw error }
-            throw script.error(.refusedStatement, refusal, at: start)
+    /// Refuses a statement that SQLite compiles and a script may not have.
+    private func check(
+        _ statement: Statement,
+        _ refusals: ScriptRefusals?,
+        text: () -> String
+    ) throws(SQLError) {
+        if isBorrowed, let refusals, !refusals.allows(SQLTokens(text())), let refusal = refusals.refusal {
+            throw SQLError(.refusedStatement, refusal)
         }
-        guard let statement = prepared.statement else { return prepared }
-        if isBorrowed, let refusals {
-            let words = SQLTokens(script.text(from: start, to: prepared.end))
-            if !refusals.allows(words), let refusal = refusals.refusal {
-                throw script.error(.refusedStatement, refusal, at: start)
-            }
+        if statement.parameterCount > 0 {
+            let name = sqlite3_bind_parameter_name(statement.pointer, 1).map { String(cString: $0) } ?? "?"
+            throw SQLError(.refusedStatement, "A script has no parameters; nothing is bound to \(name)")
         }
-        do throws(SQLError) {
-            if statement.parameterCount > 0 {
-                throw SQLError(
-                    .refusedStatement,
-                    "A script has no parameters; nothing is bound to \(parameterName(statement))"
-                )
-            }
-            if let table = refusals?.takeDroppedTable() {
-                try SQLiteSession(SQLConversation(self)).checkDropping(table)
-            }
-        } catch {
-            if error.code != .refusedStatement { throw error }
-            throw located(error, in: script, from: start, to: prepared.end)
+        if let table = refusals?.takeDroppedTable() {
+            try SQLiteSession(SQLConversation(self)).checkDropping(table)
         }
-        return prepared
-    }
-
-    private func parameterName(_ statement: Statement) -> String {
-        sqlite3_bind_parameter_name(statement.pointer, 1).map { String(cString: $0) } ?? "?"
-    }
-
-    private func located(
-        _ error: SQLError,
-        in script: SQLScript,
-        from start: Int,
-        to end: Int
-    ) -> SQLError {
-        let (line, column) = script.position(at: start)
-        return error.located(script.text(from: start, to: end), line, column)
     }
 }

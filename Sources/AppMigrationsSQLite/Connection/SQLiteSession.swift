@@ -43,6 +43,17 @@ package struct SQLiteSession: SQLSession {
     }
 }
 
+extension SQLValue {
+    /// The whole number, also where a connection gives it as a text of digits.
+    package var wholeNumber: Int64? {
+        switch self {
+        case .integer(let number): number
+        case .text(let text): Int64(text)
+        case .null, .real, .blob: nil
+        }
+    }
+}
+
 extension SQLDialect {
     /// SQLite 3.
     public static var sqlite: SQLDialect { SQLDialect("sqlite") { SQLiteSession($0) } }
@@ -123,7 +134,7 @@ extension SQLiteSession {
 
     /// True if references are enforced; a library that was built without them answers with no row.
     package func hasForeignKeys() throws(SQLError) -> Bool {
-        try db.query("PRAGMA foreign_keys").first?.first == 1
+        try db.query("PRAGMA foreign_keys").first?.first?.wholeNumber == 1
     }
 
     private func setForeignKeys(_ on: Bool) throws(SQLError) {
@@ -135,8 +146,8 @@ extension SQLiteSession {
     /// True if the connection tells which tables a statement writes.
     var tellsOfWrites: Bool { own?.isBorrowed == false }
 
-    /// Runs `body`, and gives the tables that it may have written; `nil` where the connection doesn't tell.
-    func writes(of body: SQLRules) throws(SQLError) -> Set<SQLName>? {
+    /// Runs `body`, and tells the tables that it may have written; `nil` where the connection doesn't tell.
+    func writes(of body: SQLRules) throws(SQLError) -> WrittenTables? {
         guard let own, tellsOfWrites else {
             try body()
             return nil
@@ -145,6 +156,6 @@ extension SQLiteSession {
         let former = own.exchangeWatch(StatementWatch(nil, writes))
         defer { _ = own.exchangeWatch(former) }
         try body()
-        return writes.names
+        return writes
     }
 }

@@ -16,9 +16,7 @@ struct SQLiteContents {
     }
 
     /// A number that an app keeps in the file's header.
-    func headerNumber(_ pragma: String) throws(SQLError) -> String {
-        try db.query("PRAGMA \(pragma)").joined().map(Self.text).joined()
-    }
+    func headerNumber(_ pragma: String) throws(SQLError) -> Int64 { try db.number("PRAGMA \(pragma)") }
 
     /// Objects with a `CREATE` text, by the bytes of kind and name, `table notes`.
     ///
@@ -32,41 +30,16 @@ struct SQLiteContents {
     var tables: [String] { schema.objects.filter { $0.kind == .table }.map(\.name.text) }
 
     func columns(of table: String) throws(SQLError) -> [String] {
-        try names("SELECT name FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid", [.text(table)])
-    }
-
-    private func names(_ sql: String, _ arguments: [SQLValue] = []) throws(SQLError) -> [String] {
-        try db.query(sql, arguments).compactMap { row in
-            if case .text(let name) = row.first { name } else { nil }
-        }
+        let pragma = "pragma_table_xinfo(\(SQLValue.text(table)))"
+        return try db.texts("SELECT name FROM \(pragma) WHERE hidden <> 1 ORDER BY cid")
     }
 
     /// All rows, sorted.
     func rows(of table: String, _ columns: [String]) throws(SQLError) -> [Row] {
         let list = columns.map { SQLName($0).quoted }.joined(separator: ", ")
         return try db.query("SELECT \(list) FROM main.\(SQLName(table).quoted)")
-            .map { $0.map(Self.text) }
+            .map { $0.map(\.description) }
             .sorted(by: Self.precedes)
-    }
-
-    private static func text(_ value: SQLValue) -> String {
-        switch value {
-        case .null: "NULL"
-        case .integer(let number): "\(number)"
-        case .real(let number): "\(number)"
-        case .text(let text):
-            "'\(text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''"))'"
-        case .blob(let bytes): "a blob of \(bytes.count) bytes, \(hexadecimal(bytes))"
-        }
-    }
-
-    private static func hexadecimal(_ bytes: [UInt8]) -> String {
-        var text = ""
-        for byte in bytes {
-            if byte < 16 { text += "0" }
-            text += String(byte, radix: 16)
-        }
-        return text
     }
 
     // By bytes: equal strings of Swift may differ in their accents.

@@ -52,7 +52,10 @@ struct SchemaComparison {
                 to: (wanted, TableShape(of: statements.1, in: "main", to.db)),
                 hints
             )
-            change.askWhereGone(try reads(of: &change, from.db), hints)
+            try change.askWhereGone(try reads(of: &change, from.db), hints) { column throws(SQLError) in
+                let sql = "SELECT count(\(column.quoted)) FROM main.\(object.name.quoted)"
+                return try from.db.number(sql)
+            }
             tables.append(change)
             questions += change.questions
             gone.formUnion(change.goneColumns)
@@ -89,11 +92,22 @@ struct SchemaComparison {
             in: objects,
             renaming: renamedTables
         )
+        let keys = [change.new.rowIDAlias, change.old.rowIDAlias]
+        func givesNone(_ answer: TableChange.Answer, without column: SQLName?, _ reads: ExpressionReads)
+            throws(SQLError) -> Bool
+        {
+            // SQLite numbers the rows that a key has no value for.
+            if answer.needed == nil || keys.contains(answer.column) { return false }
+            return try probe.isNull(answer.expression, without: column, reads, db)
+        }
         for answer in change.answers {
             let complaint: String
             switch try probe.answer(answer.expression, db) {
             case .reads(let more):
-                reads.formUnion(change.use(answer, reading: more))
+                let source = change.source(of: answer.column)?.name
+                // A new column has no value of its own that it could keep.
+                let isEmpty = source == nil ? false : try givesNone(answer, without: source, more)
+                reads.formUnion(change.use(answer, reading: more, isEmpty: isEmpty))
                 continue
             case .complaint(let error): complaint = "does not compile: \(error.message)"
             case .text(let text):
@@ -103,7 +117,9 @@ struct SchemaComparison {
                 case .reads(let more) = try probe.answer(named.expression, db)
             {
                 // Where nothing is asked, the hint is for a later release, and the new column gets its default.
-                if !answer.questions.isEmpty { reads.formUnion(change.use(named, reading: more)) }
+                if answer.questions.isEmpty { continue }
+                let isEmpty = try givesNone(named, without: change.source(of: answer.column)?.name, more)
+                reads.formUnion(change.use(named, reading: more, isEmpty: isEmpty))
                 continue
             }
             throw Self.contradiction(
@@ -142,11 +158,15 @@ struct SchemaComparison {
         _ db: some SQLConnection,
         _ wanted: SQLiteConnection
     ) throws(SQLError) -> SchemaPlan.Question {
-        let columns = try Self.columns(of: table, in: db)
+        func columns(of table: SQLName, _ db: some SQLConnection) throws(SQLError) -> Set<SQLName> {
+            let sql = "SELECT name FROM pragma_table_info(\(SQLValue.text(table.text)))"
+            return Set(try db.texts(sql).map { SQLName($0) })
+        }
+        let mine = try columns(of: table, db)
         var (alike, others, copied) = ([SQLName](), [SQLName](), [SQLName]())
         let taken = Set(renamedTables.map(\.new))
         for object in target.objects where object.kind == .table && !taken.contains(object.name) {
-            let isAlike = try Self.columns(of: object.name, in: wanted) == columns
+            let isAlike = try columns(of: object.name, wanted) == mine
             switch (isNew: start[.table, object.name] == nil, isAlike) {
             case (true, true): alike.append(object.name)
             case (true, false): others.append(object.name)
@@ -155,28 +175,9 @@ struct SchemaComparison {
             }
         }
         var question = SchemaPlan.Question(.droppedTable, table, candidates: alike + others)
-        question.rowCount = try Self.rowCount(of: table, in: db)
+        question.rowCount = try db.number("SELECT count(*) FROM main.\(table.quoted)")
         question.alike = copied.map(\.text)
         return question
-    }
-
-    private static func columns(
-        of table: SQLName,
-        in db: some SQLConnection
-    ) throws(SQLError) -> Set<SQLName> {
-        var names = Set<SQLName>()
-        for row in try db.rows("SELECT name FROM pragma_table_info(?)", [.text(table.text)]) {
-            if case .text(let name)? = row.first { names.insert(SQLName(name)) }
-        }
-        return names
-    }
-
-    private static func rowCount(of table: SQLName, in db: some SQLConnection) throws(SQLError) -> Int64 {
-        let rows = try db.rows("SELECT count(*) FROM main.\(table.quoted)")
-        guard case .integer(let count)? = rows.first?.first else {
-            throw SQLError(.statementFailed, "The rows of the table \(table) can't be counted: \(rows)")
-        }
-        return count
     }
 
     private mutating func replace(
@@ -188,7 +189,9 @@ struct SchemaComparison {
         if hints.allowsDrop(of: table.name) { return }
         var question = SchemaPlan.Question(kind == .virtualTable ? .replacedTable : .droppedTable, table.name)
         // A virtual table may need a module that this connection lacks.
-        if kind != .virtualTable { question.rowCount = try Self.rowCount(of: table.name, in: db) }
+        if kind != .virtualTable {
+            question.rowCount = try db.number("SELECT count(*) FROM main.\(table.name.quoted)")
+        }
         questions.append(question)
     }
 

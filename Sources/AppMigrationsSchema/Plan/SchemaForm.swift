@@ -1,4 +1,5 @@
 internal import AppMigrationsSQLite
+internal import CAppMigrationsSQLite
 
 /// Brings the texts of two schemas into one form, to tell whether they mean the same.
 ///
@@ -26,7 +27,7 @@ struct SchemaForm {
         }
         self.names = names
         let folded = names.map { ArraySlice($0.map(SQLName.folded)) }
-        keywords = SQLKeywords.all.intersection(folded)
+        keywords = Set(folded.filter { SQLName.isKeyword($0) })
     }
 
     func areSame(_ first: SchemaObject, _ second: SchemaObject) -> Bool {
@@ -77,7 +78,7 @@ struct SchemaForm {
     ) {
         let start = form.count
         for byte in word { form.append(SQLName.folded(byte)) }
-        let isKeyword = SQLKeywords.all.contains(form[start...])
+        let isKeyword = SQLName.isKeyword(form[start...])
         if isKeyword, !isQuoted {
             guard keywords.contains(form[start...]) else { return }
             // It may be the keyword or the name.
@@ -93,5 +94,23 @@ struct SchemaForm {
             // The mark keeps a type from being taken for a name in small letters.
             form.append(UInt8(ascii: "~"))
         }
+    }
+}
+
+extension SQLName {
+    /// True for a word in small letters that SQLite's grammar has for itself ("SQLite Keywords"), or takes for more than a name.
+    static func isKeyword(_ word: ArraySlice<UInt8>) -> Bool {
+        let isOfGrammar = word.withUnsafeBytes { bytes in
+            let text = bytes.bindMemory(to: CChar.self)
+            return sqlite3_keyword_check(text.baseAddress, Int32(text.count)) != 0
+        }
+        return isOfGrammar || ["rowid", "stored", "strict"].contains { word.elementsEqual($0.utf8) }
+    }
+
+    /// The name as a person writes it in SQL: without quotes where it needs none.
+    var written: String {
+        let isPlain = key.first.map { !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ?? false
+        let isWord = key.allSatisfy(SQLTokens.isOfWord) && !key.contains(UInt8(ascii: "$"))
+        return isPlain && isWord && !Self.isKeyword(key[...]) ? text : alwaysName
     }
 }

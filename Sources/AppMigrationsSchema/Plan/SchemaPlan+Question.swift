@@ -46,16 +46,16 @@ extension SchemaPlan {
         /// The tables or columns of the target that it may have been renamed to, first the tables with the same columns.
         public let candidates: [String]
 
-        /// How many rows the table has, where the question is whether it goes.
+        /// How many rows the table has, or have a value in the column, where the question is whether it goes.
         public internal(set) var rowCount: Int64?
 
         /// Tables that both have, with the same columns: it may be a copy of one that somebody's code left behind.
         var alike = [String]()
 
         /// An expression that answers it, in terms of the columns as they were.
-        private let example: String?
+        private var example: String?
 
-        /// The expression of a hint that doesn't answer it, since it doesn't use the column.
+        /// The expression of a hint that doesn't answer it.
         private var refused: String?
 
         /// Expressions that take the value of a column that goes.
@@ -75,10 +75,11 @@ extension SchemaPlan {
             self.example = example
         }
 
-        /// The question where a hint gives an expression that would replace every value.
-        func refusing(_ expression: String) -> Self {
+        /// The question where a hint gives an expression that doesn't answer it, with another one that does where there is one.
+        func refusing(_ expression: String, example: String? = nil) -> Self {
             var question = self
             question.refused = expression
+            question.example = example ?? self.example
             return question
         }
     }
@@ -93,6 +94,12 @@ extension SchemaPlan.Question {
             self.column == nil
             ? "droppedTables: [\(tableText)]" : "droppedColumns: [\(tableText): [\(columnText)]]"
         let value = "values: [\(tableText): [\(columnText): \(Self.literal(example ?? "an expression"))]]"
+        let isConversion = kind == .convertedValues
+        let why =
+            isConversion
+            ? "does not use the column, and would replace what is there"
+            : "gives none to a row without a value"
+        let hint = refused.map { " The hint \(Self.literal($0)) \(why)." } ?? ""
         switch kind {
         case .droppedTable:
             let isRenamed = candidates.map { "renamedTables: [\(tableText): \(Self.literal($0))]" }
@@ -107,28 +114,25 @@ extension SchemaPlan.Question {
             let isRenamed = candidates.map {
                 "renamedColumns: [\(tableText): [\(columnText): \(Self.literal($0))]]"
             }
-            return "The target's table \(table) has no column \(column). \(choice(isRenamed, drop))"
+            return "The target's table \(table) has no column \(column)\(values). \(choice(isRenamed, drop))"
         case .replacedTable:
             return "The virtual table \(table) can be changed only by making it anew, without its rows."
                 + " If they may go: \(drop)."
         case .generatedColumn:
             return
-                "The column \(column) of the table \(table) becomes a generated one. If its values may go: \(drop)."
+                "The column \(column) of the table \(table)\(values.isEmpty ? "" : "\(values),") becomes a generated one. If its values may go: \(drop)."
         case .missingValue:
             let taken = sources.map { "values: [\(tableText): [\(columnText): \(Self.literal($0))]]" }
             let choice = taken.isEmpty ? "" : " If it was another one: \(taken.joined(separator: " or "))."
-            return "The new column \(column) of the table \(table) is NOT NULL and has no default."
+            return "The new column \(column) of the table \(table) is NOT NULL and has no default.\(hint)"
                 + " Give it a value: \(value).\(choice)"
         case .emptyValues:
             return
-                "The column \(column) of the table \(table) becomes NOT NULL. Say what rows without a value get:"
+                "The column \(column) of the table \(table) becomes NOT NULL.\(hint) Say what rows without a value get:"
                 + " \(value)."
         default:
-            let overwriting = refused.map {
-                " The hint \(Self.literal($0)) does not use the column, and would replace what is there."
-            }
             return
-                "The column \(column) of the table \(table) gets a type that can change its values.\(overwriting ?? "")"
+                "The column \(column) of the table \(table) gets a type that can change its values.\(hint)"
                 + " Say how; SQLite's own conversion is \(value)."
         }
     }
@@ -141,6 +145,12 @@ extension SchemaPlan.Question {
             scalars.append(scalar)
         }
         return "\"\(String(scalars))\""
+    }
+
+    /// The rows that have a value in a column, as a part of a sentence; empty for none.
+    private var values: String {
+        guard let rowCount, rowCount > 0 else { return "" }
+        return ", which has a value in \(rowCount == 1 ? "1 row" : "\(rowCount) rows")"
     }
 
     private func choice(_ renamed: [String], _ drop: String) -> String {

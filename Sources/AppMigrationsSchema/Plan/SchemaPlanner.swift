@@ -14,7 +14,7 @@ struct SchemaPlanner {
         try comparison.refuseBlindIndexes(db)
         self.comparison = comparison
         now = comparison.start
-        scratch = try ScratchSchema(of: comparison.start, filling: comparison.tables.map(\.old), db)
+        scratch = try ScratchSchema(of: comparison.start, filling: comparison.tables.map(\.old))
     }
 
     /// All steps, in an order in which nothing that is needed is missing.
@@ -85,13 +85,7 @@ struct SchemaPlanner {
         for (old, new) in comparison.renamedTables {
             let sql = "ALTER TABLE main.\(old.quoted) RENAME TO \(new.quoted)"
             let words = "rename the table \(old) to \(new)"
-            if try scratch.accepts(sql) {
-                steps.append(.init(words, .renaming(sql)))
-            } else {
-                // A view that was broken before stands in the way of rewriting what refers to the table.
-                try scratch.rename(old, sql)
-                steps.append(.init(words, .statement(sql)))
-            }
+            steps.append(.init(words, try scratch.rename(old, to: new) ? .renaming(sql) : .statement(sql)))
             now = try scratch.snapshot(instead: now)
         }
     }

@@ -24,10 +24,8 @@ struct SchemaSnapshot {
         let isVirtual = objects.contains(where: \.isVirtual)
         if isVirtual {
             // The tables in which a virtual one keeps its rows come and go with it.
-            var shadows = Set<SQLName>()
-            for row in try db.rows("PRAGMA main.table_list") where row.count > 2 && row[2] == "shadow" {
-                if case .text(let name) = row[1] { shadows.insert(SQLName(name)) }
-            }
+            let sql = "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'shadow'"
+            let shadows = Set(try db.texts(sql).map { SQLName($0) })
             objects.removeAll { shadows.contains($0.table) }
         }
         self.init(objects)

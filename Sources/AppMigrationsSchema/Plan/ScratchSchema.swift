@@ -1,123 +1,118 @@
 internal import AppMigrationsSQLite
 
-/// A copy of a schema in memory, to find out what `ALTER TABLE` does there.
+/// A copy of a schema in memory, in which SQLite is asked what it takes.
+struct SchemaCopy {
+    let db: SQLiteConnection
+    /// SQLite's words for the first statement that does not run here, since it needs a function or a module of the app.
+    private(set) var obstacle: SQLError?
+
+    init() throws(SQLError) {
+        db = try SQLiteConnection(path: ":memory:")
+        try db.query("BEGIN")
+    }
+
+    /// Makes the objects of some kinds; those that do not run are left out.
+    mutating func make(_ kinds: [SchemaObject.Kind], of objects: [SchemaObject]) throws(SQLError) {
+        for kind in kinds {
+            for object in objects where object.kind == kind && object.sql != nil {
+                let failure = try failure(of: object.statement().text(in: object.schema))
+                obstacle = obstacle ?? failure
+            }
+        }
+    }
+
+    /// Runs a statement; gives SQLite's error where it is not taken.
+    func failure(of sql: String) throws(SQLError) -> SQLError? {
+        do throws(SQLError) {
+            try db.query(sql)
+            return nil
+        } catch  where error.code == .statementFailed {
+            return error
+        }
+    }
+
+    /// Renames a table, and says whether what refers to it followed: a view that was broken before stands in the way.
+    func rename(_ old: SQLName, to new: SQLName) throws(SQLError) -> Bool {
+        let sql = "ALTER TABLE main.\(old.quoted) RENAME TO \(new.quoted)"
+        if try failure(of: sql) == nil { return true }
+        db.setLegacyRenaming(true)
+        defer { db.setLegacyRenaming(false) }
+        try db.query(sql)
+        return false
+    }
+}
+
+/// A copy of a schema, to find out what `ALTER TABLE` does there.
 ///
 /// Each table that changes has one row, since SQLite takes some new columns only where there is none
 /// ("ALTER TABLE ADD COLUMN"). A schema that cannot be copied, because it needs a function or a module of
 /// the app, accepts nothing: its tables are rebuilt.
 struct ScratchSchema {
-    private let db: SQLiteConnection
-    /// Why the schema could not be copied.
-    private var obstacle: SQLError?
+    private var copy: SchemaCopy
     /// The tables that could not get a row.
     private var unfilled = Set<SQLName>()
 
-    init(of schema: SchemaSnapshot, filling tables: [TableShape], _ source: some SQLConnection)
-        throws(SQLError)
-    {
-        db = try SQLiteConnection(path: ":memory:")
+    init(of schema: SchemaSnapshot, filling tables: [TableShape]) throws(SQLError) {
+        copy = try SchemaCopy()
         // A row is made of any values; what they must satisfy is not the question.
-        try db.query("PRAGMA ignore_check_constraints = ON")
-        try db.query("BEGIN")
-        do throws(SQLError) {
-            for object in schema.objects where object.kind == .table {
-                try db.query(try object.statement().text(in: "main"))
-            }
-            for table in tables { try fill(table, from: source) }
-            for kind in [SchemaObject.Kind.index, .view, .trigger] {
-                for object in schema.objects where object.kind == kind {
-                    try db.query(try object.statement().text(in: "main"))
-                }
-            }
-        } catch  where error.code == .statementFailed {
-            obstacle = error
-        }
-    }
-
-    /// Puts a row of the database into a table, or one of made-up values where it has none.
-    private mutating func fill(_ table: TableShape, from source: some SQLConnection) throws(SQLError) {
-        let columns = table.columns.filter { !$0.isGenerated }
-        let names = columns.map(\.name.quoted).joined(separator: ", ")
-        if names.isEmpty { return }
-        // In UTF-8 a text need not be one that a connection can read, so that its bytes are taken. SQLite makes sound
-        // UTF-8 of any text in UTF-16.
-        let isChecked = try source.rows("PRAGMA encoding").first?.first == "UTF-8"
-        let isText = columns.map { "\(isChecked ? "typeof(\($0.name.quoted)) = 'text'" : "0")" }
-        let values = zip(columns, isText).map { column, isText in
-            let name = column.name.quoted
-            return isChecked ? "CASE WHEN \(isText) THEN CAST(\(name) AS BLOB) ELSE \(name) END" : name
-        }
-        // Not in one row, which might have more columns than SQLite allows.
-        let (rows, kinds) = (
-            try source.rows(
-                "SELECT \(values.joined(separator: ", ")) FROM main.\(table.name.quoted) LIMIT 1"
-            ),
-            try source.rows("SELECT \(isText.joined(separator: ", ")) FROM main.\(table.name.quoted) LIMIT 1")
-        )
-        let madeUp = columns.map { column -> SQLValue in
-            switch table.affinity(of: column) {
-            case .number: 1
-            case .real: 1.5
-            case .text: "x"
-            case .none: .blob([0])
-            }
-        }
-        let parameters = columns.indices.map { index in
-            kinds.first?[index] == 1 ? "CAST(?\(index + 1) AS TEXT)" : "?\(index + 1)"
-        }
-        do throws(SQLError) {
-            try db.query(
-                "INSERT INTO main.\(table.name.quoted)(\(names)) VALUES (\(parameters.joined(separator: ", ")))",
-                rows.first ?? madeUp
-            )
-        } catch  where error.code == .statementFailed {
+        try copy.db.query("PRAGMA ignore_check_constraints = ON")
+        try copy.make([.table], of: schema.objects)
+        for table in tables where try copy.failure(of: Self.filling(table)) != nil {
             unfilled.insert(table.name)
         }
+        try copy.make([.index, .view, .trigger], of: schema.objects)
+    }
+
+    private static func filling(_ table: TableShape) -> String {
+        let columns = table.columns.filter { !$0.isGenerated }
+        let values = columns.map { column in
+            // An index may read each of them as JSON.
+            switch table.affinity(of: column) {
+            case .number, .real: "1"
+            case .text: "'1'"
+            case .none: SQLName(column.type) == SQLName("BLOB") ? "x'31'" : "'1'"
+            }
+        }
+        let names = columns.map(\.name.quoted).joined(separator: ", ")
+        return "INSERT INTO main.\(table.name.quoted)(\(names)) VALUES (\(values.joined(separator: ", ")))"
     }
 
     /// Runs a statement, and says whether SQLite took it.
     func accepts(_ sql: String) throws(SQLError) -> Bool {
-        if obstacle != nil { return false }
-        do throws(SQLError) {
-            try db.query(sql)
-            return true
-        } catch  where error.code == .statementFailed {
-            return false
-        }
+        if copy.obstacle != nil { return false }
+        return try copy.failure(of: sql) == nil
     }
 
-    /// Renames a table and leaves alone what refers to it.
-    func rename(_ table: SQLName, _ sql: String) throws(SQLError) {
-        var failure = obstacle
-        if failure == nil {
-            db.setLegacyRenaming(true)
-            defer { db.setLegacyRenaming(false) }
-            do throws(SQLError) {
-                try db.query(sql)
-            } catch {
-                failure = error
-            }
+    /// Renames a table, and says whether what refers to it followed.
+    func rename(_ table: SQLName, to new: SQLName) throws(SQLError) -> Bool {
+        do throws(SQLError) {
+            if let obstacle = copy.obstacle { throw obstacle }
+            return try copy.rename(table, to: new)
+        } catch {
+            throw SQLError(
+                .refusedSchemaChange,
+                "The table \(table) cannot be renamed: \(error.message). Nothing was changed. Rename it in a migration"
+            )
         }
-        guard let failure else { return }
-        throw SQLError(
-            .refusedSchemaChange,
-            "The table \(table) cannot be renamed: \(failure.message). Nothing was changed. Rename it in a migration"
-        )
     }
 
     /// The schema as it is here now; `former` where it could not be copied.
     func snapshot(instead former: SchemaSnapshot) throws(SQLError) -> SchemaSnapshot {
-        obstacle == nil ? try SchemaSnapshot(of: db) : former
+        copy.obstacle == nil ? try SchemaSnapshot(of: copy.db) : former
     }
 
-    /// True if a table has a value that a column would have converted, or refused.
+    /// True if a new column has a value that the column would have converted, or refused.
     ///
-    /// ALTER gives the rows that are there a default as it is written, and INSERT converts it.
-    private func hasUnconverted(_ table: SQLName) throws(SQLError) -> Bool {
-        let kinds = ["NUMERIC value in ", "TEXT value in ", "non-"]
-        return try db.query("PRAGMA integrity_check(\(table.quoted))").contains { row in
-            guard case .text(let text) = row[0] else { return false }
-            return kinds.contains { text.hasPrefix($0) }
+    /// ALTER gives the rows that are there a default as it is written, and a statement that writes the value converts it.
+    private func hasUnconverted(_ columns: [SQLName], of table: SQLName) throws(SQLError) -> Bool {
+        if columns.isEmpty { return false }
+        let names = columns.map(\.quoted)
+        let selection = "SELECT \(names.joined(separator: ", ")) FROM main.\(table.quoted)"
+        let settings = names.map { "\($0) = \($0)" }.joined(separator: ", ")
+        let before = try copy.db.query(selection)
+        return try copy.db.takingBack { () throws(SQLError) -> Bool in
+            if try copy.failure(of: "UPDATE main.\(table.quoted) SET \(settings)") != nil { return true }
+            return try copy.db.query(selection) != before
         }
     }
 
@@ -128,24 +123,24 @@ struct ScratchSchema {
         _ form: SchemaForm
     ) throws(SQLError) -> [SchemaPlan.Step]? {
         let added = change.addedColumns
-        if obstacle != nil || unfilled.contains(change.old.name) || added.isEmpty { return nil }
+        if copy.obstacle != nil || unfilled.contains(change.old.name) || added.isEmpty { return nil }
         let statement = try wanted.statement()
         var steps = [SchemaPlan.Step]()
-        try db.query("SAVEPOINT app_migrations_adding")
+        try copy.db.query("SAVEPOINT app_migrations_adding")
         for column in added {
             guard let definition = statement.definition(of: column) else { break }
             let sql = "ALTER TABLE main.\(wanted.name.quoted) ADD COLUMN \(definition)"
             guard try accepts(sql) else { break }
             steps.append(.init("add the column \(column) to the table \(wanted.name)", .statement(sql)))
         }
-        if let mine = try SchemaSnapshot(of: db)[.table, wanted.name], form.areSame(mine, wanted),
-            try !hasUnconverted(wanted.name)
+        if let mine = try SchemaSnapshot(of: copy.db)[.table, wanted.name], form.areSame(mine, wanted),
+            try !hasUnconverted(added.filter { change.new[$0]?.isGenerated == false }, of: wanted.name)
         {
-            try db.query("RELEASE app_migrations_adding")
+            try copy.db.query("RELEASE app_migrations_adding")
             return steps
         }
-        try db.query("ROLLBACK TO app_migrations_adding")
-        try db.query("RELEASE app_migrations_adding")
+        try copy.db.query("ROLLBACK TO app_migrations_adding")
+        try copy.db.query("RELEASE app_migrations_adding")
         return nil
     }
 }

@@ -21,8 +21,16 @@ struct TableChange {
     /// A hint for a column, and what would be asked without it.
     struct Answer {
         let column: SQLName
+        /// As it is written.
+        let hint: String
+        /// In terms of names that the table has.
         let expression: String
         let questions: [SchemaPlan.Question]
+
+        /// The question that only an expression answers which has a value for every row.
+        var needed: SchemaPlan.Question? {
+            questions.first { $0.kind == .emptyValues || $0.kind == .missingValue }
+        }
     }
 
     /// The columns whose names the table does not have any more.
@@ -51,10 +59,16 @@ struct TableChange {
     }
 
     /// Asks about the columns that nothing uses, once it is known what the expressions read.
-    mutating func askWhereGone(_ reads: ExpressionReads, _ hints: SchemaPlan.Hints) {
+    mutating func askWhereGone(
+        _ reads: ExpressionReads,
+        _ hints: SchemaPlan.Hints,
+        values: (SQLName) throws(SQLError) -> Int64
+    ) throws(SQLError) {
         self.reads = reads
         for column in old.columns where !column.isGenerated && !reads.columns.contains(column.name) {
-            askWhereGone(column, hints)
+            guard var question = whereGone(column, hints) else { continue }
+            question.rowCount = try values(column.name)
+            questions.append(question)
         }
         let gone = questions.filter { $0.kind == .droppedColumn }.compactMap { old[SQLName($0.column ?? "")] }
         for index in questions.indices where questions[index].kind == .missingValue {
@@ -66,7 +80,7 @@ struct TableChange {
     /// An expression that takes a new column's value from one that goes.
     private func value(of column: TableShape.Column, from source: TableShape.Column) -> String {
         let isComplete = source.isNotNull || source.name == old.rowIDAlias
-        return (isComplete ? nil : new.filling(column, from: source.name)) ?? source.name.written
+        return (isComplete ? nil : new.filling(column, from: source.name.written)) ?? source.name.written
     }
 
     /// The old column whose values a new one keeps.
@@ -78,17 +92,26 @@ struct TableChange {
     /// Uses the hint for a column, whose expression reads `reads`.
     ///
     /// It may be the one that filled the column when it was new, and people have changed values since. So an expression that
-    /// doesn't read the column gives a value to the rows without one, and says nothing about a conversion.
+    /// doesn't read the column gives a value to the rows without one, and says nothing about a conversion. It may also be one
+    /// that only said how values are converted, and gives rows without a value none.
     ///
     /// - Returns: What is read by what is used.
-    mutating func use(_ answer: Answer, reading reads: ExpressionReads) -> ExpressionReads {
+    mutating func use(_ answer: Answer, reading reads: ExpressionReads, isEmpty: Bool) -> ExpressionReads {
+        if isEmpty, let needed = answer.needed, let column = new[answer.column] {
+            let tokens = SQLTokens(answer.hint)
+            // A comment at its end would swallow what follows.
+            let end = tokens.tokens.last?.range.upperBound ?? 0
+            let example = new.filling(column, from: tokens.text(in: 0..<end))
+            questions.append(needed.refusing(answer.hint, example: example))
+            return reads
+        }
         guard let source = source(of: answer.column), !reads.columns.union(reads.named).contains(source.name)
         else {
             values.append((answer.column, answer.expression))
             return reads
         }
         if let converted = answer.questions.first(where: { $0.kind == .convertedValues }) {
-            questions.append(converted.refusing(answer.expression))
+            questions.append(converted.refusing(answer.hint))
             return ExpressionReads()
         }
         // The line end closes a comment that the expression may end with.
@@ -110,7 +133,12 @@ struct TableChange {
         if names.isEmpty { return nil }
         let row = "(SELECT \(names.joined(separator: ", "))) AS \(new.name.quoted)"
         let expression = "(SELECT \(answer.expression)\n FROM \(row))"
-        return Answer(column: answer.column, expression: expression, questions: answer.questions)
+        return Answer(
+            column: answer.column,
+            hint: answer.hint,
+            expression: expression,
+            questions: answer.questions
+        )
     }
 
     private mutating func findRenamed(_ hints: SchemaPlan.Hints) throws(SQLError) {
@@ -141,29 +169,28 @@ struct TableChange {
             // Where it is a new column for an older release, that one has no value for it either.
             let isNeeded = isFilled || column.isNotNull && !column.hasDefault
             example =
-                (isNeeded ? new.filling(column, from: source.name) : nil)
+                (isNeeded ? new.filling(column, from: source.name.written) : nil)
                 ?? (isFilled ? nil : source.name.written)
         } else if column.isNotNull, !column.hasDefault, !isKey {
             kinds.append(.missingValue)
         }
         let asked = kinds.map { SchemaPlan.Question($0, new.name, column.name, example: example) }
         if let value = hints.value(of: column.name, in: new.name) {
-            answers.append(Answer(column: column.name, expression: value, questions: asked))
+            answers.append(
+                Answer(column: column.name, hint: value, expression: value, questions: asked)
+            )
         } else {
             questions += asked
         }
     }
 
-    private mutating func askWhereGone(_ column: TableShape.Column, _ hints: SchemaPlan.Hints) {
+    private func whereGone(_ column: TableShape.Column, _ hints: SchemaPlan.Hints) -> SchemaPlan.Question? {
         let name = column.name
-        if renamed.contains(where: { $0.old == name }) || renamedAway.contains(name) { return }
-        if hints.allowsDrop(of: name, in: new.name) { return }
-        if let other = new[name] {
-            if other.isGenerated { questions.append(.init(.generatedColumn, new.name, name)) }
-            return
-        }
+        if renamed.contains(where: { $0.old == name }) || renamedAway.contains(name) { return nil }
+        if hints.allowsDrop(of: name, in: new.name) { return nil }
+        if let other = new[name] { return other.isGenerated ? .init(.generatedColumn, new.name, name) : nil }
         let candidates = new.columns.filter { !$0.isGenerated && source(of: $0.name) == nil }
-        questions.append(.init(.droppedColumn, new.name, name, candidates: candidates.map(\.name)))
+        return .init(.droppedColumn, new.name, name, candidates: candidates.map(\.name))
     }
 
     /// The rebuild that makes the change, once columns that `done` names have been renamed.

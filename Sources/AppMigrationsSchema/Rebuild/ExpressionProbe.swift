@@ -28,7 +28,7 @@ struct ExpressionReads {
 /// table is told apart. A connection of another library keeps the authorizer of its owner, which a copy does without; but
 /// what only that connection knows, such as a function of the app, cannot be compiled here.
 struct ExpressionProbe {
-    private let db: SQLiteConnection
+    private var copy: SchemaCopy
     private let table: TableShape
     /// The name that the table has when the expressions are evaluated.
     private let name: SQLName
@@ -48,26 +48,19 @@ struct ExpressionProbe {
         in objects: [SchemaObject],
         renaming renames: [(old: SQLName, new: SQLName)] = []
     ) throws(SQLError) {
-        db = try SQLiteConnection(path: ":memory:")
         self.table = table
         self.name = name
         row = SchemaObject.unusedName(among: objects)
         virtualTables = objects.filter(\.isVirtual).map(\.name)
-        try db.query("BEGIN")
+        copy = try SchemaCopy()
         // SQLite makes its own tables, and a virtual table those in which it keeps its rows: they are there already.
-        for kind in [SchemaObject.Kind.table, .view] {
-            for object in objects where object.kind == kind && object.sql != nil {
-                _ = try accepts { () throws(SQLError) in
-                    try db.query(try object.statement().text(in: object.schema))
-                }
-            }
-        }
+        try copy.make([.table, .view], of: objects)
         for (old, new) in renames {
-            let sql = "ALTER TABLE main.\(old.quoted) RENAME TO \(new.quoted)"
-            if try accepts({ () throws(SQLError) in try db.query(sql) }) { continue }
-            db.setLegacyRenaming(true)
-            _ = try accepts { () throws(SQLError) in try db.query(sql) }
-            db.setLegacyRenaming(false)
+            do throws(SQLError) { _ = try copy.rename(old, to: new) } catch
+                where error.code == .statementFailed
+            {
+                continue
+            }
         }
         let columns = table.columns.map { column in
             "\(column.name.quoted)\(column.name == table.rowIDAlias ? " INTEGER PRIMARY KEY" : "")"
@@ -77,15 +70,7 @@ struct ExpressionProbe {
         try db.query("CREATE TABLE main.\(row)(\(columns.joined(separator: ", "))\(key)")
     }
 
-    /// Runs what may need something of the app's connection.
-    private func accepts(_ body: () throws(SQLError) -> Void) throws(SQLError) -> Bool {
-        do throws(SQLError) {
-            try body()
-            return true
-        } catch  where error.code == .statementFailed {
-            return false
-        }
-    }
+    private var db: SQLiteConnection { copy.db }
 
     /// The tables that an expression reads; `source` is the connection whose table it is for.
     func answer(_ expression: String, _ source: some SQLConnection) throws(SQLError) -> Answer {
@@ -130,6 +115,26 @@ struct ExpressionProbe {
         return read
     }
 
+    /// True if an expression gives NULL to a row without a value in a column, whatever stands in its other columns.
+    func isNull(
+        _ expression: String,
+        without column: SQLName?,
+        _ reads: ExpressionReads,
+        _ source: some SQLConnection
+    ) throws(SQLError) -> Bool {
+        // The tables that it reads are empty here.
+        if !reads.tables.isEmpty { return false }
+        let values = table.columns.map { "\($0.name == column ? "NULL" : "1") AS \($0.name.quoted)" }
+        let row = "(SELECT \(values.joined(separator: ", "))) AS \(name.quoted)"
+        let connection: any SQLConnection = reads.isComplete ? db : source
+        do throws(SQLError) {
+            return try connection.number("SELECT (\(expression)\n) IS NULL FROM \(row)") == 1
+        } catch  where error.code == .statementFailed {
+            // It takes no such values.
+            return false
+        }
+    }
+
     /// The line end closes a comment that the expression may end with.
     private func select(_ expression: String, _ table: String) -> String {
         "SELECT (\(expression)\n) FROM main.\(table) AS \(name.quoted)"
@@ -161,11 +166,9 @@ struct ExpressionProbe {
         name: SQLName, column: SQLName
     )? {
         for virtual in virtualTables where !others.contains(virtual) {
-            var all = [(table: SQLName, column: SQLName)]()
-            _ = try accepts { () throws(SQLError) in
-                all = try db.reads { () throws(SQLError) in
-                    try db.query("SELECT * FROM main.\(virtual.quoted) LIMIT 1")
-                }
+            // What needs something of the app's connection can't be asked here.
+            let all = try db.reads { () throws(SQLError) in
+                _ = try copy.failure(of: "SELECT * FROM main.\(virtual.quoted) LIMIT 1")
             }
             let read = all.first { $0.table == name && columns.contains($0.column) }
             if let read { return (virtual, read.column) }

@@ -63,7 +63,7 @@ struct TableCopy {
     }
 
     func run(_ db: some SQLConnection) throws(SQLError) {
-        let count = try db.number("SELECT count(*) FROM main.\(table.quoted)") ?? 0
+        let count = try db.number("SELECT count(*) FROM main.\(table.quoted)")
         let counter = try AutoincrementCounter(of: table, in: db)
         for trigger in try SchemaObject.all(of: db) + SchemaObject.all(of: db, in: "temp")
         where trigger.kind == .trigger && trigger.table == table {
@@ -86,7 +86,7 @@ struct TableCopy {
 
     /// Without it the queries of an app may become slower by far until `ANALYZE` is run again.
     private func analyze(_ db: some SQLConnection) throws(SQLError) {
-        let limit = try db.number("PRAGMA analysis_limit") ?? 0
+        let limit = try db.number("PRAGMA analysis_limit")
         // The first thousand rows of each index say enough ("PRAGMA analysis_limit").
         try db.rows("PRAGMA analysis_limit = 1000")
         do throws(SQLError) { try db.rows("ANALYZE main.\(new.name.quoted)") } catch {
@@ -153,7 +153,7 @@ struct TableCopy {
         try db.rows(
             "INSERT OR ABORT INTO main.\(target)(\(columns.joined(separator: ", "))) SELECT \(selection)"
         )
-        return try db.number("SELECT changes()") ?? 0
+        return try db.number("SELECT changes()")
     }
 }
 
@@ -161,29 +161,24 @@ struct TableCopy {
 ///
 /// Without it, the numbers of rows that were deleted would be given away again.
 struct AutoincrementCounter {
-    private let highest: Int64?
+    /// -1 where there is none.
+    private let highest: Int64
 
     init(of table: SQLName, in db: some SQLConnection) throws(SQLError) {
-        guard try Self.isKept(in: db) else {
-            highest = nil
-            return
-        }
-        highest = try db.number(
-            "SELECT max(seq) FROM main.sqlite_sequence WHERE name = ? COLLATE NOCASE",
-            [.text(table.text)]
-        )
+        highest = try Self.highest(of: table, in: db)
     }
 
     func restore(for table: SQLName, in db: some SQLConnection) throws(SQLError) {
-        guard let highest, try Self.isKept(in: db) else { return }
+        if try Self.highest(of: table, in: db) >= highest { return }
         let name = SQLValue.text(table.text)
-        let now = try db.number("SELECT max(seq) FROM main.sqlite_sequence WHERE name = ?", [name])
-        if let now, now >= highest { return }
-        try db.rows("DELETE FROM main.sqlite_sequence WHERE name = ?", [name])
+        try db.rows("DELETE FROM main.sqlite_sequence WHERE name = ? COLLATE NOCASE", [name])
         try db.rows("INSERT INTO main.sqlite_sequence(name, seq) VALUES (?1, ?2)", [name, .integer(highest)])
     }
 
-    private static func isKept(in db: some SQLConnection) throws(SQLError) -> Bool {
-        try db.number("SELECT count(*) FROM main.sqlite_master WHERE name = 'sqlite_sequence'") != 0
+    private static func highest(of table: SQLName, in db: some SQLConnection) throws(SQLError) -> Int64 {
+        let kept = "SELECT count(*) FROM main.sqlite_master WHERE name = 'sqlite_sequence'"
+        if try db.number(kept) == 0 { return -1 }
+        let name = "name = \(SQLValue.text(table.text)) COLLATE NOCASE"
+        return try db.number("SELECT coalesce(max(seq), -1) FROM main.sqlite_sequence WHERE \(name)")
     }
 }

@@ -141,21 +141,16 @@ extension TableRebuild {
 
     /// Refuses rows without a value where the new table wants one.
     func checkNulls(_ old: TableShape, _ new: TableShape, in db: some SQLConnection) throws(SQLError) {
-        var tightened = [(before: TableShape.Column, after: TableShape.Column)]()
         for column in new.columns where column.isNotNull || column.name == new.rowIDAlias {
             guard let before = kept(column, old), !before.isNotNull, before.name != old.rowIDAlias else {
                 continue
             }
-            tightened.append((before, column))
-        }
-        if tightened.isEmpty { return }
-        let counts = tightened.map { "total(\($0.before.name.quoted) IS NULL)" }.joined(separator: ", ")
-        let row = try db.rows("SELECT \(counts) FROM main.\(old.name.quoted)").first ?? []
-        for (column, count) in zip(tightened, row) {
-            guard case .real(let count) = count, count > 0 else { continue }
-            let example = new.filling(column.after, from: column.before.name).map { ", such as \($0)" } ?? ""
+            let name = before.name.quoted
+            let count = try db.number("SELECT count(*) FROM main.\(old.name.quoted) WHERE \(name) IS NULL")
+            if count == 0 { continue }
+            let example = new.filling(column, from: before.name.written).map { ", such as \($0)" } ?? ""
             throw refusal(
-                "The column \(column.before.name) becomes NOT NULL, and rows without a value there are \(Int64(count))",
+                "The column \(before.name) becomes NOT NULL, and rows without a value there are \(count)",
                 "Give one in values:\(example)"
             )
         }
@@ -182,13 +177,24 @@ struct TableTrial {
         with indexes: [SchemaObject],
         _ db: some SQLConnection
     ) throws(SQLError) {
-        try db.rows("SAVEPOINT app_migrations_trial")
-        for object in try SchemaObject.all(of: db, in: "temp")
-        where object.name == statement.name && (object.kind == .table || object.kind == .view) {
-            try db.rows("DROP \(object.kind == .table ? "TABLE" : "VIEW") \(object.qualifiedName)")
+        self = try db.takingBack { () throws(SQLError) -> TableTrial in
+            for object in try SchemaObject.all(of: db, in: "temp")
+            where object.name == statement.name && (object.kind == .table || object.kind == .view) {
+                try db.rows("DROP \(object.kind == .table ? "TABLE" : "VIEW") \(object.qualifiedName)")
+            }
+            try db.rows(statement.text(in: "temp"))
+            let shape = try TableShape(of: statement, in: "temp", db)
+            return try TableTrial(shape, instead: old, with: indexes, db)
         }
-        try db.rows(statement.text(in: "temp"))
-        shape = try TableShape(of: statement, in: "temp", db)
+    }
+
+    private init(
+        _ shape: TableShape,
+        instead old: TableShape,
+        with indexes: [SchemaObject],
+        _ db: some SQLConnection
+    ) throws(SQLError) {
+        self.shape = shape
         gone = Set(old.columns.map(\.name)).subtracting(shape.columns.map(\.name))
         for index in indexes where broken == nil && !gone.isEmpty {
             let statement = try index.statement()
@@ -199,7 +205,5 @@ struct TableTrial {
             )
             if let complaint = try db.complaint(about: text) { broken = (index, complaint) }
         }
-        try db.rows("ROLLBACK TO app_migrations_trial")
-        try db.rows("RELEASE app_migrations_trial")
     }
 }

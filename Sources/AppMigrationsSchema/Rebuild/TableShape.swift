@@ -49,10 +49,13 @@ struct TableShape {
     ) throws(SQLError) -> [Column] {
         var columns = [Column]()
         for row in try db.rows("PRAGMA \(schema).table_xinfo(\(table.quoted))") {
-            guard row.count >= 7, case .text(let name) = row[1], case .text(let type) = row[2] else {
+            guard row.count >= 7, case .text(let name) = row[1], case .text(let type) = row[2],
+                let notNull = row[3].wholeNumber, let keyPart = row[5].wholeNumber,
+                let hidden = row[6].wholeNumber
+            else {
                 throw SQLError(
                     .statementFailed,
-                    "PRAGMA table_xinfo(\(table)) gave a row without a name: \(row)"
+                    "PRAGMA table_xinfo(\(table)) gave a row that this library cannot read: \(row)"
                 )
             }
             var hasDefault = row[4] != .null
@@ -60,11 +63,11 @@ struct TableShape {
             let column = Column(
                 name: SQLName(name),
                 type: type,
-                isNotNull: row[3] != 0,
+                isNotNull: notNull != 0,
                 hasDefault: hasDefault,
-                isInPrimaryKey: row[5] != 0,
+                isInPrimaryKey: keyPart != 0,
                 // 2 is virtual, 3 is stored ("PRAGMA table_xinfo").
-                isGenerated: row[6] == 2 || row[6] == 3
+                isGenerated: hidden == 2 || hidden == 3
             )
             columns.append(column)
         }
@@ -102,9 +105,11 @@ extension TableShape {
 
     /// An expression that keeps the values of a column of another table, as well as SQLite can.
     ///
-    /// - Returns: The expression, in terms of the column's name there; `nil` where rows without a value need values of
+    /// The values come from `source`, the column's name there or an expression.
+    ///
+    /// - Returns: The expression; `nil` where rows without a value need values of
     ///   which each is another.
-    func filling(_ column: Column, from source: SQLName) -> String? {
+    func filling(_ column: Column, from source: String) -> String? {
         if column.name == rowIDAlias || column.isInPrimaryKey { return nil }
         let value =
             switch affinity(of: column) {
@@ -113,6 +118,6 @@ extension TableShape {
             case .text: "''"
             case .none: SQLName(column.type) == SQLName("BLOB") ? "x''" : "''"
             }
-        return "coalesce(\(source.written), \(value))"
+        return "coalesce(\(source), \(value))"
     }
 }

@@ -55,7 +55,7 @@ struct SchemaHealth {
         if doubtful.isEmpty { return }
         let probe = "\(view.schema).app_migrations_probe"
         let text = statement.text(naming: probe, replacing: doubtful)
-        try Self.undoing(db) { () throws(SQLError) in
+        try db.takingBack { () throws(SQLError) in
             try db.rows(text)
             complaints[name] = try db.complaint(about: "SELECT * FROM \(probe)")
         }
@@ -72,7 +72,7 @@ struct SchemaHealth {
         for trigger in triggers {
             let statement = try trigger.statement()
             let text = statement.text(naming: trigger.qualifiedName, replacing: statement.doubtful(gone))
-            try Self.undoing(db) { () throws(SQLError) in
+            try db.takingBack { () throws(SQLError) in
                 for other in triggers { try db.rows("DROP TRIGGER \(other.qualifiedName)") }
                 try db.rows(text)
                 complaints["trigger \(trigger.name)"] = try db.complaint(about: firing)
@@ -104,22 +104,12 @@ struct SchemaHealth {
             // A view that does not compile has told so itself.
             return nil
         }
-        for row in rows where row.last == 0 {
+        for row in rows where row.last?.wholeNumber == 0 {
             if case .text(let name) = row[1] {
                 let quoted = SQLName(name).quoted
                 settings.append("\(quoted) = \(quoted)")
             }
         }
         return settings.isEmpty ? nil : "UPDATE \(target) SET \(settings.joined(separator: ", "))"
-    }
-
-    private static func undoing(
-        _ db: some SQLConnection,
-        _ body: () throws(SQLError) -> Void
-    ) throws(SQLError) {
-        try db.rows("SAVEPOINT app_migrations_probe")
-        try body()
-        try db.rows("ROLLBACK TO app_migrations_probe")
-        try db.rows("RELEASE app_migrations_probe")
     }
 }

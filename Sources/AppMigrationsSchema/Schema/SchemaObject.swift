@@ -79,6 +79,30 @@ extension SQLiteConnection {
 extension SQLConnection {
     /// Tells an error which database it is about, where this library opened it.
     func naming(_ error: SQLError) -> SQLError { (self as? SQLiteConnection)?.naming(error) ?? error }
+
+    /// The whole number that a query gives.
+    func number(_ sql: String) throws(SQLError) -> Int64 { try SQLConversation(self).number(sql) }
+
+    /// The texts that a query gives, one a row.
+    func texts(_ sql: String) throws(SQLError) -> [String] {
+        var texts = [String]()
+        for row in try rows(sql) {
+            guard case .text(let text)? = row.first else {
+                throw SQLError(.statementFailed, "\(sql) gave a row without a text: \(row)")
+            }
+            texts.append(text)
+        }
+        return texts
+    }
+
+    /// Runs `body` in a savepoint that is taken back.
+    func takingBack<Value>(_ body: () throws(SQLError) -> Value) throws(SQLError) -> Value {
+        try rows("SAVEPOINT app_migrations_probe")
+        let value = try body()
+        try rows("ROLLBACK TO app_migrations_probe")
+        try rows("RELEASE app_migrations_probe")
+        return value
+    }
 }
 
 /// The rows of a schema that SQLite does not compile, and whether they are what some SQLite has written.

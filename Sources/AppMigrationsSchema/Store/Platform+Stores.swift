@@ -15,14 +15,11 @@ internal import Android
 /// A database that any connection of this process may have open is never opened here: "if a process closes
 /// any of the file descriptors for a file, all of its POSIX locks on it are gone" (fcntl).
 extension Platform {
-    /// The status of a path, links followed; `nil` where there is nothing.
-    static func status(ofFile path: String) throws(SystemCallError) -> FileStatus? {
-        try unlessAbsent { () throws(SystemCallError) in try FileStatus(following: path) }
-    }
-
-    /// True if anything has this name, a link that leads to nothing as well.
-    static func isThere(_ path: String) throws(SystemCallError) -> Bool {
-        try unlessAbsent { () throws(SystemCallError) in try FileStatus(ofEntry: path) } != nil
+    /// The status of a path, with links followed unless said otherwise; `nil` where there is nothing.
+    static func status(_ path: String, following: Bool = true) throws(SystemCallError) -> FileStatus? {
+        try unlessAbsent { () throws(SystemCallError) in
+            try following ? FileStatus(following: path) : FileStatus(ofEntry: path)
+        }
     }
 
     private static func unlessAbsent<Value>(
@@ -86,6 +83,16 @@ extension Platform {
             }
         }
         if fchmod(file, mode_t(permissions)) != 0 { throw failure("fchmod") }
+    }
+
+    /// Makes a file that holds a text, as surely as its folder is synced afterwards.
+    static func makeFile(_ path: String, holding text: String) throws(SystemCallError) {
+        let file = try createExclusively(path)
+        defer { closeAfterReading(file) }
+        let bytes = Array(text.utf8)
+        let count = try retrying("write") { write(file, bytes, bytes.count) }
+        if count < bytes.count { throw SystemCallError(call: "write", errorNumber: ENOSPC) }
+        try synchronize(file)
     }
 
     /// Removes a file where there is one.

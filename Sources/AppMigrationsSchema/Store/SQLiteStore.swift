@@ -58,7 +58,8 @@ struct StoreFiles {
     var newBackup: String { copy + "-backup" }
     /// Held by the process that migrates a copy or sets the store aside.
     var lock: String { copy + "-lock" }
-    /// There from before a damaged store is set aside until what takes its place is there.
+    /// There from before a damaged store is set aside until what takes its place is there, with the end of the name that the store
+    /// gets.
     var recovery: String { store + ".recovering" }
 
     static func sidecars(of path: String) -> [String] { sidecarEndings.map { path + $0 } }
@@ -81,8 +82,8 @@ struct StoreFiles {
     /// - Returns: The complaint, `nil` where the store has bytes or nothing lies there.
     func orphan() throws(SystemCallError) -> String? {
         // The log first: a database that is being made has bytes before its log has one.
-        let log = try Platform.status(ofFile: store + "-wal")?.size ?? 0
-        let status = try Platform.status(ofFile: store)
+        let log = try Platform.status(store + "-wal")?.size ?? 0
+        let status = try Platform.status(store)
         if let status, status.size > 0 || status.kind != .file { return nil }
         let state = status == nil ? "missing" : "empty"
         if log > 0 { return "The file is \(state), but its write-ahead log is not" }

@@ -98,7 +98,7 @@ extension StagedMigration {
     private func checkBackup() throws(SQLError) {
         guard let backup else { return }
         let status = try SQLError.ofFile(backup, "The backup can't be made") {
-            try Platform.status(ofFile: $0)
+            try Platform.status($0)
         }
         guard let status, status.kind != .file else { return }
         throw SQLError(.fileFailure, "The backup can't be made: what has its name is no file").with {

@@ -39,7 +39,7 @@ struct StagedMigration {
         _ progress: Progress
     ) throws(SQLError) -> SQLiteConnection {
         try SQLError.ofFile(path, "The copy of the store could not be made") {
-            try Platform.makeFile($0, like: Platform.status(ofFile: files.store))
+            try Platform.makeFile($0, like: Platform.status(files.store))
         }
         let db = try SQLiteConnection(path: path, .writing, lockTimeout)
         do throws(SQLError) {
@@ -143,7 +143,7 @@ struct StagedMigration {
 
     private func identityOfCopy() throws(SQLError) -> FileIdentity? {
         try SQLError.ofFile(files.copy, "The copy could not be looked at") {
-            try Platform.status(ofFile: $0)?.identity
+            try Platform.status($0)?.identity
         }
     }
 

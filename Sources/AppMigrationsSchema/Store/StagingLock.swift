@@ -41,7 +41,7 @@ struct StagingLock: ~Copyable {
             do throws(SystemCallError) {
                 // The last holder removed the file, and the next one makes another.
                 if try Platform.tryLock(file),
-                    try Platform.status(ofFile: path)?.identity == FileStatus(file).identity
+                    try Platform.status(path)?.identity == FileStatus(file).identity
                 {
                     return file
                 }

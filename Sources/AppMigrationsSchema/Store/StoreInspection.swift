@@ -24,29 +24,47 @@ enum StoreInspection {
         as access: SQLiteConnection.Access = .writing,
         _ body: (SQLiteConnection) throws(SQLError) -> Void = { (_) throws(SQLError) in }
     ) throws(SQLError) -> StoreInspection {
+        try StoreLook(files: files, access: access, busyTimeout: busyTimeout).found(check, body)
+    }
+
+    static func error(_ code: SQLError.Code, _ message: String, _ files: StoreFiles) -> SQLError {
+        SQLError(code, message).with { $0.path = files.store }
+    }
+}
+
+/// One look at a store.
+private struct StoreLook {
+    let files: StoreFiles
+    let access: SQLiteConnection.Access
+    let busyTimeout: Duration
+
+    func found(
+        _ check: SQLiteStore.Check,
+        _ body: (SQLiteConnection) throws(SQLError) -> Void
+    ) throws(SQLError) -> StoreInspection {
         do throws(SystemCallError) {
             // Of a file without a byte SQLite deletes the log and the journal: it is not opened.
-            if let orphan = try files.orphan() { return .damaged(error(.damaged, orphan, files)) }
-            guard let status = try Platform.status(ofFile: files.store) else { return .none }
-            if status.kind != .file { return .unreachable(error(.unreachable, "It is not a file", files)) }
+            if let orphan = try files.orphan() { return .damaged(error(.damaged, orphan)) }
+            guard let status = try Platform.status(files.store) else { return .none }
+            if status.kind != .file { return .unreachable(error(.unreachable, "It is not a file")) }
             if status.size == 0 { return .none }
         } catch {
-            return .unreachable(Self.error(.unreachable, "\(error)", files))
+            return .unreachable(self.error(.unreachable, "\(error)"))
         }
         do throws(SQLError) {
-            let db = try open(files, access, busyTimeout)
+            let db = try open()
             defer { db.close() }
             // One transaction: what is read belongs together.
             try db.query("BEGIN")
             try db.query("SELECT count(*) FROM sqlite_master")
             if try db.query("PRAGMA page_count") == [[0]] { return .none }
             if let damage = try check.damage(of: db) {
-                return .damaged(error(.damaged, "The check found damage: \(damage)", files))
+                return .damaged(error(.damaged, "The check found damage: \(damage)"))
             }
             try body(db)
             return .usable
         } catch {
-            guard let found = try found(error, files, access, busyTimeout) else { throw error }
+            guard let found = try found(error) else { throw error }
             return found
         }
     }
@@ -56,41 +74,47 @@ enum StoreInspection {
     /// It is opened for writing, since SQLite needs that to read after another process died in a transaction, or
     /// to share a write-ahead log; where it is not allowed SQLite falls back to reading. The last connection that
     /// closes moves the log into the file: not this one.
-    private static func open(
-        _ files: StoreFiles,
-        _ access: SQLiteConnection.Access,
-        _ busyTimeout: Duration
-    ) throws(SQLError) -> SQLiteConnection {
+    private func open() throws(SQLError) -> SQLiteConnection {
         let log = files.store + "-wal"
         let message = "The write-ahead log could not be looked at"
-        let status = try SQLError.ofFile(log, message) { try Platform.status(ofFile: $0) }
+        let status = try SQLError.ofFile(log, message) { try Platform.status($0) }
         let db = try SQLiteConnection(path: files.store, access, busyTimeout)
         if let status, status.size > 0 { db.keepLogOnClose() }
         try db.query("PRAGMA query_only = ON")
         return db
     }
 
-    private static func found(
-        _ error: SQLError,
-        _ files: StoreFiles,
-        _ access: SQLiteConnection.Access,
-        _ busyTimeout: Duration
-    ) throws(SQLError) -> StoreInspection? {
+    /// The store's state by an error; `nil` for one that says nothing about it.
+    private func found(_ error: SQLError) throws(SQLError) -> StoreInspection? {
+        func located(_ code: SQLError.Code, _ message: String? = nil) -> SQLError {
+            error.with {
+                ($0.code, $0.message, $0.path) = (code, message ?? $0.message, files.store)
+                $0.statement = nil
+            }
+        }
         if error.code == .cancelled { return nil }
         switch ResultKind(error) {
-        case .busy: return .busy(located(error, files))
+        case .busy: return .busy(error.with { $0.path = files.store })
         case .corrupt:
-            if try isOfNewerSchema(error, files, access, busyTimeout) {
-                return .newer(Self.error(.newerSchema, error.message, files, error.extendedResultCode))
-            }
-            return .damaged(Self.error(.damaged, error.message, files, error.extendedResultCode))
-        case .notADatabase:
-            return try StoreHeader.inspection(of: files, error)
-        case .unreachable:
-            return .unreachable(Self.error(.unreachable, error.message, files, error.extendedResultCode))
-        case .unsupportedFormat:
-            return .newer(Self.error(.newerSchema, error.message, files, error.extendedResultCode))
+            return try isOfNewerSchema(error) ? .newer(located(.newerSchema)) : .damaged(located(.damaged))
+        case .notADatabase: break
+        case .unreachable: return .unreachable(located(.unreachable))
+        case .unsupportedFormat: return .newer(located(.newerSchema))
         case .other: return nil
+        }
+        do throws(SystemCallError) {
+            switch try StoreHeader.kind(ofFile: files.store) {
+            case .none: return .unreachable(self.error(.unreachable, "It was removed meanwhile"))
+            case .newer(let version):
+                let message = "The file's format is one of a newer SQLite (read version \(version))"
+                return .newer(located(.newerSchema, message))
+            case .encrypted:
+                let message = "The file looks like an encrypted database, which this SQLite cannot read"
+                return .unreachable(located(.unreachable, message))
+            case .other: return .damaged(located(.damaged))
+            }
+        } catch {
+            return .unreachable(self.error(.unreachable, "\(error)"))
         }
     }
 
@@ -98,15 +122,10 @@ enum StoreInspection {
     ///
     /// A statement that SQLite cannot compile is a "malformed database schema" to it, and CORRUPT, also when the
     /// statement is one that a later release will understand.
-    private static func isOfNewerSchema(
-        _ error: SQLError,
-        _ files: StoreFiles,
-        _ access: SQLiteConnection.Access,
-        _ busyTimeout: Duration
-    ) throws(SQLError) -> Bool {
+    private func isOfNewerSchema(_ error: SQLError) throws(SQLError) -> Bool {
         guard error.message.hasPrefix("malformed database schema") else { return false }
         do throws(SQLError) {
-            let db = try open(files, access, busyTimeout)
+            let db = try open()
             defer { db.close() }
             db.setUnreadableSchemaAllowed()
             return try StoredSchema(of: db).isSound
@@ -116,17 +135,8 @@ enum StoreInspection {
         }
     }
 
-    static func error(
-        _ code: SQLError.Code,
-        _ message: String,
-        _ files: StoreFiles,
-        _ extendedResultCode: Int32? = nil
-    ) -> SQLError {
-        SQLError(code, message).with { ($0.path, $0.extendedResultCode) = (files.store, extendedResultCode) }
-    }
-
-    private static func located(_ error: SQLError, _ files: StoreFiles) -> SQLError {
-        error.with { $0.path = files.store }
+    private func error(_ code: SQLError.Code, _ message: String) -> SQLError {
+        StoreInspection.error(code, message, files)
     }
 }
 
@@ -158,36 +168,19 @@ enum ResultKind {
 /// One error has three causes: a file of a format that comes later, a database that is
 /// encrypted while the key is missing, and one that is really none. Only the last is damage. The file is read by
 /// plain calls here; no connection of this process can have a lock on it that it would lose.
-enum StoreHeader {
+private enum StoreHeader {
+    case none, encrypted, other
+    case newer(version: UInt8)
+
     /// "SQLite format 3" and a zero byte ("Database File Format", section 1.3).
     private static let magic = Array("SQLite format 3\0".utf8)
-    private static var size: Int { 1_024 }
 
-    static func inspection(of files: StoreFiles, _ error: SQLError) throws(SQLError) -> StoreInspection {
-        let head: [UInt8]
-        do throws(SystemCallError) {
-            guard let bytes = try Platform.head(ofFile: files.store, size) else {
-                return .unreachable(StoreInspection.error(.unreachable, "It was removed meanwhile", files))
-            }
-            head = bytes
-        } catch {
-            return .unreachable(StoreInspection.error(.unreachable, "\(error)", files))
-        }
-        let code = error.extendedResultCode
-        if head.starts(with: magic), head.count > 19, head[19] > 2 {
-            let message = "The file's format is one of a newer SQLite (read version \(head[19]))"
-            return .newer(StoreInspection.error(.newerSchema, message, files, code))
-        }
-        if looksEncrypted(head) {
-            let message = "The file looks like an encrypted database, which this SQLite cannot read"
-            return .unreachable(StoreInspection.error(.unreachable, message, files, code))
-        }
-        return .damaged(StoreInspection.error(.damaged, error.message, files, code))
-    }
-
-    /// True if the bytes are spread as only encrypted or compressed ones are: 1,024 random bytes have some
-    /// 251 different values, a text fewer than 100.
-    private static func looksEncrypted(_ head: [UInt8]) -> Bool {
-        head.count == size && Set(head).count > 220
+    static func kind(ofFile path: String) throws(SystemCallError) -> StoreHeader {
+        let size = 1_024
+        guard let head = try Platform.head(ofFile: path, size) else { return .none }
+        if head.starts(with: magic), head.count > 19, head[19] > 2 { return .newer(version: head[19]) }
+        // Only encrypted or compressed bytes are spread so: 1,024 random ones have some 251 different values, a text fewer
+        // than 100.
+        return head.count == size && Set(head).count > 220 ? .encrypted : .other
     }
 }

@@ -100,7 +100,7 @@ struct SQLiteComparisonTests {
             (
                 "CREATE TABLE t(a); INSERT INTO t VALUES (x'00FF')",
                 "CREATE TABLE t(a); INSERT INTO t VALUES (NULL)",
-                "has the row of t (a NULL) and not (a a blob of 2 bytes, 00ff)"
+                "has the row of t (a NULL) and not (a x'00ff')"
             ),
             // A long text is shown from a little before the place.
             (

@@ -28,11 +28,11 @@ import Testing
                 "The new column n of the table t is NOT NULL and has no default. Give it a value:"
                     + " values: [\"t\": [\"n\": \"an expression\"]]. If it was another one:"
                     + " values: [\"t\": [\"n\": \"coalesce(c, '')\"]] or values: [\"t\": [\"n\": \"coalesce(d, '')\"]].",
-                "The target's table t has no column c. If it was renamed: renamedColumns: [\"t\": [\"c\": \"n\"]] or"
+                "The target's table t has no column c, which has a value in 1 row. If it was renamed: renamedColumns: [\"t\": [\"c\": \"n\"]] or"
                     + " renamedColumns: [\"t\": [\"c\": \"o\"]]. If it may go with what it holds: droppedColumns: [\"t\": [\"c\"]].",
-                "The target's table t has no column d. If it was renamed: renamedColumns: [\"t\": [\"d\": \"n\"]] or"
+                "The target's table t has no column d, which has a value in 1 row. If it was renamed: renamedColumns: [\"t\": [\"d\": \"n\"]] or"
                     + " renamedColumns: [\"t\": [\"d\": \"o\"]]. If it may go with what it holds: droppedColumns: [\"t\": [\"d\"]].",
-                "The column e of the table t becomes a generated one. If its values may go: droppedColumns: [\"t\": [\"e\"]].",
+                "The column e of the table t, which has a value in 1 row, becomes a generated one. If its values may go: droppedColumns: [\"t\": [\"e\"]].",
                 "The virtual table f can be changed only by making it anew, without its rows. If they may go:"
                     + " droppedTables: [\"f\"].",
             ]

@@ -66,7 +66,9 @@ import Testing
 
     @Test func `a name is written so that SQLite takes it for the name`() throws {
         let db = try memory()
-        let keywords = SQLKeywords.all.map { String(decoding: $0, as: UTF8.self) }
+        let keywords = [
+            "abort", "group", "Key", "notnull", "current_date", "rowid", "stored", "strict", "values",
+        ]
         let names = ["a", "A1", "_x", "1a", "a b", "a`b", "a\"b", "é", "a$", "", "a]b", "'", "true", "rowid"]
         for name in (keywords + names).map({ SQLName($0) }) {
             try db.query("CREATE TABLE t(\(name.quoted))")

@@ -19,7 +19,7 @@ import Testing
         try db.query("PRAGMA foreign_keys = OFF")
         try db.query("BEGIN")
         try db.query("CREATE TABLE before_it(x)")
-        let inside = try refused(db) { try rebuild.run(db) }
+        let inside = try refused(db) { try rebuild.run(Foreign(db: db)) }
         #expect(inside.description.hasPrefix(refusal.message), "\(inside)")
         try db.query("COMMIT")
         #expect(try tables(in: db).contains("before_it"))

@@ -44,7 +44,7 @@ import Testing
         #expect(try Self.names(beside: store) == ["store", "store.bak"])
         #expect(try SQLiteConnection(path: store.path).query("PRAGMA journal_mode") == [[.text(journal)]])
         for path in [store.path, store.path + ".bak"] {
-            #expect(try Platform.status(ofFile: path)?.permissions == 0o640)
+            #expect(try Platform.status(path)?.permissions == 0o640)
         }
     }
 

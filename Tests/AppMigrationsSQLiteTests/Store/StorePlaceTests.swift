@@ -96,7 +96,7 @@ import Testing
         let link = Place("a link", "link", file: "inner/store", links: ["link": "inner/store"])
         try Self.at(link, in: NSTemporaryDirectory()) { store, file in
             try write("damage", to: file + "-corrupt-20260102T030405Z")
-            try write("", to: file + ".recovering")
+            try write("20260102T030405Z\n", to: file + ".recovering")
             var paths = [String]()
             try store.open { paths.append($0.path) }.close()
             #expect(paths == [file + "-corrupt-20260102T030405Z"])
@@ -138,13 +138,13 @@ import Testing
         let path = folder + "/store"
         #expect(try Starter("store", "make", path, "delete").finish().status == 0)
         try #require(chmod(folder, 0o777) == 0 && chmod(path, 0o666) == 0)
-        let owner = try #require(try Platform.status(ofFile: path))
+        let owner = try #require(try Platform.status(path))
         let lines = try Starter("store", "stage-as-nobody", path, "bak").finish().lines
         #expect(lines == ["migrating", "replaced"])
-        let store = try #require(try Platform.status(ofFile: path))
+        let store = try #require(try Platform.status(path))
         #expect((store.owner, store.group, store.permissions) == (owner.owner, owner.group, 0o666))
         // The group of the user who made the backup has other people in it than the store's.
-        let backup = try #require(try Platform.status(ofFile: path + ".bak"))
+        let backup = try #require(try Platform.status(path + ".bak"))
         #expect(backup.permissions == (geteuid() == 0 ? 0o606 : 0o666))
     }
 
@@ -154,8 +154,8 @@ import Testing
         if geteuid() == 0 { try #require(chown(path, 65_534, 65_534) == 0) }
         try #require(chmod(path, 0o640) == 0)
         #expect(try Starter("store", "stage", path, "bak").finish().status == 0)
-        let store = try #require(try Platform.status(ofFile: path))
-        let backup = try #require(try Platform.status(ofFile: path + ".bak"))
+        let store = try #require(try Platform.status(path))
+        let backup = try #require(try Platform.status(path + ".bak"))
         #expect((backup.owner, backup.group, backup.permissions) == (store.owner, store.group, 0o640))
     }
 

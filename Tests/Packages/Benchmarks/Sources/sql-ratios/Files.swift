@@ -8,11 +8,12 @@ import Measuring
 struct SmallFiles {
     let folder: String
     let count: Int
+    let foreignKeys: Bool
 
     private func text(_ number: Int) -> String {
         """
-        CREATE TABLE t\(number)(id INTEGER PRIMARY KEY, name TEXT NOT NULL, written REAL);
-        INSERT INTO t\(number)(name, written) VALUES ('first', 1.5), ('second', 2.5), ('third', 3.5);
+        CREATE TABLE t\(number)(id INTEGER PRIMARY KEY, name TEXT NOT NULL, written REAL, first REFERENCES t1);
+        INSERT INTO t\(number)(name, written, first) VALUES ('first', 1.5, 1), ('second', 2.5, 1), ('third', 3.5, 2);
         """
     }
 
@@ -46,6 +47,7 @@ struct SmallFiles {
         try clear()
         return try nanoseconds {
             let db = try Connection(path: path)
+            if foreignKeys { try db.query("PRAGMA foreign_keys = ON") }
             try SQLMigrator(SQLMigration.files(in: folder)).migrate(db)
             db.close()
         }
@@ -62,7 +64,9 @@ struct SmallFiles {
                     )
                 }
             }
-            let queue = try DatabaseQueue(path: path)
+            var configuration = Configuration()
+            configuration.foreignKeysEnabled = foreignKeys
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
             try migrator.migrate(queue)
             try queue.close()
         }
@@ -71,18 +75,22 @@ struct SmallFiles {
     /// The same SQL through the command line, as `sqlite3 db ".read all.txt"`.
     func shell() throws -> Double {
         try clear()
-        return try outside(["/usr/bin/sqlite3", "-bail", path, ".read '\(allInOne)'"])
+        let keys = "PRAGMA foreign_keys = \(foreignKeys ? "ON" : "OFF")"
+        return try outside(["/usr/bin/sqlite3", "-bail", "-cmd", keys, path, ".read '\(allInOne)'"])
     }
 }
 
 @MainActor func measureFiles() throws {
-    for (name, place, hasLedger) in [("disk", scratch, false), ("memory", memory, true)] {
-        let files = SmallFiles(folder: place + "/files", count: 500)
+    for (name, place, hasLedger, foreignKeys) in [
+        ("disk", scratch, false, false), ("memory", memory, true, false),
+        ("memory, foreign keys on", memory, true, true),
+    ] {
+        let files = SmallFiles(folder: place + "/files", count: 500, foreignKeys: foreignKeys)
         try FileManager.default.createDirectory(atPath: files.folder, withIntermediateDirectories: true)
         try files.write(hasLedger: hasLedger)
         let shell = try pairedRatio(25, { try files.ours() }, { try files.shell() })
         report.ratio(
-            "500 small files, \(name): time against the sqlite3 shell\(hasLedger ? " with a ledger" : "")",
+            "500 files, \(name): time against the shell\(hasLedger ? " with a ledger" : "")",
             shell,
             atMost: 1.2
         )

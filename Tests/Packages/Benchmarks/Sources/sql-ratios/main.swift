@@ -3,7 +3,8 @@ import Foundation
 import Measuring
 
 // What the SQL migrator costs, against what it has to be measured against. One line a figure; exit code 1 if one is
-// missed. With --ci, see Report. It starts itself for samples of a fresh process: sql-ratios KIND PATH COUNT.
+// missed. With --ci, see Report; with --files, the small files alone. It starts itself for samples of a fresh process:
+// sql-ratios KIND PATH COUNT.
 
 if CommandLine.arguments.count == 4, let count = Int(CommandLine.arguments[3]) {
     let database = IdleDatabase(path: CommandLine.arguments[2], count: count)
@@ -20,9 +21,9 @@ for folder in [scratch, memory] {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
 }
 
-try measureIdle()
+if !CommandLine.arguments.contains("--files") { try measureIdle() }
 try measureFiles()
-try measureBatches()
+if !CommandLine.arguments.contains("--files") { try measureBatches() }
 
 for folder in Set([scratch, memory]) where FileManager.default.fileExists(atPath: folder) {
     try FileManager.default.removeItem(atPath: folder)

@@ -74,7 +74,7 @@ extension PostgresSession {
                 throw SQLError(.busy, "Another host still runs the statement\(Self.place(of: holder))")
             }
             try tell()
-            try db.pause(.milliseconds(100))
+            db.pause(.milliseconds(100))
         }
     }
 

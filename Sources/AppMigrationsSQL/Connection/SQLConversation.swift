@@ -45,7 +45,8 @@ package final class SQLConversation {
     /// Runs the closure of the caller.
     package func call() throws(SQLError) { _ = try ask(.call) }
 
-    package func pause(_ time: Duration) throws(SQLError) { _ = try ask(.pause(time)) }
+    /// Sleeps: no task waits on the thread of the rules, and one that is cancelled is noticed by the next statement.
+    package func pause(_ time: Duration) { Platform.pause(time) }
 
     /// The whole number that a statement gives.
     package func number(_ sql: String) throws(SQLError) -> Int64 {
@@ -105,7 +106,7 @@ package final class SQLConversation {
                 switch request {
                 case .query, .undo: (.statementFailed, true)
                 case .script: (.migrationFailed, true)
-                case .call, .pause: (.migrationFailed, false)
+                case .call: (.migrationFailed, false)
                 }
             let wrapped = SQLError.wrapped(error, as: code, server: server, findingLocks: isOfDatabase)
             // The error itself doesn't tell what the server said.
@@ -126,8 +127,8 @@ package final class SQLConversation {
     /// Runs rules on a thread of their own, and answers what they ask on the caller's actor.
     ///
     /// The thread sleeps while the task awaits, and ends with the rules. So rules find none of the task's local values, and
-    /// the closure, which runs in the task, finds all. A debugger and a crash report show the rules on that thread: from `ask`
-    /// up to the migrator's `run`, each of their functions is a frame. The task has the connection's frames.
+    /// the closure, which runs in the task, finds all. In a trace of all threads, a debugger's for instance, each function
+    /// of the rules is a frame of that thread, from `ask` up to the migrator's `run`. The task has the connection's frames.
     package nonisolated(nonsending) func run(
         awaiting db: any AsyncSQLConnection,
         calling call: nonisolated(nonsending) () async throws -> Void = {},
@@ -173,7 +174,6 @@ enum SQLRequest {
     case script(String)
     /// The closure of the caller, which knows what it is called for.
     case call
-    case pause(Duration)
 
     /// Answers on a connection that blocks.
     func answer(on db: any SQLConnection, _ call: () throws -> Void) throws -> SQLRows {
@@ -182,7 +182,6 @@ enum SQLRequest {
             return try db.query(sql, arguments)
         case .script(let text): try db.execute(script: text)
         case .call: try call()
-        case .pause(let time): Platform.pause(time)
         }
         return []
     }
@@ -199,7 +198,6 @@ enum SQLRequest {
         case .undo(let sql, let arguments): return try await db.undo(sql, arguments)
         case .script(let text): return try await db.query(text, [])
         case .call: try await call()
-        case .pause(let time): try await Task.sleep(for: time)
         }
         return []
     }

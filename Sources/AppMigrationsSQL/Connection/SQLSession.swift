@@ -97,18 +97,7 @@ package struct SQLLockWait {
 }
 
 extension SQLSession {
-    /// A table in quotes, in the schema that the rows of its columns tell.
-    func table(_ name: String, in columns: SQLRows = []) -> String {
-        guard let row = columns.first, row.count > 2, case .text(let found) = row[2] else {
-            return quoted(name)
-        }
-        return found
-    }
-
     package func restoreSettings() {}
-
-    /// How many rows a table has.
-    func count(of table: String) throws(SQLError) -> Int64 { try db.number("SELECT count(*) FROM \(table)") }
 
     /// Runs `body` in a transaction of a migration, and rolls it back after an error.
     package func transaction(

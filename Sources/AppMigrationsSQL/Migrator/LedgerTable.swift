@@ -23,7 +23,7 @@ package class LedgerTable {
         self.session = session
         self.name = name
         (ownColumns, self.required) = (columns, columns.prefix(required))
-        table = session.table(name)
+        table = session.quoted(name)
     }
 
     var exists: Bool { !columns.isEmpty }
@@ -36,7 +36,9 @@ package class LedgerTable {
     func read() throws(SQLError) {
         let rows = try session.columns(of: name)
         (columns, versionType) = ([], "")
-        table = session.table(name, in: rows)
+        table = session.quoted(name)
+        // The schema in which a search path has found it.
+        if let row = rows.first, row.count > 2, case .text(let found) = row[2] { table = found }
         for row in rows {
             guard row.count > 1, case .text(let column) = row[0] else {
                 throw unreadable("The columns of the table \(name) can't be told")

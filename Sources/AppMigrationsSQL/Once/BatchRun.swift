@@ -102,7 +102,7 @@ package final class BatchRun {
     private func runBatch(repetitions: Int) throws(SQLError) {
         do throws(SQLError) { try runBatch() } catch {
             guard repetitions > 0, SQLError.isOfConcurrency(error.sqlState) else { throw error }
-            try table.session.db.pause(.milliseconds(200 / repetitions))
+            table.session.db.pause(.milliseconds(200 / repetitions))
             try runBatch(repetitions: repetitions - 1)
         }
     }

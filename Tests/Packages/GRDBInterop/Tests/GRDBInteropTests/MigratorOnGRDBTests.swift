@@ -120,18 +120,6 @@ import Testing
         }
     }
 
-    @Test func `a script whose transaction ends by itself leaves nothing`() throws {
-        let second = SQLMigration<Database>(
-            version: 2,
-            sql: "CREATE TABLE b(x);\nINSERT OR ROLLBACK INTO artist VALUES (1, 'x');\nCREATE TABLE c(x)"
-        )
-        try DatabaseQueue().writeWithoutTransaction { db throws in
-            let error = try #require(throws: SQLError.self) { try SQLMigrator([first, second]).migrate(db) }
-            #expect((error.code, error.line, error.applied) == (.statementFailed, 2, [1]))
-            #expect(try !db.isInsideTransaction && !db.tableExists("b"))
-        }
-    }
-
     @Test(arguments: ["COMMIT", "INSERT OR ROLLBACK INTO a VALUES (1)"])
     func `with GRDB's own way to run a script, a transaction that ended is noticed`(statement: String) throws
     {

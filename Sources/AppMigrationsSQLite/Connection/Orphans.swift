@@ -34,8 +34,10 @@ package struct Orphans {
             }
             now[SQLName(name)] = Table(number: row[1], sql: row[2])
         }
-        let changed = Set(now.keys).union(tables.keys).filter { now[$0] != tables[$0] }
-        for name in changed where now[name] == nil {
+        var changed: Set<SQLName> = []
+        for (name, table) in now where table != tables[name] { changed.insert(name) }
+        for name in tables.keys where now[name] == nil {
+            changed.insert(name)
             (rows[name], complaints[name]) = (nil, nil)
         }
         tables = now

@@ -40,7 +40,7 @@ final class ReferenceCheck {
         } catch {
             if !error.isOfReference { throw error }
             try readParents()
-            try check(Set(parents.keys))
+            for name in parents.keys { try check(name) }
         }
     }
 
@@ -67,30 +67,35 @@ final class ReferenceCheck {
 
     /// Reads what the writes to some tables can have changed.
     private func readAgain(after writes: WrittenTables) throws(SQLError) {
-        var changed = writes.names.filter { !$0.isInternal }
+        var changed = writes.names
         // An ALTER tells neither the new name nor which other tables' texts it rewrites. To tell a table that was made again from
         // one that wasn't matters to rows that led nowhere before only, and reading all texts takes a time that grows with them.
         if writes.areAltering || orphans?.isEmpty == false {
-            try changed.formUnion(orphans?.replaceTables(session.db.query(Self.tables)) ?? [])
+            for name in try orphans?.replaceTables(session.db.query(Self.tables)) ?? [] {
+                changed.insert(name)
+            }
         }
-        for name in changed {
+        for name in changed where !name.isInternal {
             for parent in parents[name] ?? [] { children[parent]?.remove(name) }
             parents[name] = nil
             for row in try session.db.query("PRAGMA main.foreign_key_list(\(name.quoted))") {
                 note(name, refersTo: try Self.name(row, 2))
             }
         }
-        try check(changed.filter { parents[$0] != nil }.union(changed.flatMap { children[$0] ?? [] }))
+        var concerned: Set<SQLName> = []
+        for name in changed {
+            if parents[name] != nil { concerned.insert(name) }
+            for child in children[name] ?? [] { concerned.insert(child) }
+        }
+        for name in concerned { try check(name) }
     }
 
-    private func check(_ names: Set<SQLName>) throws(SQLError) {
-        for name in names {
-            do throws(SQLError) {
-                try orphans?.note(session.db.query("PRAGMA main.foreign_key_check(\(name.quoted))"), of: name)
-            } catch {
-                if !error.isOfReference { throw error }
-                orphans?.note(error, of: name)
-            }
+    private func check(_ name: SQLName) throws(SQLError) {
+        do throws(SQLError) {
+            try orphans?.note(session.db.query("PRAGMA main.foreign_key_check(\(name.quoted))"), of: name)
+        } catch {
+            if !error.isOfReference { throw error }
+            orphans?.note(error, of: name)
         }
     }
 }

@@ -18,7 +18,8 @@ extension SchemaPlan {
         /// any table are the rows as they were. It is used for a column that is new, that becomes
         /// `NOT NULL` or that gets a type which converts or refuses values, and for no other: a hint that has served
         /// its turn changes nothing again. Where the expression does not use the column itself, only rows without a value get
-        /// it, and it answers no question about a conversion.
+        /// it, and it answers no question about a conversion. One that gives a row without a value none, as the column's
+        /// name alone does, says how values are converted, and not what such rows get.
         public var values: [String: [String: String]]
 
         /// The tables that may go with their rows.

@@ -2,7 +2,13 @@ internal import AppMigrationsSQLite
 
 /// A `CREATE` statement: what it makes, its name, and where its parts stand.
 struct CreateStatement {
-    enum Kind { case table, virtualTable, index, view, trigger }
+    enum Kind: String {
+        case table = "TABLE"
+        case virtualTable = "VIRTUAL TABLE"
+        case index = "INDEX"
+        case view = "VIEW"
+        case trigger = "TRIGGER"
+    }
 
     let tokens: SQLTokens
     let kind: Kind
@@ -47,7 +53,7 @@ struct CreateStatement {
     /// This statement with another name, its schema included, as it is to be written.
     func text(naming name: String, replacing replaced: [(range: Range<Int>, text: String)] = []) -> String {
         let end = tokens.tokens[afterName - 1].range.upperBound
-        var text = "CREATE \(kind.words) \(name)"
+        var text = "CREATE \(kind.rawValue) \(name)"
         if kind == .index, tokens.isWord(1, "UNIQUE") { text = "CREATE UNIQUE INDEX \(name)" }
         var offset = end
         for (range, other) in replaced where range.lowerBound >= end {
@@ -74,18 +80,6 @@ struct CreateStatement {
             }
         }
         return places
-    }
-}
-
-extension CreateStatement.Kind {
-    fileprivate var words: String {
-        switch self {
-        case .table: "TABLE"
-        case .virtualTable: "VIRTUAL TABLE"
-        case .index: "INDEX"
-        case .view: "VIEW"
-        case .trigger: "TRIGGER"
-        }
     }
 }
 

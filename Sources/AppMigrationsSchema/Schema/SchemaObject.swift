@@ -108,18 +108,17 @@ extension SQLConnection {
 /// The rows of a schema that SQLite does not compile, and whether they are what some SQLite has written.
 struct StoredSchema {
     private let rows: [[SQLValue]]
-    private let pageCount: SQLValue?
+    private let pageCount: Int64
 
     /// Reads them from a connection that is allowed an unreadable schema.
     init(of db: SQLiteConnection) throws(SQLError) {
         rows = try db.query("SELECT type, name, tbl_name, rootpage, sql FROM sqlite_master")
-        pageCount = try db.query("PRAGMA page_count").first?.first
+        pageCount = try db.number("PRAGMA page_count")
     }
 
     /// True if every row has a kind, a name, a statement that makes something, a page in the file where it has one,
     /// and its table.
     var isSound: Bool {
-        guard case .integer(let pageCount) = pageCount else { return false }
         let names = Set(
             rows.compactMap { row in if case .text(let name) = row[1] { SQLName(name) } else { nil } }
         )

@@ -82,22 +82,17 @@ struct Complaints {
     mutating func dropFalseOnes(of db: SQLiteConnection) throws(SQLError) {
         for text in broken.keys.filter({ $0.hasPrefix(Self.constraints[0]) }) {
             let column = SQLValue.text(String(text.dropFirst(Self.constraints[0].count)))
-            let columns = try db.query(
+            // SQLite takes `IS NULL` of a NOT NULL column for false and reads nothing.
+            let looks = try db.texts(
                 """
-                SELECT t.name, c.name FROM main.sqlite_master AS t, pragma_table_xinfo(t.name) AS c
-                WHERE t.type = 'table' AND t.name || '.' || c.name = ?
-                """,
-                [column]
+                SELECT printf('SELECT 1 FROM main."%w" WHERE typeof("%w") = ''null'' LIMIT 1', t.name, c.name)
+                FROM main.sqlite_master AS t, pragma_table_xinfo(t.name) AS c
+                WHERE t.type = 'table' AND t.name || '.' || c.name = \(column)
+                """
             )
             // A column that isn't found can't be looked at.
-            var isTrue = columns.isEmpty
-            for row in columns {
-                guard case .text(let table) = row[0], case .text(let name) = row[1] else { continue }
-                // SQLite takes `IS NULL` of a NOT NULL column for false and reads nothing.
-                let condition = "typeof(\(SQLName(name).quoted)) = 'null'"
-                let sql = "SELECT 1 FROM main.\(SQLName(table).quoted) WHERE \(condition) LIMIT 1"
-                if try !db.query(sql).isEmpty { isTrue = true }
-            }
+            var isTrue = looks.isEmpty
+            for look in looks where try !db.query(look).isEmpty { isTrue = true }
             if !isTrue { broken[text] = nil }
         }
     }

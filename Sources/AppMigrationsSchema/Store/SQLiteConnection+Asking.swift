@@ -31,15 +31,6 @@ extension SQLiteConnection {
         }
     }
 
-    /// How many pages the database has.
-    func pageCount() throws(SQLError) -> Int {
-        let rows = try query("PRAGMA page_count")
-        guard case .integer(let count)? = rows.first?.first else {
-            throw SQLError(.statementFailed, "PRAGMA page_count gave \(rows)")
-        }
-        return Int(count)
-    }
-
     /// How many pages SQLite has read from the file since the connection was opened.
     var readPages: Int {
         let cacheMisses: Int32 = 8  // SQLITE_DBSTATUS_CACHE_MISS

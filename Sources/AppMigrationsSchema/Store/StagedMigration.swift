@@ -83,7 +83,7 @@ struct StagedMigration {
         let identity = try identityOfCopy()
         try report(SQLiteStore.Progress(.migrating), progress)
         let before = try copy.dataVersion()
-        let pages = try copy.pageCount()
+        let pages = Int(try copy.number("PRAGMA page_count"))
         var isStopped = false
         do {
             isStopped = try self.isStopped(.migrating, on: copy, pages, progress) { try body(copy) }

@@ -70,13 +70,6 @@ import Testing
         #expect(try db.query("SELECT e FROM t") == [[4]])
     }
 
-    @Test func `an expression may use the name that a column is to get`() throws {
-        let db = try database("CREATE TABLE t(a TEXT, c); INSERT INTO t VALUES ('5', 2)")
-        let hints = Hints(renamedColumns: ["t": ["a": "b"]], values: ["t": ["b": "b + c"]])
-        try SchemaPlan(from: db, to: "CREATE TABLE t(b INTEGER, c)", hints: hints).apply(db)
-        #expect(try db.query("SELECT b FROM t") == [[7]])
-    }
-
     @Test(arguments: [
         ("note(headline)", Hints(renamedColumns: ["note": ["title": "headline"]])),
         ("page(title)", Hints(renamedTables: ["note": "page"])),

@@ -143,19 +143,8 @@ extension SchemaPair {
             ["add the column b to the table t"]
         ),
         SchemaPair(
-            "a column of a table whose first row has a text that is not UTF-8",
-            "CREATE TABLE t(a TEXT); INSERT INTO t VALUES (CAST(x'ff41' AS TEXT))",
-            "CREATE TABLE t(a TEXT, b)",
-            ["add the column b to the table t"],
-            query: "SELECT CAST(a AS BLOB), b FROM t",
-            rows: [[.blob([0xFF, 0x41]), nil]]
-        ),
-        SchemaPair(
-            "a column of a table with an index of what is in a text of another encoding",
-            """
-            PRAGMA encoding = 'UTF-16be'; CREATE TABLE t(a TEXT); CREATE INDEX i ON t(json_extract(a, '$.b'));
-            INSERT INTO t VALUES ('{"b": 1}')
-            """,
+            "a column of a table with an index of what is in a text",
+            "CREATE TABLE t(a TEXT); CREATE INDEX i ON t(json_extract(a, '$.b')); INSERT INTO t VALUES ('{\"b\": 1}')",
             "CREATE TABLE t(a TEXT, b); CREATE INDEX i ON t(json_extract(a, '$.b'))",
             ["add the column b to the table t"]
         ),

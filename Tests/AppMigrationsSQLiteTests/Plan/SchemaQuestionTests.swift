@@ -107,19 +107,6 @@ import Testing
         #expect(try db.query("SELECT title FROM n") == [["one"]])
     }
 
-    @Test(
-        arguments: [("coalesce(p, 0)", "high"), ("coalesce(CAST(p AS INTEGER), 0)", 0)]
-            as [(String, SQLValue)]
-    )
-    func `a value that is no number stays a text in a column of numbers`(expression: String, high: SQLValue)
-        throws
-    {
-        let db = try database("CREATE TABLE n(p TEXT); INSERT INTO n VALUES ('high'), ('007'), (NULL)")
-        let hints = SchemaPlan.Hints(values: ["n": ["p": expression]])
-        try SchemaPlan(from: db, to: "CREATE TABLE n(p INTEGER NOT NULL)", hints: hints).apply(db)
-        #expect(try db.query("SELECT p FROM n") == [[high], [7], [0]])
-    }
-
     @Test func `a column that becomes NOT NULL and gets another type is asked about twice`() throws {
         let db = try database(
             "CREATE TABLE p(id INTEGER PRIMARY KEY, zip TEXT); INSERT INTO p VALUES (1, '00742')"
@@ -151,23 +138,5 @@ import Testing
         let column = new.isEmpty ? "" : "\(SQLName(new).quoted) NOT NULL, "
         let plan = try SchemaPlan(from: db, to: "CREATE TABLE t(\(column)x)")
         #expect(plan.questions.first?.description.contains(hint) == true, "\(plan.questions)")
-    }
-
-    @Test(arguments: [
-        ("first || last -- the whole name", "AB", "mine"), ("coalesce(whole, first)", "A", "mine"),
-        ("upper(coalesce(whole, 'x'))", "X", "MINE"), ("'none'", "none", "mine"),
-    ])
-    func `rows that have a value keep it, unless its expression uses the column`(
-        expression: String,
-        empty: String,
-        full: String
-    ) throws {
-        let db = try database(
-            "CREATE TABLE p(first, last, whole TEXT); INSERT INTO p VALUES ('A', 'B', NULL), ('C', 'D', 'mine')"
-        )
-        let target = "CREATE TABLE p(first, last, whole TEXT NOT NULL)"
-        let hints = SchemaPlan.Hints(values: ["p": ["whole": expression]])
-        try SchemaPlan(from: db, to: target, hints: hints).apply(db)
-        #expect(try db.query("SELECT whole FROM p") == [[.text(empty)], [.text(full)]])
     }
 }

@@ -98,64 +98,6 @@ import Testing
         }
     }
 
-    @Test(
-        arguments: [
-            ("CASE WHEN start IS NULL THEN 0 ELSE start END", ["start"]),
-            ("row_number() OVER (ORDER BY id)", ["id"]),
-            ("id NOT LIKE 'a' AND true", ["id"]), ("coalesce(start, current_date)", ["start"]),
-            ("item.rowid", ["id"]),
-            ("date('now')", []), ("CAST(id AS text)", ["id"]), ("CAST(id AS double precision)", ["id"]),
-            ("id COLLATE text", ["id"]), ("id COLLATE nocase", ["id"]), ("'text'", []),
-            ("upper(text)", ["text"]),
-            ("item.text", ["text"]), ("\"text\" || id", ["text", "id"]), ("\"order\"", ["order"]),
-            ("`end`", ["end"]),
-            ("(SELECT kinds.text FROM kinds)", []), ("(SELECT text FROM kinds)", []),
-            ("(SELECT max(n) FROM kinds WHERE n < item.text)", ["text"]),
-            ("(SELECT max(text) FROM item AS o)", []),
-            ("(SELECT max(o.text) FROM item AS o WHERE o.id < item.id)", ["id"]),
-        ] as [(String, Set<String>)]
-    )
-    func `SQLite says which columns of the row an expression reads`(expression: String, columns: Set<String>)
-        throws
-    {
-        let db = try database(
-            """
-            CREATE TABLE kinds(n, text); CREATE TABLE item(id INTEGER PRIMARY KEY, start, "end", "order", "rows",
-            "like", "is", "case", "null", "and", "partition", "current_date", text, [nocase]);
-            """
-        )
-        let objects = try SchemaObject.all(of: db)
-        let shape = try TableShape(of: objects[1].statement(), in: "main", db)
-        let probe = try ExpressionProbe(of: shape, named: SQLName("item"), in: objects)
-        guard case .reads(let reads) = try probe.answer(expression, db) else {
-            Issue.record("SQLite does not compile it")
-            return
-        }
-        #expect(reads.columns.filter { !$0.text.isEmpty } == Set(columns.map { SQLName($0) }))
-    }
-
-    @Test(arguments: [
-        "end", "order", "rows", "like", "desc", "is", "case", "null", "partition", "true", "current_date",
-    ])
-    func `a column that is named like a word of an expression is asked about, and refused by a rebuild`(
-        column: String
-    ) throws {
-        let db = try database(
-            "CREATE TABLE item(id INTEGER PRIMARY KEY, start, \"\(column)\"); INSERT INTO item VALUES (1, 2, 3)"
-        )
-        let expression = """
-            CASE WHEN start IS NULL THEN row_number() OVER (PARTITION BY start ORDER BY id DESC ROWS CURRENT ROW)
-            ELSE start LIKE 'a' END
-            """
-        let target = "CREATE TABLE item(id INTEGER PRIMARY KEY, start NOT NULL)"
-        let plan = try SchemaPlan(from: db, to: target, hints: .init(values: ["item": ["start": expression]]))
-        #expect(plan.questions.map(\.column) == [column])
-        let rebuild = TableRebuild("item", as: target, values: ["start": expression])
-        #expect(
-            try refused(db) { try rebuild.run(db) }.message.contains("The new table has no column \(column)")
-        )
-    }
-
     @Test func `expressions of a plan read the other tables as they were, whatever their order`() throws {
         let script = """
             CREATE TABLE a(id INTEGER PRIMARY KEY, zip TEXT, old); CREATE TABLE b(id INTEGER PRIMARY KEY, n);

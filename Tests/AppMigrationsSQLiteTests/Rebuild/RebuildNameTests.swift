@@ -4,18 +4,6 @@ import Testing
 
 /// What a name that several things have means to a rebuild, and what reads a column from outside.
 @Suite struct RebuildNameTests {
-    @Test(arguments: [
-        ("CREATE INDEX i ON t(a DESC)", "desc"), ("CREATE INDEX i ON t(a) WHERE a IS NOT NULL", "null"),
-        ("CREATE INDEX i ON t(a COLLATE nocase)", "nocase"), ("CREATE INDEX i ON t(length(a))", "length"),
-        ("CREATE INDEX i ON t(a) WHERE a <> 'gone'", "gone"),
-        ("CREATE INDEX i ON t(a) WHERE t.a LIKE 'x'", "t"),
-    ])
-    func `a word of an index that is no column keeps no column`(index: String, column: String) throws {
-        let db = try database("CREATE TABLE t(a, \"\(column)\"); INSERT INTO t VALUES ('x', 1); \(index)")
-        try TableRebuild("t", as: "CREATE TABLE t(a)", dropping: [column]).run(db)
-        #expect(try db.query("SELECT sql FROM sqlite_master WHERE name = 'i'") == [[.text(index)]])
-    }
-
     @Test func `a name to drop is the column's, where an index, a trigger and a view have it as well`() throws
     {
         let db = try database(

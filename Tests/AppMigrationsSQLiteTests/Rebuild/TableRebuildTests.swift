@@ -84,17 +84,6 @@ import Testing
         try TableRebuild("t", as: "CREATE TABLE t(a, c, b BLOB DEFAULT x'ff')").run(Foreign(db: db))
     }
 
-    @Test func `another library's connection does`() throws {
-        let db = try database("CREATE TABLE t(a); INSERT INTO t VALUES (1); CREATE VIEW v AS SELECT a FROM t")
-        try TableRebuild("t", as: "CREATE TABLE t(a, b)").run(Foreign(db: db))
-        #expect(try db.query("SELECT a, b FROM t") == [[1, nil]])
-        #expect(try db.query("PRAGMA foreign_keys") == [[1]])
-        let error = try refused(db) {
-            try TableRebuild("t", as: "CREATE TABLE t(b)", dropping: ["a"]).run(Foreign(db: db))
-        }
-        #expect(error.code == .brokenObject)
-    }
-
     @Test(
         arguments: [
             (false, "The change itself is committed.", [1, nil]),

@@ -128,10 +128,4 @@ import Testing
         let uuid = try #require(UUID(uuidString: "7F1C2B6A-0A43-4B64-9B0D-3D1A6E2F0C55"))
         #expect(try memory().fetch(UUID.self, sql) == [uuid, uuid])
     }
-
-    @Test func `an integer that looks like a decimal is what numeric affinity makes of it`() throws {
-        let db = try database("CREATE TABLE a(numeric DECIMAL(10, 2), text TEXT)")
-        try db.query("INSERT INTO a VALUES ('12.50', '12.50')")
-        #expect(try db.query("SELECT * FROM a") == [[12.5, "12.50"]])
-    }
 }

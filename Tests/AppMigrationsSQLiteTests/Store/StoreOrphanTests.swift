@@ -116,8 +116,7 @@ import Testing
         let store = SQLiteStore(path: folder + "/store")
         try write(mark, to: store.path + ".recovering")
         try write("mine", to: store.path + "-corrupt-20200101T000000Z")
-        let isMine = mark == "20200101T000000Z\n"
-        if isMine { try write("damage", to: store.path) } else { try write("log", to: store.path + "-wal") }
+        try write("damage", to: store.path + (mark == "20200101T000000Z\n" ? "" : "-wal"))
         try store.open {
             #expect($0.path != store.path + "-corrupt-20200101T000000Z")
             #expect($0.error != nil)

@@ -50,8 +50,8 @@ struct SavedFiles {
     /// Things set aside may hold the state of a manager, or what no path can name. Then all is moved aside, and the folder given.
     func discard() throws(SystemCallError) -> String? {
         guard let status = try Platform.status(folder) else { return nil }
-        // This library didn't make a thing that is no folder.
-        if status.kind != .directory { throw Platform.unsupported(folder) }
+        // This library didn't make a thing that is no folder. A user could lead root out of a folder of their own.
+        if status.kind != .directory || !Platform.isOwn(status) { throw Platform.unsupported(folder) }
         // The state that asks for them no more may stand in memory only.
         try Platform.synchronizeDirectory(location.directory)
         do throws(SystemCallError) {

@@ -109,6 +109,24 @@ import Testing
         #expect(!scratch.exists("state/Library.migrations.snapshot-2"))
     }
 
+    @Test(arguments: [true, false])
+    func `copies in use are found when those with the mark were removed meanwhile`(isReturning: Bool) throws {
+        try scratch.makeFolder("state/Library.migrations.snapshot/kept")
+        try scratch.write("v1", to: "data")
+        let manager = try scratch.manager(upgradingTo: "1.1")
+        do {
+            try manager.whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
+                try scratch.remove("state/Library.migrations.snapshot")
+                try scratch.write("v2", to: "data")
+                if !isReturning { throw Refusal() }
+            }
+        } catch {
+            #expect(error.code == .migrationFailed, "\(error)")
+        }
+        #expect(try scratch.read("data") == (isReturning ? "v2" : "v1"))
+        try scratch.expectNoCopies()
+    }
+
     @Test(arguments: ["file", "link"])
     func `what is no folder was not made by this library, and stays`(kind: String) throws {
         try scratch.makeFolder("state")

@@ -15,8 +15,8 @@ final class FileLock: Sendable {
     private let isOurs: Bool
     private let hold: Guarded<Hold>
 
-    /// The locks that this process has, and whether asynchronous closures run under them.
-    private static let held = Guarded<[FileIdentity: Bool]>([:])
+    /// The locks that this process has, with the paths of their files, and whether asynchronous closures run under them.
+    private static let held = Guarded<[(identity: FileIdentity, path: String, isAsynchronous: Bool)]>([])
 
     private init(_ descriptor: Int32, _ status: FileStatus, isOurs: Bool) {
         identity = status.identity
@@ -108,7 +108,7 @@ final class FileLock: Sendable {
                     return .claimed
                 }
                 hold.isTaken = true
-                Self.held.withLock { $0[identity] = isAsynchronous }
+                Self.held.withLock { $0.append((identity, location.lock, isAsynchronous)) }
                 if isOurs { Platform.writeHolder(descriptor) }
                 return .taken
             }
@@ -126,7 +126,7 @@ final class FileLock: Sendable {
     func unlock() {
         hold.withLock { hold in
             guard let descriptor = hold.descriptor else { return }
-            if hold.isTaken { Self.held.withLock { $0[identity] = nil } }
+            if hold.isTaken { Self.held.withLock { $0.removeAll { $0.identity == identity } } }
             hold = Hold()
             Platform.unlock(descriptor)
         }
@@ -142,15 +142,23 @@ final class FileLock: Sendable {
         }
     }
 
-    /// True if this process has the lock of that file for an asynchronous closure.
-    static func isHeldAsynchronously(_ identity: FileIdentity) -> Bool {
-        held.withLock { $0[identity] == true }
+    /// True if this process has that lock for an asynchronous closure, or had another file locked for one that was at its path.
+    static func isHeldAsynchronously(_ identity: FileIdentity, _ location: StateLocation) -> Bool {
+        held.withLock { held in
+            held.contains { lock in
+                lock.isAsynchronous
+                    && (lock.identity == identity || lock.path.utf8.elementsEqual(location.lock.utf8))
+            }
+        }
     }
 
-    /// The process that has the lock, as its line in the file says.
-    func holder() -> Int32? {
-        if Self.held.withLock({ $0[identity] != nil }) { return Platform.process }
-        return hold.withLock { hold in hold.descriptor.flatMap { Platform.readHolder($0) } }
+    /// The process that has the lock, as its line in the file says, for an error.
+    func holder() -> Message {
+        var holder: Int32? = Platform.process
+        if !Self.held.withLock({ $0.contains { $0.identity == identity } }) {
+            holder = hold.withLock { $0.descriptor.flatMap { Platform.readHolder($0) } }
+        }
+        return holder.map { "process \(Int($0))" } ?? "a process that can't be named"
     }
 }
 

@@ -1,5 +1,5 @@
-/// A wait for a state's lock, step by step: the synchronous and the asynchronous caller differ only in how they
-/// let the time between two steps pass.
+/// A wait for a state's lock, and for other managers that protect the same files, step by step: the synchronous and the asynchronous
+/// caller differ only in how they let the time between two steps pass.
 struct LockWait {
     /// A call that waits on its thread, a task, or a start that waits on its thread until files are put back.
     ///
@@ -7,11 +7,11 @@ struct LockWait {
     /// may wait for a closure that is to go on on the call's own thread, would wait for itself.
     enum Caller { case synchronous, asynchronous, start }
 
-    private let location: StateLocation
+    let caller: Caller
+    private let reporter: Reporter
     private let version: AppVersion?
     private let timeout: Duration?
-    private let caller: Caller
-    private var lock: FileLock
+    private var opened: FileLock?
     private var began: Duration?
     private var nextPause = Duration.milliseconds(1)
 
@@ -23,75 +23,64 @@ struct LockWait {
     /// A process that only looks has the lock for a moment, which is no reason to give up.
     private static var shortestTimeout: Duration { .milliseconds(10) }
 
-    init(
-        _ location: StateLocation,
-        _ version: AppVersion?,
-        timeout: Duration?,
-        _ caller: Caller
-    ) throws(MigrationError) {
-        self.location = location
-        self.version = version
-        self.timeout = timeout
-        self.caller = caller
-        lock = try FileLock.open(location)
+    private var location: StateLocation { reporter.location }
+
+    init(_ reporter: Reporter, _ version: AppVersion?, timeout: Duration?, _ caller: Caller) {
+        (self.reporter, self.version, self.timeout, self.caller) = (reporter, version, timeout, caller)
+    }
+
+    private func open() throws(MigrationError) -> FileLock {
+        let lock = try FileLock.open(location)
         do throws(SystemCallError) {
-            if try RunToken.enclosing(location) == nil { return }
+            if try RunToken.enclosing(location) == nil { return lock }
         } catch {
             throw .unreadable(error, location)
         }
         throw .nested(location, version)
     }
 
-    /// Tries once: the lock, or `nil` where it isn't free; `onWait` is called before the first pause.
-    mutating func step(_ onWait: () -> Void) throws(MigrationError) -> FileLock? {
+    /// Tries once: the lock, or `nil` where it isn't free.
+    mutating func step() throws(MigrationError) -> FileLock? {
+        let location = location
+        let lock = if let opened { opened } else { try open() }
+        opened = nil
         switch try lock.take(location, isAsynchronous: caller == .asynchronous) {
         case .taken: return lock
-        case .held, .claimed: break
-        case .lost: lock = try FileLock.open(location)
+        case .lost: return try step()
+        case .held, .claimed: opened = lock
         }
         // To wait here would block this thread, and the closure may need this very thread to go on.
-        if caller == .synchronous, FileLock.isHeldAsynchronously(lock.identity) {
+        if caller == .synchronous, FileLock.isHeldAsynchronously(lock.identity, location) {
             throw .nested(location, version)
         }
-        if Task.isCancelled { throw cancelled() }
+        try wait(for: "the lock \(location.lock), which \(lock.holder()) holds", at: location.lock)
+        return nil
+    }
+
+    /// Tells of the wait when it begins, and sets the pause before the next step.
+    ///
+    /// - Throws: ``MigrationError`` with the code `cancelled`, or `lockTimeout` where the time is over.
+    mutating func wait(for subject: @autoclosure () -> Message, at path: String) throws(MigrationError) {
+        if Task.isCancelled { throw location.cancelled(version, "waited for \(subject())") }
         let now = Platform.awake
         let began = began ?? now
         if self.began == nil {
             self.began = began
-            RunToken.marking(location, onWait)
+            reporter.send(MigrationEvent(.waiting, location.name, version: version))
         }
         pause = nextPause
         nextPause = min(nextPause * 2, Self.longestPause)
-        if let timeout {
-            let left = max(timeout, Self.shortestTimeout) - (now - began)
-            if left <= .zero { throw timedOut(timeout) }
-            pause = min(pause, left)
-        }
-        return nil
-    }
-
-    func cancelled() -> MigrationError {
-        location.error(
-            .cancelled,
-            version,
-            at: location.lock,
-            because: CancellationError(),
-            """
-            The task was cancelled while manager \(location.name.quoted) waited for the lock \(location.lock). \
-            Nothing was run. Make a new manager to try again.
-            """
-        )
-    }
-
-    private func timedOut(_ timeout: Duration) -> MigrationError {
-        let holder = lock.holder().map { "process \($0)" } ?? "a process that can't be named"
-        return location.error(
+        guard let timeout else { return }
+        let left = max(timeout, Self.shortestTimeout) - (now - began)
+        pause = min(pause, left)
+        if left > .zero { return }
+        throw location.error(
             .lockTimeout,
             version,
-            at: location.lock,
+            at: path,
             """
-            Manager \(location.name.quoted) waited \(timeout.description) for the lock \(location.lock), which \(holder) holds. \
-            Nothing was run and the state is unchanged. Let that process finish and start again.
+            Manager \(location.name.quoted) waited \(timeout.description) for \(subject()). Nothing was run and the state is \
+            unchanged. Let that process finish and start again.
             """
         )
     }
@@ -115,6 +104,21 @@ extension FileLock {
             }
         }
         return nil
+    }
+}
+
+extension StateLocation {
+    /// The error of a task that was cancelled before a closure began.
+    func cancelled(_ version: AppVersion?, _ work: Message) -> MigrationError {
+        error(
+            .cancelled,
+            version,
+            because: CancellationError(),
+            """
+            The task was cancelled while manager \(name.quoted) \(work). Nothing was run and nothing changed in \(state). Make a \
+            new manager to try again.
+            """
+        )
     }
 }
 

@@ -41,6 +41,17 @@ package enum FilePaths {
         return try Platform.status(part) == nil ? part : nil
     }
 
+    /// The reason why a text can't be meant as a path; `nil` where it can.
+    static func refusal(_ text: String) -> Message? {
+        if text.utf8.first == 0x7E {
+            return """
+                ~ at its beginning means the home folder to a shell only; give the whole path, or ./~ for that name
+                """
+        }
+        let isPath = !text.isEmpty && !text.utf8.contains(0) && !text.hasPrefix("file:")
+        return isPath ? nil : "it is not the path of a file or folder"
+    }
+
     package static func parent(_ path: String) -> String {
         let parent = path.utf8[..<(path.utf8.lastIndex(of: 0x2F) ?? path.startIndex)]
         return parent.isEmpty ? "/" : String(decoding: parent, as: UTF8.self)

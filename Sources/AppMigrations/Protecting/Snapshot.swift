@@ -14,7 +14,7 @@ final class Snapshot {
     /// database put back beside the wrong ones would be damaged.
     static let companions = ["", "-wal", "-shm", "-journal"]
 
-    private let protected: ProtectedPaths
+    let protected: ProtectedPaths
     private let folder: String
     private let lock: FileLock
 
@@ -49,11 +49,9 @@ final class Snapshot {
         }
     }
 
-    /// How long to wait for another manager that has listed some of the same files; `nil` where none has, so that copying may begin.
-    func pauseForOthers(waited: Duration, timeout: Duration?, isAsynchronous: Bool) throws -> Duration? {
-        try orTakeBack {
-            try protected.pauseForOthers(waited: waited, timeout: timeout, isAsynchronous: isAsynchronous)
-        }
+    /// What is protected with a path: a database has its companions, whether they are there or not.
+    static func parts(of path: String) throws(SystemCallError) -> [String] {
+        try Platform.status(path)?.kind == .directory ? [path] : companions.map { path + $0 }
     }
 
     /// Copies what the list names, durably.
@@ -63,10 +61,7 @@ final class Snapshot {
     func fill(_ handler: (_ fraction: Double, _ note: String) -> Void) throws {
         try orTakeBack {
             let trees = try protected.paths.map { path in
-                let isFolder = try Platform.status(path)?.kind == .directory
-                return try (isFolder ? [""] : Self.companions).map {
-                    ($0, try FileTree(path + $0, to: .copy))
-                }
+                try zip(Self.companions, Self.parts(of: path)).map { ($0, try FileTree($1, to: .copy)) }
             }
             for (path, parts) in zip(protected.paths, trees) {
                 guard let state = parts.lazy.compactMap(\.1.state).first else { continue }
@@ -75,7 +70,7 @@ final class Snapshot {
             let total = trees.joined().reduce(0) { $0 + $1.1.cost }
             var (done, percent) = (0, -1)
             let reach = { [protected] (path: String, cost: Int) throws in
-                if Task.isCancelled { throw protected.cancelled() }
+                try protected.refuseCancelled()
                 let reached = Int(min(Double(done) / Double(total), 1) * 100)
                 done += cost
                 if reached == percent { return }
@@ -96,7 +91,7 @@ final class Snapshot {
                 try Platform.makeDirectory("\(place)/entries-\(count)")
             }
             try FileTree.synchronize([folder], by: lock)
-            if Task.isCancelled { throw protected.cancelled() }
+            try protected.refuseCancelled()
         }
     }
 
@@ -113,17 +108,21 @@ final class Snapshot {
         claim = nil
     }
 
-    /// Removes the snapshot, which no state asks for, where the body throws.
-    ///
-    /// The next holder of the state's lock removes what can't be removed now.
     private func orTakeBack<Value>(_ body: () throws -> Value) throws -> Value {
         do {
             return try body()
         } catch {
-            do throws(SystemCallError) { try FileTree(folder, to: .remove).remove() } catch {}
-            endClaim()
+            takeBack()
             throw error
         }
+    }
+
+    /// Removes the snapshot, which no state asks for.
+    ///
+    /// The next holder of the state's lock removes what can't be removed now.
+    func takeBack() {
+        do throws(SystemCallError) { try FileTree(folder, to: .remove).remove() } catch {}
+        endClaim()
     }
 
     /// Refuses a folder of copies that another user made, or may change: with a list and a copy of their own making, another user

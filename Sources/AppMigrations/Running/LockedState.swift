@@ -70,9 +70,7 @@ final class LockedState {
             throw location.error(
                 .stateNotSaved,
                 because: error,
-                """
-                The state of \(location), was saved, but may not survive a power failure: \(error). The new state stands.
-                """
+                "The new state of \(location), stands, but may not survive a power failure: \(error)."
             )
         }
     }
@@ -93,7 +91,8 @@ final class LockedState {
         _ version: AppVersion?,
         else consequence: Message
     ) throws(MigrationError) {
-        if let failure = note(new) { throw failure.adding(consequence, version: version) }
+        guard let failure = note(new) else { return }
+        throw isUncertain ? failure : failure.adding(consequence, version: version)
     }
 
     func remove() throws(MigrationError) {
@@ -174,35 +173,14 @@ extension LockedState {
         _ file: StateFile,
         _ reporter: Reporter,
         timeout: Duration?,
-        for version: AppVersion? = nil,
         recovering: Bool = true
     ) throws(MigrationError) -> LockedState {
-        var wait = try LockWait(file.location, version, timeout: timeout, .synchronous)
+        var wait = LockWait(reporter, nil, timeout: timeout, .synchronous)
         while true {
-            if let lock = try wait.step({ reporter.sendWaiting(for: version) }) {
+            if let lock = try wait.step() {
                 return try LockedState(lock, file, reporter, recovering: recovering)
             }
             Platform.pause(wait.pause)
-        }
-    }
-
-    /// Waits for the lock, suspending the task instead of the thread.
-    nonisolated(nonsending) static func take(
-        awaiting file: StateFile,
-        _ reporter: Reporter,
-        timeout: Duration?,
-        for version: AppVersion
-    ) async throws(MigrationError) -> LockedState {
-        var wait = try LockWait(file.location, version, timeout: timeout, .asynchronous)
-        while true {
-            if let lock = try wait.step({ reporter.sendWaiting(for: version) }) {
-                return try LockedState(lock, file, reporter)
-            }
-            do {
-                try await Task.sleep(nanoseconds: Platform.nanoseconds(wait.pause))
-            } catch {
-                throw wait.cancelled()
-            }
         }
     }
 
@@ -215,20 +193,11 @@ extension LockedState {
     ) throws(MigrationError) -> LockedState? {
         if let lock = try FileLock.ifFree(file.location) { return try LockedState(lock, file, reporter) }
         if try !isAwaited() { return nil }
-        var wait = try LockWait(file.location, nil, timeout: timeout, .start)
+        var wait = LockWait(reporter, nil, timeout: timeout, .start)
         repeat {
-            if let lock = try wait.step({ reporter.sendWaiting(for: nil) }) {
-                return try LockedState(lock, file, reporter)
-            }
+            if let lock = try wait.step() { return try LockedState(lock, file, reporter) }
             Platform.pause(wait.pause)
         } while try isAwaited()
         return nil
-    }
-}
-
-extension Reporter {
-    /// The wait itself marks the handler's thread.
-    fileprivate func sendWaiting(for version: AppVersion?) {
-        onEvent?(MigrationEvent(.waiting, location.name, version: version))
     }
 }

@@ -119,10 +119,13 @@ extension MigrationAttempt {
     /// start would put the copies over what the app wrote.
     func withdraw(_ failure: MigrationError) -> MigrationError {
         files?.endClaim()
-        if locked.isUncertain, let second = locked.note(before), files != nil {
-            return location.protection(.withdrawing, version, after: second)
+        var end: Message = "Migration \(version) was not run."
+        if locked.isUncertain {
+            let second = locked.note(before)
+            if let second, files != nil { return location.protection(.withdrawing, version, after: second) }
+            if second == nil { end = "It was taken back: migration \(version) was not run." }
         }
         if files != nil { locked.discardSnapshot(version) }
-        return failure.adding("Migration \(version) was not run.", version: version)
+        return failure.adding(end, version: version)
     }
 }

@@ -13,8 +13,6 @@ final class MigrationAttempt {
     /// The state without the intent, and with it.
     let before: MigrationState
     private(set) var intent: MigrationState
-    private let listed = Platform.awake
-    private var hasWaited = false
 
     /// How long the closure took, once it has ended.
     private(set) var duration: Duration?
@@ -49,24 +47,22 @@ final class MigrationAttempt {
         token = RunToken(locked.location)
     }
 
-    /// How long to wait for another manager that protects the same files, before ``begin()``; `nil` where nobody does.
+    /// Another manager that protects the same files and may be waited for; `nil` where nobody does, and ``begin()`` comes next.
+    ///
+    /// To wait for it, list and lock are given back: its closure may use a manager of this very state.
     @inline(never)
-    func pauseForOthers(timeout: Duration?, isAsynchronous: Bool) throws(MigrationError) -> Duration? {
+    func rival(isAsynchronous: Bool) throws(MigrationError) -> ProtectedPaths.Rival? {
         guard let files else { return nil }
-        do {
-            let pause = try files.pauseForOthers(
-                waited: Platform.awake - listed,
-                timeout: timeout,
-                isAsynchronous: isAsynchronous
-            )
-            if pause != nil, !hasWaited {
-                hasWaited = true
-                locked.send(MigrationEvent(.waiting, location.name, version: version))
-            }
-            return pause
-        } catch {
-            throw location.protection(.taking, version, error)
-        }
+        var isFree = false
+        defer { if !isFree { takeBack(files) } }
+        let rival = try files.protected.rival(isAsynchronous: isAsynchronous)
+        isFree = rival == nil
+        return rival
+    }
+
+    private func takeBack(_ files: Snapshot) {
+        files.takeBack()
+        locked.lock.unlock()
     }
 
     /// Copies what is protected, and saves the intent.

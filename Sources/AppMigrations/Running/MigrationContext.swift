@@ -117,9 +117,8 @@ extension MigrationContext {
     public func synchronize(_ paths: String...) throws(MigrationError) { try synchronize(paths) }
 
     private func synchronize(one path: String) throws(MigrationError) {
-        if path.isEmpty || path.utf8.contains(0) || path.hasPrefix("file:") {
-            let reason: Message = "\(path.quoted): it is not the path of a file or folder"
-            throw .unsynchronized(path, reason, location, version)
+        if let reason = FilePaths.refusal(path) {
+            throw .unsynchronized(path, "\(path.quoted): \(reason)", location, version)
         }
         do throws(SystemCallError) {
             let stateFolder = try Platform.resolved(location.directory)

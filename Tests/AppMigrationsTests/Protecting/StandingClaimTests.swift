@@ -61,6 +61,25 @@ import Testing
         #expect(try scratch.read("data") == "new")
     }
 
+    /// An asynchronous closure may need the very thread of a synchronous call to go on.
+    @Test func `beside an asynchronous closure whose lock was removed a synchronous call is nested`()
+        async throws
+    {
+        try scratch.write("old", to: "data")
+        let manager = try scratch.manager(upgradingTo: "1.3")
+        await #expect(throws: MigrationError.self) {
+            try await manager.whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
+                try scratch.remove("state/Library.migrations.lock")
+                let other = try await Task.detached {
+                    try scratch.manager(upgradingTo: "1.3", options: .init(lockTimeout: .inVain))
+                        .refusal(of: "1.2").code
+                }.value
+                #expect(other == .nested)
+                throw Refusal()
+            }
+        }
+    }
+
     @Test func `a claim that can't be looked at keeps from the lock`() throws {
         let manager = try scratch.manager(upgradingTo: "1.3")
         try scratch.link("state/Library.migrations.snapshot", to: "Library.migrations.snapshot")

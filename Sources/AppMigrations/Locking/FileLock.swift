@@ -90,20 +90,15 @@ final class FileLock: Sendable {
 
     /// Takes the lock if it is free.
     ///
-    /// `isAsynchronous` tells other callers in this process that their thread may be the one that the closure needs. A claimant has
-    /// locked the snapshot's list itself, which doesn't keep it from the lock.
-    func take(
-        _ location: StateLocation,
-        isAsynchronous: Bool = false,
-        isClaimant: Bool = false
-    ) throws(MigrationError) -> Attempt {
+    /// `isAsynchronous` tells other callers in this process that their thread may be the one that the closure needs.
+    func take(_ location: StateLocation, isAsynchronous: Bool = false) throws(MigrationError) -> Attempt {
         do throws(SystemCallError) {
             return try hold.withLock { hold throws(SystemCallError) in
                 guard let descriptor = hold.descriptor else { return .lost }
                 guard try Platform.tryLock(descriptor) else { return .held }
                 // A lock whose file was removed or replaced while this process waited guards nothing.
                 guard try stands(at: location) else { return .lost }
-                if !isClaimant, try ListLock.isTaken(in: location.snapshotInUse()) {
+                if try ListLock.isTaken(in: location.snapshotInUse()) {
                     Platform.release(descriptor)
                     return .claimed
                 }

@@ -90,17 +90,14 @@ extension FileLock {
     /// Takes the lock if it is free now, without waiting for a closure.
     ///
     /// A list that is locked without the state's lock is looked at for a while: when a process dies, its descriptors are closed one
-    /// after the other. A claimant tries for a while in any case, since other processes take the lock for a moment to look at the list,
-    /// or at the lock itself.
-    static func ifFree(_ location: StateLocation, isClaimant: Bool = false) throws(MigrationError)
-        -> FileLock?
-    {
+    /// after the other.
+    static func ifFree(_ location: StateLocation) throws(MigrationError) -> FileLock? {
         for _ in 1...200 {
             let lock = try FileLock.open(location)
-            switch try lock.take(location, isClaimant: isClaimant) {
+            switch try lock.take(location) {
             case .taken: return lock
-            case .held where !isClaimant: return nil
-            case .held, .claimed, .lost: Platform.pause(.milliseconds(1))
+            case .held: return nil
+            case .claimed, .lost: Platform.pause(.milliseconds(1))
             }
         }
         return nil

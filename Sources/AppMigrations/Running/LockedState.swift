@@ -8,13 +8,10 @@
 final class LockedState {
     let file: StateFile
     let reporter: Reporter
-    private(set) var lock: FileLock
+    let lock: FileLock
 
     /// The state in the file, as far as the holder of the lock knows; `nil` where there is none.
     private(set) var state: MigrationState?
-
-    /// True if the app's code removed the state, perhaps with its folder.
-    private var isFolderNew = false
 
     /// True if another process may have the state: nothing is written or put back any more.
     private(set) var isLost = false
@@ -50,7 +47,7 @@ final class LockedState {
         try confirm()
         do throws(SystemCallError) {
             // The folder is durable before the first state in it says anything.
-            if state == nil || isFolderNew { try Platform.synchronizeNames(above: location.directory) }
+            if state == nil { try Platform.synchronizeNames(above: location.directory) }
             try file.replace(with: new)
         } catch {
             throw location.error(
@@ -118,35 +115,15 @@ final class LockedState {
         throw .gone(location)
     }
 
-    /// Throws when the lock is not the one at its path.
+    /// Throws when the lock is not the one at its path: code of the app may have removed it, and another process taken the next.
     func confirm() throws(MigrationError) {
-        if try !isAtPath() { throw lost("its file is not at that path any more") }
-    }
-
-    private func isAtPath() throws(MigrationError) -> Bool {
+        let stands: Bool
         do throws(SystemCallError) {
-            return try lock.stands(at: location)
+            stands = try lock.stands(at: location)
         } catch {
             throw lost("its file can't be looked at, \(error)", error)
         }
-    }
-
-    /// Makes sure of the lock after code of the app ran, which may have removed the state's folder: takes the lock again where
-    /// no other process did anything with the state meanwhile.
-    func takeAgain() throws(MigrationError) {
-        if try isAtPath() { return }
-        isLost = true
-        guard let new = try FileLock.ifFree(location, isClaimant: true) else {
-            throw lost("another process has taken it since")
-        }
-        // From here on the new lock is the one that is given back, whatever comes.
-        lock.unlock()
-        lock = new
-        let found = try file.readState()
-        // A state that the app's code removed is made again. A state that differs was saved by a process that had the lock.
-        if let found, found != state { throw lost("another process has saved a state since") }
-        isFolderNew = found == nil
-        isLost = false
+        if !stands { throw lost("its file is not at that path any more") }
     }
 
     private func lost(_ how: Message, _ cause: SystemCallError? = nil) -> MigrationError {

@@ -5,7 +5,7 @@ extension MigrationAttempt {
         do throws(MigrationError) {
             // The list's lock keeps other processes away until the state's is certain.
             defer { files?.endClaim() }
-            try locked.takeAgain()
+            try locked.confirm()
         } catch {
             throw lost(error, failure)
         }

@@ -178,11 +178,8 @@ extension Start {
         // Another process made the state meanwhile; it may have died in a migration already.
         if locked.state != nil { return try settle(locked) }
         let answer = try ask(firstRun)
-        do throws(MigrationError) {
-            try locked.takeAgain()
-        } catch {
-            throw error.adding("Nothing was run.", code: .stateNotSaved)
-        }
+        // The app's code may have removed the lock with the folder.
+        try locked.confirm()
         let outcome = try StartOutcome(first: answer, by: release)
         locked.keepUnlisted()
         let state = MigrationState(name: location.name, marks: outcome.marks)

@@ -38,6 +38,28 @@ final class LockedState {
         if recovering { try recover() }
     }
 
+    /// Puts back what the intent of a dead process protected, before anyone can write newer data over it, and clears away a
+    /// snapshot that no intent asks for.
+    func recover() throws(MigrationError) {
+        guard let state else { return }
+        let version = state.marks.interruption?.version
+        if state.marks.hasLeftover, let version {
+            try restore(version)
+            try finishRestore(state)
+        } else if hasSnapshot {
+            discardSnapshot(version)
+        }
+    }
+
+    private var hasSnapshot: Bool {
+        do throws(SystemCallError) {
+            return try Platform.status(location.snapshotInUse()) != nil
+        } catch {
+            // What can't be looked at is told by who tries to remove it.
+            return true
+        }
+    }
+
     // A context that outlived its closure has the lock too.
     deinit { lock.unlock() }
 
@@ -46,8 +68,11 @@ final class LockedState {
         isUncertain = false
         try confirm()
         do throws(SystemCallError) {
-            // The folder is durable before the first state in it says anything.
-            if state == nil { try Platform.synchronizeNames(above: location.directory) }
+            // The folder is durable before the first state in it says anything. Another process may have made it, and have died before
+            // it synced the name. The path isn't resolved: where a link is on it, this library didn't make what lies behind.
+            if state == nil {
+                try FileTree.synchronizeFolders(from: FilePaths.parent(location.directory), upTo: "/")
+            }
             try file.replace(with: new)
         } catch {
             throw location.error(

@@ -128,11 +128,7 @@ extension MigrationContext {
             let folder = path.utf8.contains(0x2F) ? FilePaths.parent(path) : "."
             try FileTree.synchronizeFolders(from: try Platform.resolved(folder), upTo: stateFolder)
         } catch {
-            let reason: Message =
-                error.errorNumber == Platform.noEntry
-                ? "\(path.quoted): nothing is there; after a removal name the folder that held it"
-                : "\(error)"
-            throw .unsynchronized(error.path ?? path, underlying: error, reason, location, version)
+            throw .unsynchronized(error.path ?? path, underlying: error, "\(error.at(path))", location, version)
         }
     }
 }

@@ -90,8 +90,7 @@ struct Start {
         // Files that wait to be put back come first: that data is too old is no reason not to write to them.
         if marks.hasLeftover, !isReadOnly { return try catchUp(marks) }
         let found = try StartOutcome(found: marks, by: release)
-        let isDone = marks.launched >= release.version && !marks.hasSpentSnapshot
-        return isDone || isReadOnly ? found : try catchUp(marks)
+        return marks.launched >= release.version || isReadOnly ? found : try catchUp(marks)
     }
 }
 

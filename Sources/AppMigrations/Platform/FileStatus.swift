@@ -17,8 +17,6 @@ package struct FileStatus {
 
     package let kind: Kind
     package let size: Int
-    /// The bytes that the file takes; fewer than its size where it has holes, or is compressed.
-    let allocated: Int
     package let permissions: UInt32
     package let owner: UInt32
     package let group: UInt32
@@ -57,8 +55,6 @@ package struct FileStatus {
         default: kind = .other
         }
         size = Int(status.st_size)
-        // stat(2): in units of 512 bytes, whatever st_blksize is.
-        allocated = max(0, Int(truncatingIfNeeded: status.st_blocks) &* 512)
         permissions = UInt32(status.st_mode & 0o7777)
         (owner, group) = (status.st_uid, status.st_gid)
         links = Int(status.st_nlink)

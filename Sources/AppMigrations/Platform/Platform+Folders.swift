@@ -93,25 +93,6 @@ extension Platform {
         [EPERM, ENOSYS, ENOTSUP, EOPNOTSUPP, EINVAL].contains(number)
     }
 
-    /// Makes the names of a directory and of those above it durable, as far as this user may have made them.
-    ///
-    /// A directory that was found may have been made by another process, which didn't sync its name yet, or died before. The
-    /// path isn't resolved: where a link is on it, this library didn't make what lies behind.
-    @inline(never)
-    static func synchronizeNames(above path: String) throws(SystemCallError) {
-        var folder = FilePaths.parent(path)
-        while try mayWrite(folder) {
-            do throws(SystemCallError) {
-                try synchronizeDirectory(folder)
-            } catch {
-                // A directory that can't be listed can't be opened for this call either.
-                if !forbids(error) { throw error }
-            }
-            if folder == "/" { return }
-            folder = FilePaths.parent(folder)
-        }
-    }
-
     /// The names in a directory, in no order.
     ///
     /// A name that isn't UTF-8 throws: no path could lead to it, and a repaired one would lead elsewhere. Without `strictly` it is

@@ -66,12 +66,9 @@ struct FileTree {
         return files.first { $0.utf8.reversed().starts(with: suffix) }
     }
 
-    /// A file costs its calls and its bytes, so an entry counts like 4 KiB; holes stay holes.
+    /// A file costs its calls and its bytes, so an entry counts like 4 KiB.
     var cost: Int {
-        entries.reduce(0) { cost, entry in
-            let bytes = entry.status.kind == .file ? min(entry.status.size, entry.status.allocated) : 0
-            return cost + Self.costOfEntry + bytes
-        }
+        entries.reduce(0) { $0 + Self.costOfEntry + ($1.status.kind == .file ? $1.status.size : 0) }
     }
 
     private static var costOfEntry: Int { 4_096 }
@@ -119,14 +116,7 @@ extension FileTree {
     /// another file system, or on one of an untried kind, is synced file by file.
     static func synchronize(_ places: [String], by lock: FileLock) throws(SystemCallError) {
         var trees: [FileTree] = []
-        for place in places {
-            do throws(SystemCallError) {
-                trees.append(try FileTree(place))
-            } catch {
-                // A closure can leave what its owner may not open. If it had to be opened, the record would fail at every start.
-                try Platform.synchronizeAll(of: FilePaths.parent(place), instead: error)
-            }
-        }
+        for place in places { trees.append(try FileTree(place)) }
         let device = lock.identity.device
         let files = trees.lazy.flatMap(\.entries).count {
             $0.status.kind == .file && $0.status.identity.device == device
@@ -145,8 +135,7 @@ extension FileTree {
                 // A drive has one cache for everything: the top, which comes last, brings all the files through it.
                 try Platform.synchronize(entry: top + entry.path, throughCache: entry.path.isEmpty)
             } catch {
-                if error.isAbsent { continue }
-                try Platform.synchronizeAll(of: FilePaths.parent(top + entry.path), instead: error)
+                if !error.isAbsent { throw error }
             }
         }
     }

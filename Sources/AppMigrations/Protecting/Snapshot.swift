@@ -43,6 +43,7 @@ final class Snapshot {
         try Platform.makeDirectory(folder)
         try orTakeBack {
             try Self.refuseForeign(folder, location, .taking, version)
+            try Platform.removeDefaultAccess(folder)
             claim = try ListLock(making: folder + "/list", list.text)
             try Platform.synchronizeDirectory(folder)
             try Platform.synchronizeDirectory(location.directory)

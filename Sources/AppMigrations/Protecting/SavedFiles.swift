@@ -142,26 +142,13 @@ struct SavedFiles {
         while above != "/" {
             above = FilePaths.parent(above)
             guard let kind = try Platform.status(above)?.kind, kind != .directory else { continue }
-            throw refusal(
-                above,
-                kind == .link
-                    ? """
-                    \(above) is a link that was put there since the copy was made; remove it, or put the folder that it leads to \
-                    in its place
-                    """
-                    : "\(above) is a file, and was a folder when the copy was made; move it away"
-            )
+            throw refusal(above, "\(above) was a folder when the copy was made; put that back in its place")
         }
         if try ProtectedPaths.holds(place, base) {
             throw refusal(place, "the state directory is in \(place)")
         }
         if try ProtectedPaths.isElsewhere(place, from: base) != isElsewhere {
-            throw refusal(
-                place,
-                isElsewhere
-                    ? "the file system that \(place) was on is not mounted"
-                    : "a file system is mounted where \(place) was on another one; unmount it"
-            )
+            throw refusal(place, "a file system was mounted or unmounted there since the copy was made; undo that")
         }
     }
 

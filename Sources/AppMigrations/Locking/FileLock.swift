@@ -67,16 +67,12 @@ final class FileLock: Sendable {
         -> MigrationError
     {
         let reason = Platform.isOtherThanFile(location.lock) ? nil : cause?.description
-        return location.error(
-            .stateNotSaved,
-            at: cause?.path ?? location.lock,
-            because: cause,
-            """
+        let text: Message = """
             The lock of manager \(location.name.quoted), \(location.lock), could not be taken: \
             \(reason ?? "it is not a regular file"). Nothing was run and the state is unchanged. \
             Make the folder, and what is in it, writable for this process and start again.
             """
-        )
+        return location.error(.stateNotSaved, at: cause?.path ?? location.lock, because: cause, text)
     }
 
     enum Attempt {
@@ -167,16 +163,10 @@ struct ListLock {
 
     /// Writes a list under another name, locks it, and renames it into place.
     init(making path: String, _ text: [UInt8]) throws(SystemCallError) {
-        let new = path + ".new"
-        descriptor = try Platform.createExclusively(new)
-        do throws(SystemCallError) {
-            try Platform.writeAll(descriptor, text)
-            try Platform.synchronize(descriptor)
-            guard try Platform.tryLock(descriptor) else { throw Platform.wouldBlock }
-            try Platform.replace(path, with: new)
-        } catch {
-            Platform.closeAfterReading(descriptor)
-            throw error.at(path)
+        descriptor = try Platform.at(path) { () throws(SystemCallError) in
+            try Platform.save(text, to: path, by: path + ".new") { descriptor throws(SystemCallError) in
+                if try !Platform.tryLock(descriptor) { throw Platform.wouldBlock }
+            }
         }
     }
 

@@ -11,7 +11,6 @@ import Android
 import CAppMigrationsLinux
 #endif
 
-/// The status of a file, as the file system tells it.
 package struct FileStatus {
     package enum Kind { case file, directory, link, other }
 
@@ -20,7 +19,6 @@ package struct FileStatus {
     package let permissions: UInt32
     package let owner: UInt32
     package let group: UInt32
-    /// By how many names it can be reached.
     let links: Int
     package let identity: FileIdentity
     let accessed: timespec
@@ -31,12 +29,10 @@ package struct FileStatus {
         try self.init("fstat", path) { fstat(descriptor, $0) }
     }
 
-    /// Asks about a name itself, not about what a link leads to.
     package init(ofEntry path: String) throws(SystemCallError) {
         try self.init("lstat", path) { lstat(path, $0) }
     }
 
-    /// Asks about what a path leads to.
     package init(following path: String) throws(SystemCallError) {
         try self.init("stat", path) { stat(path, $0) }
     }
@@ -87,7 +83,6 @@ extension Platform {
         }
     }
 
-    /// The folder that a path leads to; `nil` where nothing is.
     static func identity(ofFolder path: String) throws(SystemCallError) -> FileIdentity? {
         try status(path, following: true)?.identity
     }

@@ -16,8 +16,8 @@ extension Platform {
     /// Keeps a folder from handing on the access list that it has from the one above, by which others could get rights to copies.
     static func removeDefaultAccess(_ folder: String) throws(SystemCallError) {
         #if os(Linux) || os(Android)
-        if removexattr(folder, "system.posix_acl_default") == 0 || errno == ENODATA || isUnsupported(errno) { return }
-        throw failure("removexattr", folder)
+        let result = removexattr(folder, "system.posix_acl_default")
+        if result == -1, errno != ENODATA, !isUnsupported(errno) { throw failure("removexattr", folder) }
         #endif
     }
 
@@ -57,8 +57,6 @@ extension Platform {
         }
     }
     #else
-    /// Copies a file to a place where nothing stands.
-    ///
     /// `isCloning` says whether to try to share the file's blocks, and becomes false where the file system can't.
     static func copyFile(
         _ path: String,
@@ -150,7 +148,7 @@ extension Platform {
             if isUnsupported(errno) { return }
             throw failure("flistxattr")
         }
-        for name in buffer[..<count].split(separator: 0).map({ String(decoding: $0, as: UTF8.self) }) {
+        for name in FilePaths.split(Array(buffer[..<count]), at: 0) where !name.isEmpty {
             let size = try retrying("fgetxattr") {
                 fgetxattr(source, name, buffer.baseAddress, UInt(buffer.count))
             }

@@ -13,7 +13,6 @@ import CAppMigrationsLinux
 
 /// Syncing of files to the disk, one by one or many at once.
 extension Platform {
-    /// Syncs a file to disk, or to the cache of the drive only.
     static func synchronize(_ descriptor: Int32, throughCache: Bool = true) throws(SystemCallError) {
         #if canImport(Darwin)
         // fcntl(2): fsync moves data to the drive, F_FULLFSYNC through the drive's cache. Volumes that can't do
@@ -42,13 +41,11 @@ extension Platform {
         }
     }
 
-    /// Makes the names in a directory durable.
     @inline(never)
     package static func synchronizeDirectory(_ path: String) throws(SystemCallError) {
         try synchronize(closing: openDirectory(path), throughCache: true)
     }
 
-    /// Syncs a file, or the names in a folder, to disk, or to the cache of the drive only.
     static func synchronize(entry path: String, throughCache: Bool) throws(SystemCallError) {
         try at(path) { () throws(SystemCallError) in
             try synchronize(closing: openEntry(path), throughCache: throughCache)

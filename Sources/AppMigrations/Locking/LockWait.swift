@@ -74,15 +74,11 @@ struct LockWait {
         let left = max(timeout, Self.shortestTimeout) - (now - began)
         pause = min(pause, left)
         if left > .zero { return }
-        throw location.error(
-            .lockTimeout,
-            version,
-            at: path,
-            """
+        let text: Message = """
             Manager \(location.name.quoted) waited \(timeout.description) for \(subject()). Nothing was run and the state is \
             unchanged. Let that process finish and start again.
             """
-        )
+        throw location.error(.lockTimeout, version, at: path, text)
     }
 }
 
@@ -107,29 +103,22 @@ extension FileLock {
 extension StateLocation {
     /// The error of a task that was cancelled before a closure began.
     func cancelled(_ version: AppVersion?, _ work: Message) -> MigrationError {
-        error(
-            .cancelled,
-            version,
-            because: CancellationError(),
-            """
+        let text: Message = """
             The task was cancelled while manager \(name.quoted) \(work). Nothing was run and nothing changed in \(state). Make a \
             new manager to try again.
             """
-        )
+        return error(.cancelled, version, because: CancellationError(), text)
     }
 }
 
 extension MigrationError {
     package static func nested(_ location: StateLocation, _ version: AppVersion?) -> MigrationError {
-        location.error(
-            .nested,
-            version,
-            """
+        let text: Message = """
             A manager of the state \(location.state) was used while a closure, or the plan, of manager \
             \(location.name.quoted) with the same state was under way: it would wait for itself. \
             Nothing was run by this call. In a plan, use the manager that is handed in; elsewhere declare \
             the version beside the other, not inside it, and await it in asynchronous code.
             """
-        )
+        return location.error(.nested, version, text)
     }
 }

@@ -8,7 +8,6 @@ struct FileTree {
         let status: FileStatus
     }
 
-    /// The work on everything that is listed.
     enum Use { case look, copy, remove }
 
     let top: String
@@ -59,11 +58,10 @@ struct FileTree {
         entries.append(Entry(path: path, status: status))
     }
 
-    /// The path of a manager's state in the tree, if there is one.
     var state: String? {
-        let suffix = StateLocation.suffix.description.utf8.reversed()
-        let files = entries.lazy.filter { $0.status.kind == .file }.map { top + $0.path }
-        return files.first { $0.utf8.reversed().starts(with: suffix) }
+        let suffix = StateLocation.suffix.description
+        let state = entries.first { $0.status.kind == .file && (top + $0.path).hasSuffix(suffix) }
+        return state.map { top + $0.path }
     }
 
     /// A file costs its calls and its bytes, so an entry counts like 4 KiB.
@@ -127,7 +125,6 @@ extension FileTree {
         for tree in trees { try tree.synchronize(but: isFlushed ? device : nil) }
     }
 
-    /// Syncs each file and folder, but those on the device that is `synced`.
     func synchronize(but synced: UInt64? = nil) throws(SystemCallError) {
         for entry in entries.reversed() where entry.status.identity.device != synced {
             if entry.status.kind != .directory, entry.status.kind != .file { continue }

@@ -1,8 +1,6 @@
-/// The work with protected files that failed.
 enum ProtectionStage {
     case taking, restoring, missing, noting, abandoning, clearing
 
-    /// The failure, and what follows from it.
     fileprivate func text(_ migration: Message, _ location: StateLocation) -> (subject: Message, end: Message)
     {
         let wayOut: Message =
@@ -27,7 +25,8 @@ enum ProtectionStage {
             subject = "The restore of \(migration) could not be abandoned"
             end = "Their \(copy) is kept, and the files are as they were. Mend that and call it again."
         case .noting:
-            subject = "The files that \(migration) protects are what they were before it, but that could not be saved"
+            subject =
+                "The files that \(migration) protects are what they were before it, but that could not be saved"
             end = """
                 Their \(copy) is kept, and the next start puts back what is left of it. Don't write to those files before it \
                 succeeded.
@@ -88,14 +87,11 @@ extension StateLocation {
 extension MigrationError {
     /// The error of an event about copies that were moved aside.
     static func kept(_ folder: String, _ reason: Message, _ location: StateLocation) -> MigrationError {
-        location.error(
-            .protectionFailed,
-            at: folder,
-            """
+        let text: Message = """
             Copies of files that a migration of manager \(location.name.quoted) protected were found \(reason). They are kept in \(folder), and this library puts nothing of them back and removes nothing. Compare \
             them with the data, then remove the folder.
             """
-        )
+        return location.error(.protectionFailed, at: folder, text)
     }
 
     /// The work of a closure that returned, or what a closure named, is not on the disk.
@@ -106,15 +102,10 @@ extension MigrationError {
         _ location: StateLocation,
         _ version: AppVersion
     ) -> MigrationError {
-        location.error(
-            .stateNotSaved,
-            version,
-            at: path,
-            because: underlying,
-            """
+        let text: Message = """
             What migration \(version) of manager \(location.name.quoted) wrote could not be synced to disk: \
             \(reason). It is not recorded in \(location.state), and will run again with the next manager.
             """
-        )
+        return location.error(.stateNotSaved, version, at: path, because: underlying, text)
     }
 }

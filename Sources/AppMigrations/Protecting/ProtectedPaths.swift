@@ -3,7 +3,6 @@ struct ProtectedPaths {
     /// Absolute, without links in the folders above, and none inside of another.
     private(set) var paths: [String] = []
 
-    /// The state directory without links.
     let stateFolder: String
 
     let location: StateLocation
@@ -87,7 +86,6 @@ struct ProtectedPaths {
         }
     }
 
-    /// The error for a path that can't be protected.
     func refusal(of path: String, _ reason: Message) -> MigrationError {
         let reason: Message = "\(path.quoted) can't be protected, since \(reason)"
         return location.protection(.taking, version, at: path, reason)
@@ -118,7 +116,6 @@ struct ProtectedPaths {
 
 /// Files that two managers of one directory protect: if one put them back under the other, the other's record would be wrong.
 extension ProtectedPaths {
-    /// Another manager whose list has some of the files.
     typealias Rival = (location: StateLocation, place: String)
 
     /// Another manager that has listed some of the same files and may be waited for; `nil` where none has listed any.

@@ -69,7 +69,7 @@ struct SavedFiles {
 
     /// Removes what a restore that is done has set aside, but for what holds the state of a manager.
     func removeSetAside() throws(SystemCallError) {
-        for index in try Platform.names(in: folder) where UInt64(index) != nil {
+        for index in try Platform.names(in: folder) where index == "\(index.number)" {
             for name in try Platform.names(in: folder + "/" + index) where name.hasPrefix("replaced") {
                 let tree = try FileTree("\(folder)/\(index)/\(name)", to: .remove)
                 if tree.state == nil { try tree.remove() }
@@ -148,7 +148,9 @@ struct SavedFiles {
             throw refusal(place, "the state directory is in \(place)")
         }
         if try ProtectedPaths.isElsewhere(place, from: base) != isElsewhere {
-            throw refusal(place, "a file system was mounted or unmounted there since the copy was made; undo that")
+            let reason: Message =
+                "a file system was mounted or unmounted there since the copy was made; undo that"
+            throw refusal(place, reason)
         }
     }
 

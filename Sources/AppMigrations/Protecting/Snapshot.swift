@@ -23,11 +23,8 @@ final class Snapshot {
 
     /// Writes the list durably, and locks it; nothing is copied yet.
     ///
-    /// `nil` where nothing is to be protected.
-    ///
     /// - Throws: ``MigrationError``, or a ``SystemCallError`` with its path. Nothing is left of the list then.
-    init?(of named: [String], _ version: AppVersion, _ location: StateLocation, _ lock: FileLock) throws {
-        if named.isEmpty { return nil }
+    init(of named: [String], _ version: AppVersion, _ location: StateLocation, _ lock: FileLock) throws {
         protected = try ProtectedPaths(named, location, version)
         self.lock = lock
         folder = try location.snapshotInUse()
@@ -96,7 +93,6 @@ final class Snapshot {
         }
     }
 
-    /// Syncs what the closure did to the files, and the names of it, to disk.
     func synchronizeWork() throws(SystemCallError) {
         try FileTree.synchronizeWork(protected.paths, upTo: protected.stateFolder, by: lock)
     }
@@ -180,18 +176,19 @@ struct SnapshotList: Equatable {
 extension SnapshotList {
     /// `nil` for what ``text`` doesn't give.
     init?(_ text: [UInt8]) {
-        let bytes = text.split(separator: 0, omittingEmptySubsequences: false)
-        let fields = bytes.compactMap { String(validUTF8: Array($0)) }
-        guard fields.count == bytes.count, fields.count % 4 == 3, fields[0] == "1" else { return nil }
+        let fields = FilePaths.split(text, at: 0)
+        guard fields.count % 4 == 3 else { return nil }
         paths = stride(from: 3, to: fields.count, by: 4).map { index in
-            let numbers = fields[(index + 2)...(index + 3)].compactMap { UInt64($0) }
+            let numbers = (fields[index + 2].number, fields[index + 3].number)
+            let isThere = !fields[index + 2].isEmpty
             return Path(
                 relative: fields[index],
-                identity: numbers.count == 2 ? FileIdentity(device: numbers[0], file: numbers[1]) : nil,
+                identity: isThere ? FileIdentity(device: numbers.0, file: numbers.1) : nil,
                 isElsewhere: fields[index + 1] == "elsewhere"
             )
         }
         (manager, stateFolder) = (fields[1], fields[2])
+        if self.text != text { return nil }
     }
 
     /// Reads the list of the snapshot in `folder`; `nil` where there is none.

@@ -75,14 +75,11 @@ final class LockedState {
             }
             try file.replace(with: new)
         } catch {
-            throw location.error(
-                .stateNotSaved,
-                because: error,
-                """
+            let text: Message = """
                 The state of \(location), could not be saved: \(error). The old state stands. Make room, or the folder writable, \
                 and start again.
                 """
-            )
+            throw location.error(.stateNotSaved, because: error, text)
         }
         state = new
         do throws(SystemCallError) {
@@ -122,14 +119,11 @@ final class LockedState {
         do throws(SystemCallError) {
             try file.remove()
         } catch {
-            throw location.error(
-                .stateNotSaved,
-                because: error,
-                """
+            let text: Message = """
                 The state of \(location), could not be removed for good: \(error). Make the folder writable for this process \
                 and try again.
                 """
-            )
+            throw location.error(.stateNotSaved, because: error, text)
         }
         state = nil
     }
@@ -153,24 +147,17 @@ final class LockedState {
 
     private func lost(_ how: Message, _ cause: SystemCallError? = nil) -> MigrationError {
         isLost = true
-        return location.error(
-            .stateNotSaved,
-            at: location.lock,
-            because: cause,
-            """
+        let text: Message = """
             Manager \(location.name.quoted) doesn't have the lock \(location.lock) any more: \(how). Nothing was written to \
             \(location.state) without it. Make a new manager, which reads the state again, and never remove the lock's file.
             """
-        )
+        return location.error(.stateNotSaved, at: location.lock, because: cause, text)
     }
 
-    /// Tells the app of something that happened under the lock.
     func send(_ event: MigrationEvent) { reporter.send(event) }
 }
 
-/// The ways to take the lock.
 extension LockedState {
-    /// Waits for the lock on this thread.
     static func take(
         _ file: StateFile,
         _ reporter: Reporter,

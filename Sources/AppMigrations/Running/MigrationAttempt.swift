@@ -14,13 +14,11 @@ final class MigrationAttempt {
     let before: MigrationState
     private(set) var intent: MigrationState
 
-    /// How long the closure took, once it has ended.
     private(set) var duration: Duration?
 
     var version: AppVersion { context.version }
     var location: StateLocation { locked.location }
 
-    /// Lists what is protected; ``begin()`` comes next.
     init(
         _ known: AttemptedMigration,
         minimumAppVersion: AppVersion,
@@ -30,7 +28,7 @@ final class MigrationAttempt {
         self.locked = locked
         before = try locked.existing()
         do {
-            files = try Snapshot(of: paths, known.version, locked.location, locked.lock)
+            files = paths.isEmpty ? nil : try Snapshot(of: paths, known.version, locked.location, locked.lock)
         } catch {
             throw locked.location.protection(.taking, known.version, error)
         }
@@ -94,7 +92,6 @@ final class MigrationAttempt {
         }
     }
 
-    /// Runs an asynchronous closure.
     nonisolated(nonsending) func call(
         _ body: nonisolated(nonsending) (MigrationContext) async throws -> Void
     ) async -> (any Error)? {

@@ -128,7 +128,14 @@ extension MigrationContext {
             let folder = path.utf8.contains(0x2F) ? FilePaths.parent(path) : "."
             try FileTree.synchronizeFolders(from: try Platform.resolved(folder), upTo: stateFolder)
         } catch {
-            throw .unsynchronized(error.path ?? path, underlying: error, "\(error.at(path))", location, version)
+            let failure = error.at(path)
+            throw .unsynchronized(
+                failure.path ?? path,
+                underlying: failure,
+                "\(failure)",
+                location,
+                version
+            )
         }
     }
 }

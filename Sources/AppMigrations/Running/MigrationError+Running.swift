@@ -12,15 +12,11 @@ extension MigrationError {
             let more = (cause as? MigrationError).map { " " + sentence($0) } ?? ""
             end = "was cancelled in attempt \(attempt).\(more)"
         }
-        return location.error(
-            isCancelled ? .cancelled : .migrationFailed,
-            version,
-            because: cause,
-            """
+        let text: Message = """
             Migration \(version) of manager \(location.name.quoted) \(end) \
             It is not recorded in \(location.state) and runs again with the next manager.\(consequence)
             """
-        )
+        return location.error(isCancelled ? .cancelled : .migrationFailed, version, because: cause, text)
     }
 
     static func isCancellation(_ cause: any Error) -> Bool {

@@ -209,13 +209,10 @@ extension Start {
 
 extension MigrationError {
     package static func firstRunFailed(_ cause: any Error, _ location: StateLocation) -> MigrationError {
-        location.error(
-            .firstRunFailed,
-            because: cause,
-            """
+        let text: Message = """
             The firstRun: expression of manager \(location.name.quoted) failed: \(sentence(cause)) \
             No state was written to \(location.state) and nothing was run; the next manager asks again.
             """
-        )
+        return location.error(.firstRunFailed, because: cause, text)
     }
 }

@@ -7,7 +7,7 @@ extension MigrationManager {
         _ body: (MigrationContext) throws -> Void
     ) throws(MigrationError) -> Bool {
         defer { declarations.withLock { $0.end() } }
-        var run = MigrationRun(self, declaration, paths, isAsynchronous: false)
+        var run = MigrationRun(self, declaration, paths, .synchronous)
         do throws(MigrationError) {
             while let pause = try run.step() { Platform.pause(pause) }
             guard let attempt = run.attempt else { return false }
@@ -27,7 +27,7 @@ extension MigrationManager {
         _ body: nonisolated(nonsending) (MigrationContext) async throws -> Void
     ) async throws(MigrationError) -> Bool {
         defer { declarations.withLock { $0.end() } }
-        var run = MigrationRun(self, declaration, paths, isAsynchronous: true)
+        var run = MigrationRun(self, declaration, paths, .asynchronous)
         do throws(MigrationError) {
             while let pause = try run.step() {
                 // Cancelled: the next step throws.
@@ -49,7 +49,6 @@ struct MigrationRun {
     private let manager: MigrationManager
     private let declaration: Declarations.Declaration
     private let paths: [String]
-    private let isAsynchronous: Bool
     private var wait: LockWait
 
     /// The files that another manager has listed too.
@@ -62,23 +61,17 @@ struct MigrationRun {
         _ manager: MigrationManager,
         _ declaration: Declarations.Declaration,
         _ paths: [String],
-        isAsynchronous: Bool
+        _ caller: LockWait.Caller
     ) {
         (self.manager, self.declaration, self.paths) = (manager, declaration, paths)
-        self.isAsynchronous = isAsynchronous
-        wait = LockWait(
-            manager.reporter,
-            declaration.version,
-            timeout: manager.options.lockTimeout,
-            isAsynchronous ? .asynchronous : .synchronous
-        )
+        wait = LockWait(manager.reporter, declaration.version, timeout: manager.options.lockTimeout, caller)
     }
 
     /// Gives how long to wait before the next step, or `nil` where it is decided what ``attempt`` is.
     ///
     /// While it waits for another manager it has neither its list nor its lock: the closure that it waits for may use this state.
     mutating func step() throws(MigrationError) -> Duration? {
-        var rival = try contested?.rival(isAsynchronous: isAsynchronous)
+        var rival = try contested?.rival(isAsynchronous: wait.isAsynchronous)
         if rival == nil {
             guard let lock = try wait.step() else { return wait.pause }
             rival = try begin(LockedState(lock, manager.file, manager.reporter))
@@ -114,7 +107,7 @@ struct MigrationRun {
             protecting: paths,
             locked
         )
-        if let rival = try attempt.rival(isAsynchronous: isAsynchronous) {
+        if let rival = try attempt.rival(isAsynchronous: wait.isAsynchronous) {
             contested = attempt.files?.protected
             return rival
         }

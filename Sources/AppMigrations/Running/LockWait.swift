@@ -7,7 +7,7 @@ struct LockWait {
     /// may wait for a closure that is to go on on the call's own thread, would wait for itself.
     enum Caller { case synchronous, asynchronous, start }
 
-    let caller: Caller
+    private let caller: Caller
     private let reporter: Reporter
     private let version: AppVersion?
     private let timeout: Duration?
@@ -24,6 +24,7 @@ struct LockWait {
     private static var shortestTimeout: Duration { .milliseconds(10) }
 
     private var location: StateLocation { reporter.location }
+    var isAsynchronous: Bool { caller == .asynchronous }
 
     init(_ reporter: Reporter, _ version: AppVersion?, timeout: Duration?, _ caller: Caller) {
         (self.reporter, self.version, self.timeout, self.caller) = (reporter, version, timeout, caller)
@@ -44,7 +45,7 @@ struct LockWait {
         let location = location
         let lock = if let opened { opened } else { try open() }
         opened = nil
-        switch try lock.take(location, isAsynchronous: caller == .asynchronous) {
+        switch try lock.take(location, isAsynchronous: isAsynchronous) {
         case .taken: return lock
         case .lost: return try step()
         case .held, .claimed: opened = lock

@@ -7,26 +7,19 @@ extension MigrationManager {
         _ body: (MigrationContext) throws -> Void
     ) throws(MigrationError) -> Bool {
         defer { declarations.withLock { $0.end() } }
-        let (version, timeout) = (declaration.version, options.lockTimeout)
-        var called: (MigrationContext, Duration?)?
+        var run = MigrationRun(self, declaration, paths, .synchronous)
         do throws(MigrationError) {
-            let locked = try LockedState.take(file, reporter, timeout: timeout, for: version)
-            guard let attempt = try begin(declaration, protecting: paths, locked) else { return false }
-            while let pause = try attempt.pauseForOthers(timeout: timeout, isAsynchronous: false) {
-                Platform.pause(pause)
-            }
-            try attempt.begin()
-            let failure = attempt.call(body)
-            called = (attempt.context, attempt.duration)
-            try finish(attempt, failure)
+            while let pause = try run.step() { Platform.pause(pause) }
+            guard let attempt = run.attempt else { return false }
+            try run.finish(attempt, attempt.call(body))
             return true
         } catch {
-            fail(error, called)
+            run.fail(error)
             throw error
         }
     }
 
-    /// Runs an asynchronous closure: waiting for the lock suspends the task.
+    /// Runs an asynchronous closure: waiting suspends the task.
     @inline(never)
     nonisolated(nonsending) func perform(
         _ declaration: Declarations.Declaration,
@@ -34,62 +27,97 @@ extension MigrationManager {
         _ body: nonisolated(nonsending) (MigrationContext) async throws -> Void
     ) async throws(MigrationError) -> Bool {
         defer { declarations.withLock { $0.end() } }
-        let (version, timeout) = (declaration.version, options.lockTimeout)
-        var called: (MigrationContext, Duration?)?
+        var run = MigrationRun(self, declaration, paths, .asynchronous)
         do throws(MigrationError) {
-            let locked = try await LockedState.take(awaiting: file, reporter, timeout: timeout, for: version)
-            guard let attempt = try begin(declaration, protecting: paths, locked) else { return false }
-            while let pause = try attempt.pauseForOthers(timeout: timeout, isAsynchronous: true) {
-                // Cancelled: the next look throws.
+            while let pause = try run.step() {
+                // Cancelled: the next step throws.
                 do { try await Task.sleep(nanoseconds: Platform.nanoseconds(pause)) } catch {}
             }
-            try attempt.begin()
-            let failure = await attempt.call(body)
-            called = (attempt.context, attempt.duration)
-            try finish(attempt, failure)
+            guard let attempt = run.attempt else { return false }
+            try run.finish(attempt, await attempt.call(body))
             return true
         } catch {
-            fail(error, called)
+            run.fail(error)
             throw error
         }
     }
+}
 
-    /// Decides again by the state under the lock, and begins an attempt; `nil` when there is nothing to run any more.
-    private func begin(
+/// The run of one declaration, step by step: the two entries differ only in how they let the time between two steps pass, and in how they
+/// call the closure.
+struct MigrationRun {
+    private let manager: MigrationManager
+    private let declaration: Declarations.Declaration
+    private let paths: [String]
+    private var wait: LockWait
+
+    /// The files that another manager has listed too.
+    private var contested: ProtectedPaths?
+
+    /// The attempt whose closure is to be called; `nil` where there is nothing to run any more.
+    private(set) var attempt: MigrationAttempt?
+
+    init(
+        _ manager: MigrationManager,
         _ declaration: Declarations.Declaration,
-        protecting paths: [String],
-        _ locked: LockedState
-    ) throws(MigrationError) -> MigrationAttempt? {
-        let state = try locked.existing()
-        let decision = try declarations.withLock { declarations throws(MigrationError) in
-            let decision = try declarations.decide(declaration, state.marks, limit: options.attemptLimit)
+        _ paths: [String],
+        _ caller: LockWait.Caller
+    ) {
+        (self.manager, self.declaration, self.paths) = (manager, declaration, paths)
+        wait = LockWait(manager.reporter, declaration.version, timeout: manager.options.lockTimeout, caller)
+    }
+
+    /// Gives how long to wait before the next step, or `nil` where it is decided what ``attempt`` is.
+    ///
+    /// While it waits for another manager it has neither its list nor its lock: the closure that it waits for may use this state.
+    mutating func step() throws(MigrationError) -> Duration? {
+        var rival = try contested?.rival(isAsynchronous: wait.isAsynchronous)
+        if rival == nil {
+            guard let lock = try wait.step() else { return wait.pause }
+            rival = try begin(LockedState(lock, manager.file, manager.reporter))
+        }
+        guard let rival else { return nil }
+        try wait.wait(
+            for: "manager \(rival.location.name.quoted), whose migration protects \(rival.place) too",
+            at: rival.place
+        )
+        return wait.pause
+    }
+
+    /// Decides again by the state under the lock, and begins an attempt; gives another manager that has listed the same files.
+    private mutating func begin(_ locked: LockedState) throws(MigrationError) -> ProtectedPaths.Rival? {
+        let (version, state) = (declaration.version, try locked.existing())
+        let decision = try manager.declarations.withLock { declarations throws(MigrationError) in
+            let limit = manager.options.attemptLimit
+            let decision = try declarations.decide(declaration, state.marks, limit: limit)
             declarations.marks = state.marks
             return decision
         }
         guard case .run(let number, let deaths) = decision else {
-            let settled = declarations.withLock { $0.settling(state, declaration, decision) }
+            let settled = manager.declarations.withLock { $0.settling(state, declaration, decision) }
             guard let settled else { return nil }
-            try locked.save(settled, declaration.version, else: decision.consequenceOfNotSaving)
+            try locked.save(settled, version, else: decision.consequenceOfNotSaving)
             know(locked)
             return nil
         }
-        if Task.isCancelled {
-            throw file.location.error(
-                .cancelled,
-                declaration.version,
-                because: CancellationError(),
-                """
-                The task was cancelled before migration \(declaration.version) of manager \(name.quoted) began. Nothing of it was \
-                run. Make a new manager to try again.
-                """
-            )
+        if Task.isCancelled { throw locked.location.cancelled(version, "was to run migration \(version)") }
+        let attempt = try MigrationAttempt(
+            state.marks.attempt(number, at: version, deaths: deaths, by: manager.currentVersion),
+            minimumAppVersion: declaration.minimumAppVersion,
+            protecting: paths,
+            locked
+        )
+        if let rival = try attempt.rival(isAsynchronous: wait.isAsynchronous) {
+            contested = attempt.files?.protected
+            return rival
         }
-        let known = state.marks.attempt(number, at: declaration.version, deaths: deaths, by: currentVersion)
-        let floor = declaration.minimumAppVersion
-        return try MigrationAttempt(known, minimumAppVersion: floor, protecting: paths, locked)
+        try attempt.begin()
+        self.attempt = attempt
+        return nil
     }
 
-    private func finish(_ attempt: MigrationAttempt, _ failure: (any Error)?) throws(MigrationError) {
+    /// Records that the closure returned, or undoes what it did before it threw.
+    func finish(_ attempt: MigrationAttempt, _ failure: (any Error)?) throws(MigrationError) {
         defer { know(attempt.locked) }
         try attempt.finish(failure)
         know(attempt.locked)
@@ -98,16 +126,17 @@ extension MigrationManager {
 
     /// Closes the manager, and tells of a closure that was called.
     ///
-    /// The lock is free again by now. Protected files may still wait to be put back, and the handler may wait for another
+    /// The lock is free again by then. Protected files may still wait to be put back, and the handler may wait for another
     /// thread that makes a manager, which puts them back.
-    private func fail(_ error: MigrationError, _ called: (MigrationContext, Duration?)?) {
-        declarations.withLock { $0.close(error) }
-        guard let (context, duration) = called else { return }
-        reporter.send(MigrationEvent(.failed, context, duration: duration, error: error))
+    mutating func fail(_ error: MigrationError) {
+        manager.declarations.withLock { $0.close(error) }
+        guard let (context, duration) = attempt.map({ ($0.context, $0.duration) }) else { return }
+        attempt = nil
+        manager.reporter.send(MigrationEvent(.failed, context, duration: duration, error: error))
     }
 
     /// Takes over what the state says now.
     private func know(_ locked: LockedState) {
-        if let state = locked.state { declarations.withLock { $0.marks = state.marks } }
+        if let state = locked.state { manager.declarations.withLock { $0.marks = state.marks } }
     }
 }

@@ -25,8 +25,7 @@ public struct MigrationStatus: Sendable, CustomStringConvertible {
         appVersion = current
         stateFile = location.state
         self.state = state
-        let interrupted = state?.marks.hasSpentSnapshot == true ? nil : state?.marks.interruption
-        interruption = interrupted.map { Attempt($0, isUnderWay: isUnderWay) }
+        interruption = state?.marks.interruption.map { Attempt($0, isUnderWay: isUnderWay) }
         attempted = state?.marks.attempted.map { Attempt($0) } ?? []
     }
 

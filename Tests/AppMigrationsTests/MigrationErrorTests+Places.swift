@@ -20,14 +20,14 @@ extension MigrationErrorTests {
             .restoring,
             SystemCallError(call: "write", errorNumber: 28, path: "/data/file"),
             "The files that migration 1.2 protects could not be put back by manager \"Library\": /data/file: No space left "
-                + "on device (write, errno 28). Their copy in /d/Library.migrations.snapshot is kept, and the next start "
+                + "on device (write, errno 28). Their copy beside /d/Library.migrations.json is kept, and the next start "
                 + "tries again. Don't write to those files before it succeeded. \(wayOut), and the copy in a folder beside "
                 + "the state."
         ),
         row(
             .clearing,
             full,
-            "The copy /d/Library.migrations.snapshot, which nothing needs any more, could not be removed by manager "
+            "The copy beside /d/Library.migrations.json, which nothing needs any more, could not be removed by manager "
                 + "\"Library\": /d/Library.migrations.snapshot: No space left on device (write, errno 28). No data is concerned; the next start that takes "
                 + "the lock tries again."
         ),

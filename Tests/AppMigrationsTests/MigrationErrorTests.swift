@@ -130,8 +130,9 @@ struct MigrationErrorTests {
                 location,
                 consequence: ""
             ),
-            "Migration 1.2 of manager \"Library\" was cancelled in attempt 1. Its checkpoint is saved, and the next attempt "
-                + "goes on there. It is not recorded in /d/Library.migrations.json and runs again with the next manager."
+            "Migration 1.2 of manager \"Library\" was cancelled in attempt 1. The task of migration 1.2 of manager \"Library\" "
+                + "was cancelled. Its checkpoint is saved in /d/Library.migrations.json, and the next attempt goes on there. It "
+                + "is not recorded in /d/Library.migrations.json and runs again with the next manager."
         ),
         Row(
             .attemptLimitReached,

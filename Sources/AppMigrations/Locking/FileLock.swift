@@ -15,8 +15,8 @@ final class FileLock: Sendable {
     private let isOurs: Bool
     private let hold: Guarded<Hold>
 
-    /// The locks that this process has, and whether asynchronous closures run under them.
-    private static let held = Guarded<[FileIdentity: Bool]>([:])
+    /// The locks that this process has, with the paths of their files, and whether asynchronous closures run under them.
+    private static let held = Guarded<[(identity: FileIdentity, path: String, isAsynchronous: Bool)]>([])
 
     private init(_ descriptor: Int32, _ status: FileStatus, isOurs: Bool) {
         identity = status.identity
@@ -67,16 +67,12 @@ final class FileLock: Sendable {
         -> MigrationError
     {
         let reason = Platform.isOtherThanFile(location.lock) ? nil : cause?.description
-        return location.error(
-            .stateNotSaved,
-            at: cause?.path ?? location.lock,
-            because: cause,
-            """
+        let text: Message = """
             The lock of manager \(location.name.quoted), \(location.lock), could not be taken: \
             \(reason ?? "it is not a regular file"). Nothing was run and the state is unchanged. \
             Make the folder, and what is in it, writable for this process and start again.
             """
-        )
+        return location.error(.stateNotSaved, at: cause?.path ?? location.lock, because: cause, text)
     }
 
     enum Attempt {
@@ -90,25 +86,20 @@ final class FileLock: Sendable {
 
     /// Takes the lock if it is free.
     ///
-    /// `isAsynchronous` tells other callers in this process that their thread may be the one that the closure needs. A claimant has
-    /// locked the snapshot's list itself, which doesn't keep it from the lock.
-    func take(
-        _ location: StateLocation,
-        isAsynchronous: Bool = false,
-        isClaimant: Bool = false
-    ) throws(MigrationError) -> Attempt {
+    /// `isAsynchronous` tells other callers in this process that their thread may be the one that the closure needs.
+    func take(_ location: StateLocation, isAsynchronous: Bool = false) throws(MigrationError) -> Attempt {
         do throws(SystemCallError) {
             return try hold.withLock { hold throws(SystemCallError) in
                 guard let descriptor = hold.descriptor else { return .lost }
                 guard try Platform.tryLock(descriptor) else { return .held }
                 // A lock whose file was removed or replaced while this process waited guards nothing.
                 guard try stands(at: location) else { return .lost }
-                if !isClaimant, try ListLock.isTaken(in: location.snapshotInUse()) {
+                if try ListLock.isTaken(in: location.snapshotInUse()) {
                     Platform.release(descriptor)
                     return .claimed
                 }
                 hold.isTaken = true
-                Self.held.withLock { $0[identity] = isAsynchronous }
+                Self.held.withLock { $0.append((identity, location.lock, isAsynchronous)) }
                 if isOurs { Platform.writeHolder(descriptor) }
                 return .taken
             }
@@ -126,7 +117,7 @@ final class FileLock: Sendable {
     func unlock() {
         hold.withLock { hold in
             guard let descriptor = hold.descriptor else { return }
-            if hold.isTaken { Self.held.withLock { $0[identity] = nil } }
+            if hold.isTaken { Self.held.withLock { $0.removeAll { $0.identity == identity } } }
             hold = Hold()
             Platform.unlock(descriptor)
         }
@@ -142,15 +133,23 @@ final class FileLock: Sendable {
         }
     }
 
-    /// True if this process has the lock of that file for an asynchronous closure.
-    static func isHeldAsynchronously(_ identity: FileIdentity) -> Bool {
-        held.withLock { $0[identity] == true }
+    /// True if this process has that lock for an asynchronous closure, or had another file locked for one that was at its path.
+    static func isHeldAsynchronously(_ identity: FileIdentity, _ location: StateLocation) -> Bool {
+        held.withLock { held in
+            held.contains { lock in
+                lock.isAsynchronous
+                    && (lock.identity == identity || lock.path.utf8.elementsEqual(location.lock.utf8))
+            }
+        }
     }
 
-    /// The process that has the lock, as its line in the file says.
-    func holder() -> Int32? {
-        if Self.held.withLock({ $0[identity] != nil }) { return Platform.process }
-        return hold.withLock { hold in hold.descriptor.flatMap { Platform.readHolder($0) } }
+    /// The process that has the lock, as its line in the file says, for an error.
+    func holder() -> Message {
+        var holder: Int32? = Platform.process
+        if !Self.held.withLock({ $0.contains { $0.identity == identity } }) {
+            holder = hold.withLock { $0.descriptor.flatMap { Platform.readHolder($0) } }
+        }
+        return holder.map { "process \(Int($0))" } ?? "a process that can't be named"
     }
 }
 
@@ -164,16 +163,10 @@ struct ListLock {
 
     /// Writes a list under another name, locks it, and renames it into place.
     init(making path: String, _ text: [UInt8]) throws(SystemCallError) {
-        let new = path + ".new"
-        descriptor = try Platform.createExclusively(new)
-        do throws(SystemCallError) {
-            try Platform.writeAll(descriptor, text)
-            try Platform.synchronize(descriptor)
-            guard try Platform.tryLock(descriptor) else { throw Platform.wouldBlock }
-            try Platform.replace(path, with: new)
-        } catch {
-            Platform.closeAfterReading(descriptor)
-            throw error.at(path)
+        descriptor = try Platform.at(path) { () throws(SystemCallError) in
+            try Platform.save(text, to: path, by: path + ".new") { descriptor throws(SystemCallError) in
+                if try !Platform.tryLock(descriptor) { throw Platform.wouldBlock }
+            }
         }
     }
 

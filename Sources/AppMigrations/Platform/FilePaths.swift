@@ -23,7 +23,22 @@ package enum FilePaths {
     }
 
     private static func components(_ path: String) -> [String] {
-        path.utf8.split(separator: 0x2F).map { String(decoding: $0, as: UTF8.self) }
+        split(Array(path.utf8), at: 0x2F).filter { !$0.isEmpty }
+    }
+
+    /// The texts between the bytes of this value: one function, since the standard library's is made anew for each kind of bytes.
+    static func split(_ bytes: [UInt8], at separator: UInt8) -> [String] {
+        var parts: [String] = []
+        var part: [UInt8] = []
+        for byte in bytes + [separator] {
+            if byte != separator {
+                part.append(byte)
+            } else {
+                parts.append(String(decoding: part, as: UTF8.self))
+                part = []
+            }
+        }
+        return parts
     }
 
     /// The part of the path up to its last name with an escape of a `URL`, `%` and two hexadecimal digits, where that part isn't
@@ -41,6 +56,17 @@ package enum FilePaths {
         return try Platform.status(part) == nil ? part : nil
     }
 
+    /// The reason why a text can't be meant as a path; `nil` where it can.
+    static func refusal(_ text: String) -> Message? {
+        if text.utf8.first == 0x7E {
+            return """
+                ~ at its beginning means the home folder to a shell only; give the whole path, or ./~ for that name
+                """
+        }
+        let isPath = !text.isEmpty && !text.utf8.contains(0) && !text.hasPrefix("file:")
+        return isPath ? nil : "it is not the path of a file or folder"
+    }
+
     package static func parent(_ path: String) -> String {
         let parent = path.utf8[..<(path.utf8.lastIndex(of: 0x2F) ?? path.startIndex)]
         return parent.isEmpty ? "/" : String(decoding: parent, as: UTF8.self)
@@ -55,9 +81,20 @@ package enum FilePaths {
         (folder == "/" ? "/" : folder + "/") + name
     }
 
-    /// True if the path is the folder or lies in it.
     @inline(never)
     static func contains(_ folder: String, _ path: String) -> Bool {
         path.utf8.elementsEqual(folder.utf8) || path.utf8.starts(with: joined(folder, "").utf8)
+    }
+}
+
+extension String {
+    /// The number that the text's leading digits write; zero where there are none.
+    var number: UInt64 {
+        var number: UInt64 = 0
+        for byte in utf8 {
+            guard case 0x30...0x39 = byte else { break }
+            number = number &* 10 &+ UInt64(byte - 0x30)
+        }
+        return number
     }
 }

@@ -11,18 +11,14 @@ import Android
 import CAppMigrationsLinux
 #endif
 
-/// The status of a file, as the file system tells it.
 package struct FileStatus {
     package enum Kind { case file, directory, link, other }
 
     package let kind: Kind
     package let size: Int
-    /// The bytes that the file takes; fewer than its size where it has holes, or is compressed.
-    let allocated: Int
     package let permissions: UInt32
     package let owner: UInt32
     package let group: UInt32
-    /// By how many names it can be reached.
     let links: Int
     package let identity: FileIdentity
     let accessed: timespec
@@ -33,12 +29,10 @@ package struct FileStatus {
         try self.init("fstat", path) { fstat(descriptor, $0) }
     }
 
-    /// Asks about a name itself, not about what a link leads to.
     package init(ofEntry path: String) throws(SystemCallError) {
         try self.init("lstat", path) { lstat(path, $0) }
     }
 
-    /// Asks about what a path leads to.
     package init(following path: String) throws(SystemCallError) {
         try self.init("stat", path) { stat(path, $0) }
     }
@@ -57,8 +51,6 @@ package struct FileStatus {
         default: kind = .other
         }
         size = Int(status.st_size)
-        // stat(2): in units of 512 bytes, whatever st_blksize is.
-        allocated = max(0, Int(truncatingIfNeeded: status.st_blocks) &* 512)
         permissions = UInt32(status.st_mode & 0o7777)
         (owner, group) = (status.st_uid, status.st_gid)
         links = Int(status.st_nlink)
@@ -91,7 +83,6 @@ extension Platform {
         }
     }
 
-    /// The folder that a path leads to; `nil` where nothing is.
     static func identity(ofFolder path: String) throws(SystemCallError) -> FileIdentity? {
         try status(path, following: true)?.identity
     }

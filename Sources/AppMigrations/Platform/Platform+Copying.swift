@@ -13,6 +13,14 @@ import CAppMigrationsLinux
 
 /// A copy of a file takes its bytes or blocks, its rights, its times, and what else the file system keeps with it.
 extension Platform {
+    /// Keeps a folder from handing on the access list that it has from the one above, by which others could get rights to copies.
+    static func removeDefaultAccess(_ folder: String) throws(SystemCallError) {
+        #if os(Linux) || os(Android)
+        let result = removexattr(folder, "system.posix_acl_default")
+        if result == -1, errno != ENODATA, !isUnsupported(errno) { throw failure("removexattr", folder) }
+        #endif
+    }
+
     #if canImport(Darwin)
     /// Copies a file (copyfile(3)); where the file system can, the copy shares its blocks.
     static func copyFile(
@@ -32,7 +40,7 @@ extension Platform {
         if protection > 0, fcntl(made, F_GETPROTECTIONCLASS) != protection {
             _ = try retrying("fcntl", target) { fcntl(made, F_SETPROTECTIONCLASS, protection) }
         }
-        try afterEach(FileStatus(made).allocated)
+        try afterEach(FileStatus(made).size)
     }
 
     static func copyLink(_ source: String, to target: String, _ status: FileStatus) throws(SystemCallError) {
@@ -49,8 +57,6 @@ extension Platform {
         }
     }
     #else
-    /// Copies a file to a place where nothing stands.
-    ///
     /// `isCloning` says whether to try to share the file's blocks, and becomes false where the file system can't.
     static func copyFile(
         _ path: String,
@@ -96,7 +102,6 @@ extension Platform {
         _ = try retrying("utimensat", target) { utimensat(AT_FDCWD, target, times, AT_SYMLINK_NOFOLLOW) }
     }
 
-    /// A hole of the file stays a hole.
     private static func copyContent(
         _ source: Int32,
         to target: Int32,
@@ -106,37 +111,14 @@ extension Platform {
         afterEach: (_ count: Int) throws -> Void
     ) throws {
         // ioctl_ficlone(2); _IOW(0x94, 9, int), which the C library's headers don't carry.
-        if isCloning, ioctl(target, UInt(0x4004_9409), source) == 0 { return try afterEach(status.allocated) }
+        if isCloning, ioctl(target, UInt(0x4004_9409), source) == 0 { return try afterEach(status.size) }
         isCloning = false
-        let hasHoles = status.allocated < status.size
-        var offset = 0
-        while offset < status.size {
-            var end = status.size
-            if hasHoles {
-                // lseek(2): SEEK_DATA and SEEK_HOLE, which Swift's modules of the C libraries leave out.
-                guard let data = try seek(source, offset, 3), let hole = try seek(source, data, 4) else {
-                    break
-                }
-                (offset, end) = (data, hole)
-                for file in [source, target] { _ = try seek(file, offset, SEEK_SET) }
-            }
-            while offset < end {
-                let part = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(end - offset))
-                let count = try fill(part, from: source)
-                if count == 0 { return }
-                try writeAll(target, UnsafeRawBufferPointer(rebasing: part[..<count]))
-                offset += count
-                try afterEach(count)
-            }
+        while true {
+            let count = try fill(buffer, from: source)
+            if count == 0 { return }
+            try writeAll(target, UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            try afterEach(count)
         }
-        if hasHoles { _ = try retrying("ftruncate") { ftruncate(target, off_t(status.size)) } }
-    }
-
-    /// The place that was sought; `nil` where no data follow (ENXIO).
-    private static func seek(_ file: Int32, _ offset: Int, _ from: Int32) throws(SystemCallError) -> Int? {
-        let found = lseek(file, off_t(offset), from)
-        if found == -1, errno != ENXIO { throw failure("lseek") }
-        return found == -1 ? nil : Int(found)
     }
 
     /// Gives an open copy the owner, the rights, the extended attributes and the times of its open model.
@@ -150,48 +132,30 @@ extension Platform {
             if status.owner != geteuid() || !isUnsupported(errno) { throw failure("fchown") }
             if try FileStatus(copy).group != status.group { permissions &= ~0o2070 }
         }
-        if try !copyExtendedAttributes(source, to: copy, isFolder: status.kind == .directory) {
-            permissions &= ~0o2070
-        }
+        try copyExtendedAttributes(source, to: copy)
         _ = try retrying("fchmod") { fchmod(copy, mode_t(permissions)) }
         let times = [status.accessed, status.modified]
         _ = try retrying("futimens") { futimens(copy, times) }
     }
 
-    /// Copies what is listed with the file; gives whether its access lists could be kept.
-    ///
-    /// With an access list, the group's permissions of a file are its mask, and say nothing of the group (acl(5)). Linux takes lists of
-    /// names, and values, of 64 KiB (xattr(7)).
-    private static func copyExtendedAttributes(_ source: Int32, to copy: Int32, isFolder: Bool)
-        throws(SystemCallError) -> Bool
-    {
+    /// Copies what is listed with the file; Linux takes lists of names, and values, of 64 KiB (xattr(7)).
+    private static func copyExtendedAttributes(_ source: Int32, to copy: Int32) throws(SystemCallError) {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
         defer { buffer.deallocate() }
         let names = buffer.assumingMemoryBound(to: CChar.self)
         let count = flistxattr(source, names.baseAddress, UInt(names.count))
         if count == -1 {
-            if isUnsupported(errno) { return true }
+            if isUnsupported(errno) { return }
             throw failure("flistxattr")
         }
-        let known = buffer[..<count].split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
-        var isKept = true
-        for name in known {
+        for name in FilePaths.split(Array(buffer[..<count]), at: 0) where !name.isEmpty {
             let size = try retrying("fgetxattr") {
                 fgetxattr(source, name, buffer.baseAddress, UInt(buffer.count))
             }
             if fsetxattr(copy, name, buffer.baseAddress, UInt(size), 0) == 0 { continue }
             // A label that only the system may set says nothing about the data; an access list does.
-            if !isUnsupported(errno) { throw failure("fsetxattr") }
-            if name.hasPrefix("system.posix_acl") { isKept = false }
+            if name.hasPrefix("system.posix_acl") || !isUnsupported(errno) { throw failure("fsetxattr") }
         }
-        // A copy gets the list that its folder has for new files, and a folder hands it on.
-        let lists = ["system.posix_acl_access", "system.posix_acl_default"]
-        for list in lists.prefix(isFolder ? 2 : 1) where !known.contains(list) {
-            if fremovexattr(copy, list) == -1, errno != ENODATA, !isUnsupported(errno) {
-                throw failure("fremovexattr")
-            }
-        }
-        return isKept
     }
     #endif
 }

@@ -47,7 +47,6 @@ extension Platform {
         throw failure("fchown")
     }
 
-    /// Opens the file of a lock in `folder`, and makes it where there is none.
     static func openLock(_ path: String, in folder: String) throws(SystemCallError) -> Int32 {
         if geteuid() != 0 { return try openLock(path) }
         let made: Int32
@@ -67,7 +66,6 @@ extension Platform {
         }
     }
 
-    /// True if this user may write to what stands at `path`.
     static func mayWrite(_ path: String) throws(SystemCallError) -> Bool {
         do throws(SystemCallError) {
             _ = try retrying("access") { access(path, W_OK) }
@@ -79,7 +77,6 @@ extension Platform {
         }
     }
 
-    /// True if it belongs to this user.
     static func isOwn(_ status: FileStatus) -> Bool { status.owner == geteuid() }
 
     /// The user whose a folder is, where this process is root's and the folder isn't; `nil` where nothing stands.
@@ -93,25 +90,6 @@ extension Platform {
         [EPERM, ENOSYS, ENOTSUP, EOPNOTSUPP, EINVAL].contains(number)
     }
 
-    /// Makes the names of a directory and of those above it durable, as far as this user may have made them.
-    ///
-    /// A directory that was found may have been made by another process, which didn't sync its name yet, or died before. The
-    /// path isn't resolved: where a link is on it, this library didn't make what lies behind.
-    @inline(never)
-    static func synchronizeNames(above path: String) throws(SystemCallError) {
-        var folder = FilePaths.parent(path)
-        while try mayWrite(folder) {
-            do throws(SystemCallError) {
-                try synchronizeDirectory(folder)
-            } catch {
-                // A directory that can't be listed can't be opened for this call either.
-                if !forbids(error) { throw error }
-            }
-            if folder == "/" { return }
-            folder = FilePaths.parent(folder)
-        }
-    }
-
     /// The names in a directory, in no order.
     ///
     /// A name that isn't UTF-8 throws: no path could lead to it, and a repaired one would lead elsewhere. Without `strictly` it is
@@ -122,7 +100,6 @@ extension Platform {
         try names(in: openDirectory(directory), strictly: strictly)
     }
 
-    /// The names in an open directory, which is closed.
     private static func names(in descriptor: Int32, strictly: Bool) throws(SystemCallError) -> [String] {
         guard let stream = fdopendir(descriptor) else {
             let error = failure("fdopendir")
@@ -158,7 +135,6 @@ extension Platform {
         _ = try retrying("chmod", path) { chmod(path, mode_t(permissions)) }
     }
 
-    /// The path without links, of something that exists.
     package static func resolved(_ path: String) throws(SystemCallError) -> String {
         guard let resolved = realpath(path, nil) else { throw failure("realpath", path) }
         defer { free(resolved) }

@@ -10,7 +10,6 @@ import Android
 
 /// The locks between processes and between threads.
 extension Platform {
-    /// Takes the lock of an open file without waiting; `false` when it is taken.
     package static func tryLock(_ descriptor: Int32, sharing: Bool = false) throws(SystemCallError) -> Bool {
         let kind = sharing ? LOCK_SH : LOCK_EX
         do throws(SystemCallError) {
@@ -37,7 +36,6 @@ extension Platform {
         return try !tryLock(descriptor, sharing: true)
     }
 
-    /// Gives the lock back and leaves the file open.
     static func release(_ descriptor: Int32) { flock(descriptor, LOCK_UN) }
 
     /// Gives the lock back and closes the file.
@@ -61,12 +59,12 @@ extension Platform {
         }
     }
 
-    /// The process that the line names; `nil` where it names none.
     static func readHolder(_ descriptor: Int32) -> Int32? {
         withUnsafeTemporaryAllocation(byteCount: 12, alignment: 1) { line in
             do throws(SystemCallError) {
                 let count = try fill(line, from: descriptor)
-                return Int32(String(decoding: line[..<count].prefix { $0 != 0x20 }, as: UTF8.self))
+                let number = String(decoding: line[..<count], as: UTF8.self).number
+                return number == 0 ? nil : Int32(truncatingIfNeeded: number)
             } catch {
                 return nil
             }
@@ -95,6 +93,56 @@ extension Platform {
         #if canImport(Darwin)
         pthread_mutex_destroy(mutex)
         #endif
+    }
+}
+
+/// The process, and the times that a wait, a closure and a state tell.
+extension Platform {
+    package static var process: Int32 { getpid() }
+
+    /// Seconds since 1970, within the years that a state can hold, whatever the clock says.
+    package static var now: Int64 { min(max(Int64(time(nil)), 0), 253_402_300_799) }
+
+    /// The time of `ContinuousClock`, without its types, which are looked up when a program is loaded.
+    package static var uptime: Duration {
+        #if os(Linux) || os(Android)
+        reading(CLOCK_BOOTTIME)
+        #else
+        // clock_gettime(3): unlike CLOCK_MONOTONIC it isn't affected by adjustments of the time.
+        reading(CLOCK_MONOTONIC_RAW)
+        #endif
+    }
+
+    /// Time that passes while the machine is awake: a wait isn't over because a lid was closed.
+    ///
+    /// clock_gettime(2), clock_gettime(3): of the clocks that nobody can set, Linux's `CLOCK_MONOTONIC` and Apple's
+    /// `CLOCK_UPTIME_RAW` stand still while the system sleeps.
+    package static var awake: Duration {
+        #if canImport(Darwin)
+        reading(CLOCK_UPTIME_RAW)
+        #else
+        reading(CLOCK_MONOTONIC)
+        #endif
+    }
+
+    private static func reading(_ clock: clockid_t) -> Duration {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
+    }
+
+    /// For the pauses of a wait, which are short and not negative.
+    package static func nanoseconds(_ duration: Duration) -> UInt64 {
+        let (seconds, attoseconds) = duration.components
+        return UInt64(seconds) * 1_000_000_000 + UInt64(attoseconds / 1_000_000_000)
+    }
+
+    @inline(never)
+    package static func pause(_ duration: Duration) {
+        let (seconds, nanoseconds) = nanoseconds(duration).quotientAndRemainder(dividingBy: 1_000_000_000)
+        var rest = timespec(tv_sec: time_t(seconds), tv_nsec: Int(nanoseconds))
+        // A signal may cut the pause short: the caller asks the clock anyway.
+        nanosleep(&rest, nil)
     }
 }
 

@@ -13,7 +13,6 @@ import CAppMigrationsLinux
 
 /// Syncing of files to the disk, one by one or many at once.
 extension Platform {
-    /// Syncs a file to disk, or to the cache of the drive only.
     package static func synchronize(_ descriptor: Int32, throughCache: Bool = true) throws(SystemCallError) {
         #if canImport(Darwin)
         // fcntl(2): fsync moves data to the drive, F_FULLFSYNC through the drive's cache. Volumes that can't do
@@ -42,52 +41,26 @@ extension Platform {
         }
     }
 
-    /// Makes the names in a directory durable.
     @inline(never)
     package static func synchronizeDirectory(_ path: String) throws(SystemCallError) {
         try synchronize(closing: openDirectory(path), throughCache: true)
     }
 
-    /// Syncs a file, or the names in a folder, to disk, or to the cache of the drive only.
     static func synchronize(entry path: String, throughCache: Bool) throws(SystemCallError) {
         try at(path) { () throws(SystemCallError) in
             try synchronize(closing: openEntry(path), throughCache: throughCache)
         }
     }
 
-    /// Syncs all of the file system of a folder to disk, for what in it this user may not open; throws `failure` where that is another
-    /// one, or the system can't.
-    static func synchronizeAll(of folder: String, instead failure: SystemCallError) throws(SystemCallError) {
-        #if os(Linux) || os(Android)
-        if forbids(failure) {
-            do throws(SystemCallError) {
-                let descriptor = try openDirectory(folder)
-                defer { closeAfterReading(descriptor) }
-                _ = try retrying("syncfs") { syncfs(descriptor) }
-                return
-            } catch {
-                // The folder can't be had either: the first failure says more.
-            }
-        }
-        #endif
-        throw failure
-    }
-
     /// Syncs all of the file system that an open file is on to disk; `false` where the call can't be relied on.
     ///
     /// It reports what could not be written since that file was opened, as far as no other call has reported it there.
     static func flushFileSystem(of file: Int32) throws(SystemCallError) -> Bool {
-        #if os(Linux) || os(Android)
-        var system = utsname()
+        // Android's kernels can be older than Linux 5.8, since which the call reports what could not be written (syncfs(2)).
+        #if os(Linux)
         // Network file systems, those of a user's process and overlays report errors to each file only, or not at all. These are
-        // ext2 to ext4, XFS and Btrfs, as statfs(2) lists them. Since Linux 5.8 the call reports what could not be written (syncfs(2)).
-        guard [0xEF53, 0x5846_5342, 0x9123_683E].contains(app_migrations_file_system(file)),
-            uname(&system) == 0,
-            withUnsafeBytes(
-                of: &system.release,
-                { isLinux(String(decoding: $0, as: UTF8.self), atLeast: [5, 8]) }
-            )
-        else { return false }
+        // ext2 to ext4, XFS and Btrfs, as statfs(2) lists them.
+        if ![0xEF53, 0x5846_5342, 0x9123_683E].contains(app_migrations_file_system(file)) { return false }
         // A sandbox refuses the calls that it doesn't list.
         while syncfs(file) == -1 {
             if errno == EINTR { continue }
@@ -101,12 +74,5 @@ extension Platform {
         #else
         return false
         #endif
-    }
-
-    /// True if `release`, as uname(2) gives it, is at least this one of Linux.
-    static func isLinux(_ release: String, atLeast wanted: [Int]) -> Bool {
-        let numbers = release.utf8.split { !(0x30...0x39).contains($0) }.prefix(2)
-            .compactMap { Int(String(decoding: $0, as: UTF8.self)) }
-        return numbers.count == 2 && !numbers.lexicographicallyPrecedes(wanted)
     }
 }

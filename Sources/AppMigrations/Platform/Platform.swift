@@ -20,7 +20,6 @@ import CAppMigrationsLinux
 /// Each call is tried again on `EINTR` but `close`, whose descriptor is gone on Linux by then.
 package enum Platform {
     static var noEntry: Int32 { ENOENT }
-    static var exists: Int32 { EEXIST }
     static var notADirectory: Int32 { ENOTDIR }
     static var nameTooLong: Int32 { ENAMETOOLONG }
     package static var notText: Int32 { EILSEQ }
@@ -31,7 +30,6 @@ package enum Platform {
     package static var locked: [Int32] { [EPERM, ENOKEY] }
     #endif
 
-    /// The error of a write of more than a state may have.
     static var tooLarge: SystemCallError { SystemCallError(call: "write", errorNumber: EFBIG) }
 
     static var wouldBlock: SystemCallError { SystemCallError(call: "flock", errorNumber: EWOULDBLOCK) }
@@ -59,7 +57,6 @@ package enum Platform {
         if errno != EINTR { throw failure(call, path) }
     }
 
-    /// Repeats a call that a signal interrupted, and throws what else made it return -1.
     @inline(__always)
     package static func retrying<Value: SignedInteger>(
         _ call: StaticString,
@@ -100,7 +97,6 @@ package enum Platform {
         #endif
     }
 
-    /// Repeats a call, with the path in the error.
     static func openEntry(_ path: String) throws(SystemCallError) -> Int32 {
         try at(path) { () throws(SystemCallError) in try openToRead(path) }
     }
@@ -141,6 +137,41 @@ package enum Platform {
         }
     }
 
+    /// Replaces a file in one step: another one is written, prepared, synced and renamed; gives its descriptor, which is open.
+    ///
+    /// The caller syncs the folder.
+    static func save(
+        _ content: [UInt8],
+        to path: String,
+        by new: String,
+        _ prepare: (_ descriptor: Int32) throws(SystemCallError) -> Void
+    ) throws(SystemCallError) -> Int32 {
+        let descriptor: Int32
+        do throws(SystemCallError) {
+            descriptor = try createExclusively(new)
+        } catch {
+            if error.errorNumber != EEXIST { throw error }
+            // The state's lock is held, so nobody is writing it: a process was killed.
+            try removeFile(new)
+            descriptor = try createExclusively(new)
+        }
+        do throws(SystemCallError) {
+            try writeAll(descriptor, content)
+            try prepare(descriptor)
+            try synchronize(descriptor)
+            try replace(path, with: new)
+            return descriptor
+        } catch {
+            closeAfterReading(descriptor)
+            do throws(SystemCallError) {
+                try removeFile(new)
+            } catch {
+                // The next one that is written does it.
+            }
+            throw error
+        }
+    }
+
     /// Closes a descriptor that was only read: nothing can be lost by an error here.
     @inline(__always)
     package static func closeAfterReading(_ descriptor: Int32) { _ = close(descriptor) }
@@ -168,7 +199,6 @@ package enum Platform {
         return try contents(ofOpen: descriptor, limit: limit)
     }
 
-    /// The bytes of a file that is open.
     package static func contents(ofOpen descriptor: Int32, limit: Int) throws(SystemCallError) -> [UInt8]? {
         let status = try FileStatus(descriptor)
         guard status.kind == .file, status.size <= limit else { return nil }
@@ -183,57 +213,59 @@ package enum Platform {
         }
     }
 
-    package static var process: Int32 { getpid() }
-
-    /// Seconds since 1970, within the years that a state can hold, whatever the clock says.
-    package static var now: Int64 { min(max(Int64(time(nil)), 0), 253_402_300_799) }
-
-    /// The time of `ContinuousClock`, without its types, which are looked up when a program is loaded.
-    package static var uptime: Duration {
-        #if os(Linux) || os(Android)
-        reading(CLOCK_BOOTTIME)
-        #else
-        // clock_gettime(3): unlike CLOCK_MONOTONIC it isn't affected by adjustments of the time.
-        reading(CLOCK_MONOTONIC_RAW)
-        #endif
-    }
-
-    /// Time that passes while the machine is awake: a wait isn't over because a lid was closed.
-    ///
-    /// clock_gettime(2), clock_gettime(3): of the clocks that nobody can set, Linux's `CLOCK_MONOTONIC` and Apple's
-    /// `CLOCK_UPTIME_RAW` stand still while the system sleeps.
-    package static var awake: Duration {
-        #if canImport(Darwin)
-        reading(CLOCK_UPTIME_RAW)
-        #else
-        reading(CLOCK_MONOTONIC)
-        #endif
-    }
-
-    private static func reading(_ clock: clockid_t) -> Duration {
-        var time = timespec()
-        clock_gettime(clock, &time)
-        return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
-    }
-
-    /// For the pauses of a wait, which are short and not negative.
-    package static func nanoseconds(_ duration: Duration) -> UInt64 {
-        let (seconds, attoseconds) = duration.components
-        return UInt64(seconds) * 1_000_000_000 + UInt64(attoseconds / 1_000_000_000)
-    }
-
-    @inline(never)
-    package static func pause(_ duration: Duration) {
-        let (seconds, nanoseconds) = nanoseconds(duration).quotientAndRemainder(dividingBy: 1_000_000_000)
-        var rest = timespec(tv_sec: time_t(seconds), tv_nsec: Int(nanoseconds))
-        // A signal may cut the pause short: the caller asks the clock anyway.
-        nanosleep(&rest, nil)
-    }
-
     /// Memory for as many bytes, aligned for whatever a struct may hold.
     ///
     /// Swift's own function asks the C library for an alignment, so three functions would have to be found at a start.
     static func allocate(_ count: Int) -> UnsafeMutableRawPointer { malloc(count) }
 
     static func deallocate(_ block: UnsafeMutableRawPointer) { free(block) }
+}
+
+/// A call of the operating system that failed: which one, on what, and its error number.
+///
+/// It comes as the ``MigrationError/underlyingError`` of errors that have to do with files.
+public struct SystemCallError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The call's name, for instance `open`.
+    public let call: String
+
+    /// The error number the call left, POSIX's `errno`.
+    public let errorNumber: Int32
+
+    /// The file or folder that the call was about, where one was named.
+    public let path: String?
+
+    package init(call: String, errorNumber: Int32, path: String? = nil) {
+        self.call = call
+        self.errorNumber = errorNumber
+        self.path = path
+    }
+
+    /// The path, the system's text for the error, the call and the number.
+    public var description: String {
+        let place = path.map { $0 + ": " } ?? ""
+        return place + "\(Platform.text(ofError: errorNumber)) (\(call), errno \(errorNumber))"
+    }
+}
+
+extension SystemCallError {
+    var isAbsent: Bool { errorNumber == Platform.noEntry || errorNumber == Platform.notADirectory }
+
+    /// This error with its path, where that isn't said.
+    func at(_ place: String) -> SystemCallError {
+        SystemCallError(call: call, errorNumber: errorNumber, path: path ?? place)
+    }
+}
+
+extension Platform {
+    /// Says of an error what it was about, where that isn't said.
+    static func at<Value>(
+        _ path: String,
+        _ body: () throws(SystemCallError) -> Value
+    ) throws(SystemCallError) -> Value {
+        do throws(SystemCallError) {
+            return try body()
+        } catch {
+            throw error.at(path)
+        }
+    }
 }

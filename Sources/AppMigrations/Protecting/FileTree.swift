@@ -8,7 +8,6 @@ struct FileTree {
         let status: FileStatus
     }
 
-    /// The work on everything that is listed.
     enum Use { case look, copy, remove }
 
     let top: String
@@ -59,19 +58,15 @@ struct FileTree {
         entries.append(Entry(path: path, status: status))
     }
 
-    /// The path of a manager's state in the tree, if there is one.
     var state: String? {
-        let suffix = StateLocation.suffix.description.utf8.reversed()
-        let files = entries.lazy.filter { $0.status.kind == .file }.map { top + $0.path }
-        return files.first { $0.utf8.reversed().starts(with: suffix) }
+        let suffix = StateLocation.suffix.description
+        let state = entries.first { $0.status.kind == .file && (top + $0.path).hasSuffix(suffix) }
+        return state.map { top + $0.path }
     }
 
-    /// A file costs its calls and its bytes, so an entry counts like 4 KiB; holes stay holes.
+    /// A file costs its calls and its bytes, so an entry counts like 4 KiB.
     var cost: Int {
-        entries.reduce(0) { cost, entry in
-            let bytes = entry.status.kind == .file ? min(entry.status.size, entry.status.allocated) : 0
-            return cost + Self.costOfEntry + bytes
-        }
+        entries.reduce(0) { $0 + Self.costOfEntry + ($1.status.kind == .file ? $1.status.size : 0) }
     }
 
     private static var costOfEntry: Int { 4_096 }
@@ -119,14 +114,7 @@ extension FileTree {
     /// another file system, or on one of an untried kind, is synced file by file.
     static func synchronize(_ places: [String], by lock: FileLock) throws(SystemCallError) {
         var trees: [FileTree] = []
-        for place in places {
-            do throws(SystemCallError) {
-                trees.append(try FileTree(place))
-            } catch {
-                // A closure can leave what its owner may not open. If it had to be opened, the record would fail at every start.
-                try Platform.synchronizeAll(of: FilePaths.parent(place), instead: error)
-            }
-        }
+        for place in places { trees.append(try FileTree(place)) }
         let device = lock.identity.device
         let files = trees.lazy.flatMap(\.entries).count {
             $0.status.kind == .file && $0.status.identity.device == device
@@ -137,7 +125,6 @@ extension FileTree {
         for tree in trees { try tree.synchronize(but: isFlushed ? device : nil) }
     }
 
-    /// Syncs each file and folder, but those on the device that is `synced`.
     func synchronize(but synced: UInt64? = nil) throws(SystemCallError) {
         for entry in entries.reversed() where entry.status.identity.device != synced {
             if entry.status.kind != .directory, entry.status.kind != .file { continue }
@@ -145,8 +132,7 @@ extension FileTree {
                 // A drive has one cache for everything: the top, which comes last, brings all the files through it.
                 try Platform.synchronize(entry: top + entry.path, throughCache: entry.path.isEmpty)
             } catch {
-                if error.isAbsent { continue }
-                try Platform.synchronizeAll(of: FilePaths.parent(top + entry.path), instead: error)
+                if !error.isAbsent { throw error }
             }
         }
     }

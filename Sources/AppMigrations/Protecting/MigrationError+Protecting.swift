@@ -1,12 +1,11 @@
-/// The work with protected files that failed.
 enum ProtectionStage {
-    case taking, restoring, missing, noting, withdrawing, abandoning, clearing
+    case taking, restoring, missing, noting, abandoning, clearing
 
-    /// The failure, and what follows from it.
     fileprivate func text(_ migration: Message, _ location: StateLocation) -> (subject: Message, end: Message)
     {
         let wayOut: Message =
             "MigrationManager.abandonRestore(named:stateDirectory:lockTimeout:) gives it up: the files stay as they are then"
+        let copy: Message = "copy beside \(location.state)"
         let subject: Message
         let end: Message
         switch self {
@@ -16,31 +15,24 @@ enum ProtectionStage {
         case .restoring:
             subject = "The files that \(migration) protects could not be put back"
             end = """
-                Their copy in \(location.snapshot) is kept, and the next start tries again. Don't write to those files before it \
-                succeeded. \(wayOut), and the copy in a folder beside the state.
+                Their \(copy) is kept, and the next start tries again. Don't write to those files before it succeeded. \
+                \(wayOut), and the copy in a folder beside the state.
                 """
         case .missing:
             subject = "The files that \(migration) protects could not be put back"
             end = "Nothing was changed. Bring that copy back and start again. \(wayOut)."
         case .abandoning:
             subject = "The restore of \(migration) could not be abandoned"
-            end = """
-                The copies are kept, in \(location.snapshot) or beside it, and the files are as they were. Mend that and call it again.
-                """
+            end = "Their \(copy) is kept, and the files are as they were. Mend that and call it again."
         case .noting:
-            subject = "The files that \(migration) protects were put back, but that could not be noted"
+            subject =
+                "The files that \(migration) protects are what they were before it, but that could not be saved"
             end = """
-                What is left of their copy, \(location.snapshot), is kept, and the next start looks for more to put back. Don't write \
-                to those files before it succeeded.
-                """
-        case .withdrawing:
-            subject = "The note that \(migration) begins could not be taken back, though it was not run"
-            end = """
-                A copy of the files it protects is in \(location.snapshot), is kept, and the next start puts it back. Don't write to \
-                those files before it succeeded.
+                Their \(copy) is kept, and the next start puts back what is left of it. Don't write to those files before it \
+                succeeded.
                 """
         case .clearing:
-            subject = "The copy \(location.snapshot), which nothing needs any more, could not be removed"
+            subject = "The \(copy), which nothing needs any more, could not be removed"
             end = "No data is concerned; the next start that takes the lock tries again."
         }
         return (subject, end)
@@ -95,15 +87,11 @@ extension StateLocation {
 extension MigrationError {
     /// The error of an event about copies that were moved aside.
     static func kept(_ folder: String, _ reason: Message, _ location: StateLocation) -> MigrationError {
-        location.error(
-            .protectionFailed,
-            at: folder,
-            """
-            Copies of files that a migration of manager \(location.name.quoted) protected were in \(location.snapshot) \
-            \(reason). They are kept in \(folder), and this library puts nothing of them back and removes nothing. Compare \
+        let text: Message = """
+            Copies of files that a migration of manager \(location.name.quoted) protected were found \(reason). They are kept in \(folder), and this library puts nothing of them back and removes nothing. Compare \
             them with the data, then remove the folder.
             """
-        )
+        return location.error(.protectionFailed, at: folder, text)
     }
 
     /// The work of a closure that returned, or what a closure named, is not on the disk.
@@ -114,15 +102,10 @@ extension MigrationError {
         _ location: StateLocation,
         _ version: AppVersion
     ) -> MigrationError {
-        location.error(
-            .stateNotSaved,
-            version,
-            at: path,
-            because: underlying,
-            """
+        let text: Message = """
             What migration \(version) of manager \(location.name.quoted) wrote could not be synced to disk: \
             \(reason). It is not recorded in \(location.state), and will run again with the next manager.
             """
-        )
+        return location.error(.stateNotSaved, version, at: path, because: underlying, text)
     }
 }

@@ -3,7 +3,6 @@ struct ProtectedPaths {
     /// Absolute, without links in the folders above, and none inside of another.
     private(set) var paths: [String] = []
 
-    /// The state directory without links.
     let stateFolder: String
 
     let location: StateLocation
@@ -22,22 +21,16 @@ struct ProtectedPaths {
             )
         }
         let all = try named.map(canonical)
-        let known = Set(all.map { Array($0.utf8) })
-        var taken: Set<[UInt8]> = []
-        for path in all where taken.insert(Array(path.utf8)).inserted {
-            var above = path
-            repeat {
-                above = FilePaths.parent(above)
-            } while above != "/" && !known.contains(Array(above.utf8))
-            if above == "/" { paths.append(path) }
+        // What lies in another one of them, or is named twice, is covered already.
+        for (index, path) in all.enumerated() {
+            let others = all[..<index] + all[index...].filter { !FilePaths.contains(path, $0) }
+            if !others.contains(where: { FilePaths.contains($0, path) }) { paths.append(path) }
         }
     }
 
     /// The path with the links of its folders resolved, but not its last part: if that is a link, the link itself is protected.
     private func canonical(_ named: String) throws -> String {
-        if named.isEmpty || named.utf8.contains(0) || named.hasPrefix("file:") {
-            throw refusal(of: named, "it is not the path of a file or folder")
-        }
+        if let reason = FilePaths.refusal(named) { throw refusal(of: named, reason) }
         var path = named.utf8.first == 0x2F ? named : try Platform.workingDirectory() + "/" + named
         // A slash at the end of a link's name makes it that of the folder which the link leads to (POSIX, 4.13 Pathname
         // Resolution).
@@ -87,29 +80,22 @@ struct ProtectedPaths {
         }
     }
 
-    /// The error for a path that can't be protected.
+    func refuseCancelled() throws(MigrationError) {
+        if Task.isCancelled {
+            throw location.cancelled(version, "copied the files that migration \(version) protects")
+        }
+    }
+
     func refusal(of path: String, _ reason: Message) -> MigrationError {
         let reason: Message = "\(path.quoted) can't be protected, since \(reason)"
         return location.protection(.taking, version, at: path, reason)
-    }
-
-    /// The thing at a path, and the folders above it: a bind mount, or a disk that takes capitals for small letters, gives a file a
-    /// second name.
-    private static func identities(_ path: String) throws(SystemCallError) -> Set<FileIdentity> {
-        var identities: Set<FileIdentity> = []
-        var path = path
-        while path != "/" {
-            if let found = try Platform.status(path) { identities.insert(found.identity) }
-            path = FilePaths.parent(path)
-        }
-        return identities
     }
 
     /// True if a folder is what stands at a path, or lies in it.
     static func holds(_ path: String, _ folder: String) throws(SystemCallError) -> Bool {
         if FilePaths.contains(path, folder) { return true }
         guard let status = try Platform.status(path), status.kind == .directory else { return false }
-        return try identities(folder).contains(status.identity)
+        return try Place(folder).standing.contains(status.identity)
     }
 
     /// True if a path is in another mount than the folder that holds the state too.
@@ -130,72 +116,82 @@ struct ProtectedPaths {
 
 /// Files that two managers of one directory protect: if one put them back under the other, the other's record would be wrong.
 extension ProtectedPaths {
-    /// Another manager whose list has some of the files; where no process is at work on it, its files wait to be put back.
-    private typealias Rival = (location: StateLocation, place: String, isRunning: Bool)
+    typealias Rival = (location: StateLocation, place: String)
 
-    /// How long to wait for another manager that has listed some of the same files; `nil` where none has.
+    /// Another manager that has listed some of the same files and may be waited for; `nil` where none has listed any.
     ///
     /// Of two that list at once at least one finds the other's list, since each makes its own durable before it looks. The one whose name
     /// sorts first waits until the other's list went, and the other takes its own back: never are both refused.
-    func pauseForOthers(waited: Duration, timeout: Duration?, isAsynchronous: Bool) throws -> Duration? {
-        guard let rival = try rival() else { return nil }
-        let name = rival.location.name.quoted
-        let isFirst = location.name.utf8.lexicographicallyPrecedes(rival.location.name.utf8)
-        guard isFirst, rival.isRunning, try mayWait(for: rival, isAsynchronous) else {
+    func rival(isAsynchronous: Bool) throws(MigrationError) -> Rival? {
+        do {
+            guard let (rival, isRunning) = try found() else { return nil }
+            let isFirst = location.name.utf8.lexicographicallyPrecedes(rival.location.name.utf8)
+            if isFirst, isRunning, try mayWait(for: rival, isAsynchronous) { return rival }
+            let name = rival.location.name.quoted
             let reason: Message =
-                rival.isRunning
+                isRunning
                 ? "manager \(name) has listed \(rival.place) for its migration, which is running: start again when it has ended"
                 : """
                 manager \(name) has copied \(rival.place) for a migration that has not ended: make that manager first, or give its \
                 files up with MigrationManager.abandonRestore(named: \(name))
                 """
             throw location.protection(.taking, version, at: rival.place, reason)
+        } catch {
+            throw location.protection(.taking, version, error)
         }
-        if Task.isCancelled { throw cancelled() }
-        guard let timeout else { return .milliseconds(5) }
-        if waited < timeout { return min(timeout - waited, .milliseconds(5)) }
-        throw location.error(
-            .lockTimeout,
-            version,
-            at: rival.place,
-            """
-            Manager \(location.name.quoted) waited \(timeout.description) for manager \(name), whose migration \
-            protects \(rival.place) too. Nothing was run and the state is unchanged. Let that migration finish and start again.
-            """
-        )
     }
 
-    private func rival() throws -> Rival? {
-        let reached = try paths.reduce(into: Set()) { $0.formUnion(try Self.identities($1)) }
+    /// Where no process is at work on the other manager, its files wait to be put back.
+    private func found() throws -> (Rival, isRunning: Bool)? {
+        let own = try paths.flatMap(Snapshot.parts).map(Place.init)
         for name in try Platform.names(in: stateFolder) where name.contains(StateLocation.snapshotSuffix) {
             let folder = FilePaths.joined(stateFolder, name)
             // Copies that were given up, or found beside a lost state, are nobody's any more.
             if try Platform.status(folder + "/" + StateLocation.keptMark) != nil { continue }
             guard let list = try SnapshotList.read(in: folder),
                 !list.manager.utf8.elementsEqual(location.name.utf8),
-                let place = try shared(list, reached)
+                let place = try shared(list, own)
             else { continue }
             let other = StateLocation(name: list.manager, directory: location.directory)
             // The lock first: a list that is found free was let go by a closure that has ended, whose state is read after that.
-            if try ListLock.isTaken(in: folder) { return (other, place, isRunning: true) }
+            if try ListLock.isTaken(in: folder) { return ((other, place), isRunning: true) }
             if try StateFile(location: other).readState()?.marks.hasLeftover == true {
                 // Between the closure's end and the record the process still has the state's lock.
-                return (other, place, isRunning: try Platform.isLocked(other.lock))
+                return ((other, place), isRunning: try Platform.isLocked(other.lock))
             }
         }
         return nil
     }
 
-    /// The first place of the list that holds one of these paths, or lies in one, by whatever name.
-    private func shared(_ list: SnapshotList, _ reached: Set<FileIdentity>) throws -> String? {
-        try zip(list.paths, list.places(from: stateFolder)).first { entry, place in
-            if let identity = entry.identity, reached.contains(identity) { return true }
-            let above = try Self.identities(place)
-            return try paths.contains { path in
-                if FilePaths.contains(path, place) || FilePaths.contains(place, path) { return true }
-                return try Platform.status(path).map { above.contains($0.identity) } ?? false
+    /// The first place of the list that holds one of these, or lies in one, by whatever name.
+    private func shared(_ list: SnapshotList, _ own: [Place]) throws -> String? {
+        try zip(list.paths, list.places(from: stateFolder)).first { entry, path in
+            if let taken = entry.identity, own.contains(where: { $0.standing.contains(taken) }) {
+                return true
             }
+            let places = try Snapshot.parts(of: path).map(Place.init)
+            return places.contains { place in own.contains { $0.overlaps(place) } }
         }?.1
+    }
+
+    /// A path, and what stands on it: a bind mount, or a disk that takes capitals for small letters, gives a file a second name.
+    struct Place {
+        let path: String
+        /// The thing at the path and the folders above it, as far as they are there, the inmost first.
+        let standing: [FileIdentity]
+        /// The names below it that are not there, each with a slash before it.
+        let missing: String
+
+        func overlaps(_ other: Place) -> Bool {
+            holds(other) || other.holds(self)
+        }
+
+        private func holds(_ other: Place) -> Bool {
+            if FilePaths.contains(path, other.path) { return true }
+            guard let inmost = standing.first else { return false }
+            if missing.isEmpty { return other.standing.contains(inmost) }
+            return inmost == other.standing.first && FilePaths.contains(missing, other.missing)
+        }
     }
 
     /// True if the other closure can end while this call waits.
@@ -203,18 +199,21 @@ extension ProtectedPaths {
         guard let lock = try Platform.status(rival.location.lock)?.identity else { return false }
         if try RunToken.enclosing(rival.location) != nil { return false }
         // An asynchronous closure may need this very thread to go on.
-        return isAsynchronous || !FileLock.isHeldAsynchronously(lock)
+        return isAsynchronous || !FileLock.isHeldAsynchronously(lock, rival.location)
     }
+}
 
-    func cancelled() -> MigrationError {
-        location.error(
-            .cancelled,
-            version,
-            because: CancellationError(),
-            """
-            The task was cancelled while manager \(location.name.quoted) copied the files that migration \(version) protects. \
-            Nothing was run and nothing changed in \(location.state). Make a new manager to try again.
-            """
-        )
+extension ProtectedPaths.Place {
+    init(_ path: String) throws(SystemCallError) {
+        var (standing, missing, place): ([FileIdentity], String, String) = ([], "", path)
+        while place != "/" {
+            if let found = try Platform.status(place) {
+                standing.append(found.identity)
+            } else {
+                missing = "/" + FilePaths.last(place) + missing
+            }
+            place = FilePaths.parent(place)
+        }
+        (self.path, self.standing, self.missing) = (path, standing, missing)
     }
 }

@@ -9,7 +9,6 @@
 struct PutBack {
     private let place: String
     private let copies: String
-    /// True if a folder is put back.
     private let isFolder: Bool
 
     init(_ place: String, from copies: String) throws {
@@ -137,7 +136,6 @@ struct PutBack {
         if try !stands(name) { try Platform.makeDirectory(copies + name) }
     }
 
-    /// Makes a rename between the snapshot and a folder durable.
     private func synchronize(_ folder: String) throws {
         try Platform.synchronizeDirectory(folder)
         try Platform.synchronizeDirectory(copies)

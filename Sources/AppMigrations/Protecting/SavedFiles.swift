@@ -50,8 +50,8 @@ struct SavedFiles {
     /// Things set aside may hold the state of a manager, or what no path can name. Then all is moved aside, and the folder given.
     func discard() throws(SystemCallError) -> String? {
         guard let status = try Platform.status(folder) else { return nil }
-        // This library didn't make a thing that is no folder.
-        if status.kind != .directory { throw Platform.unsupported(folder) }
+        // This library didn't make a thing that is no folder. A user could lead root out of a folder of their own.
+        if status.kind != .directory || !Platform.isOwn(status) { throw Platform.unsupported(folder) }
         // The state that asks for them no more may stand in memory only.
         try Platform.synchronizeDirectory(location.directory)
         do throws(SystemCallError) {
@@ -69,7 +69,7 @@ struct SavedFiles {
 
     /// Removes what a restore that is done has set aside, but for what holds the state of a manager.
     func removeSetAside() throws(SystemCallError) {
-        for index in try Platform.names(in: folder) where UInt64(index) != nil {
+        for index in try Platform.names(in: folder) where index == "\(index.number)" {
             for name in try Platform.names(in: folder + "/" + index) where name.hasPrefix("replaced") {
                 let tree = try FileTree("\(folder)/\(index)/\(name)", to: .remove)
                 if tree.state == nil { try tree.remove() }
@@ -142,26 +142,15 @@ struct SavedFiles {
         while above != "/" {
             above = FilePaths.parent(above)
             guard let kind = try Platform.status(above)?.kind, kind != .directory else { continue }
-            throw refusal(
-                above,
-                kind == .link
-                    ? """
-                    \(above) is a link that was put there since the copy was made; remove it, or put the folder that it leads to \
-                    in its place
-                    """
-                    : "\(above) is a file, and was a folder when the copy was made; move it away"
-            )
+            throw refusal(above, "\(above) was a folder when the copy was made; put that back in its place")
         }
         if try ProtectedPaths.holds(place, base) {
             throw refusal(place, "the state directory is in \(place)")
         }
         if try ProtectedPaths.isElsewhere(place, from: base) != isElsewhere {
-            throw refusal(
-                place,
-                isElsewhere
-                    ? "the file system that \(place) was on is not mounted"
-                    : "a file system is mounted where \(place) was on another one; unmount it"
-            )
+            let reason: Message =
+                "a file system was mounted or unmounted there since the copy was made; undo that"
+            throw refusal(place, reason)
         }
     }
 

@@ -14,7 +14,7 @@ final class Snapshot {
     /// database put back beside the wrong ones would be damaged.
     static let companions = ["", "-wal", "-shm", "-journal"]
 
-    private let protected: ProtectedPaths
+    let protected: ProtectedPaths
     private let folder: String
     private let lock: FileLock
 
@@ -23,11 +23,8 @@ final class Snapshot {
 
     /// Writes the list durably, and locks it; nothing is copied yet.
     ///
-    /// `nil` where nothing is to be protected.
-    ///
     /// - Throws: ``MigrationError``, or a ``SystemCallError`` with its path. Nothing is left of the list then.
-    init?(of named: [String], _ version: AppVersion, _ location: StateLocation, _ lock: FileLock) throws {
-        if named.isEmpty { return nil }
+    init(of named: [String], _ version: AppVersion, _ location: StateLocation, _ lock: FileLock) throws {
         protected = try ProtectedPaths(named, location, version)
         self.lock = lock
         folder = try location.snapshotInUse()
@@ -43,17 +40,16 @@ final class Snapshot {
         try Platform.makeDirectory(folder)
         try orTakeBack {
             try Self.refuseForeign(folder, location, .taking, version)
+            try Platform.removeDefaultAccess(folder)
             claim = try ListLock(making: folder + "/list", list.text)
             try Platform.synchronizeDirectory(folder)
             try Platform.synchronizeDirectory(location.directory)
         }
     }
 
-    /// How long to wait for another manager that has listed some of the same files; `nil` where none has, so that copying may begin.
-    func pauseForOthers(waited: Duration, timeout: Duration?, isAsynchronous: Bool) throws -> Duration? {
-        try orTakeBack {
-            try protected.pauseForOthers(waited: waited, timeout: timeout, isAsynchronous: isAsynchronous)
-        }
+    /// What is protected with a path: a database has its companions, whether they are there or not.
+    static func parts(of path: String) throws(SystemCallError) -> [String] {
+        try Platform.status(path)?.kind == .directory ? [path] : companions.map { path + $0 }
     }
 
     /// Copies what the list names, durably.
@@ -63,10 +59,7 @@ final class Snapshot {
     func fill(_ handler: (_ fraction: Double, _ note: String) -> Void) throws {
         try orTakeBack {
             let trees = try protected.paths.map { path in
-                let isFolder = try Platform.status(path)?.kind == .directory
-                return try (isFolder ? [""] : Self.companions).map {
-                    ($0, try FileTree(path + $0, to: .copy))
-                }
+                try zip(Self.companions, Self.parts(of: path)).map { ($0, try FileTree($1, to: .copy)) }
             }
             for (path, parts) in zip(protected.paths, trees) {
                 guard let state = parts.lazy.compactMap(\.1.state).first else { continue }
@@ -75,7 +68,7 @@ final class Snapshot {
             let total = trees.joined().reduce(0) { $0 + $1.1.cost }
             var (done, percent) = (0, -1)
             let reach = { [protected] (path: String, cost: Int) throws in
-                if Task.isCancelled { throw protected.cancelled() }
+                try protected.refuseCancelled()
                 let reached = Int(min(Double(done) / Double(total), 1) * 100)
                 done += cost
                 if reached == percent { return }
@@ -96,11 +89,10 @@ final class Snapshot {
                 try Platform.makeDirectory("\(place)/entries-\(count)")
             }
             try FileTree.synchronize([folder], by: lock)
-            if Task.isCancelled { throw protected.cancelled() }
+            try protected.refuseCancelled()
         }
     }
 
-    /// Syncs what the closure did to the files, and the names of it, to disk.
     func synchronizeWork() throws(SystemCallError) {
         try FileTree.synchronizeWork(protected.paths, upTo: protected.stateFolder, by: lock)
     }
@@ -113,17 +105,21 @@ final class Snapshot {
         claim = nil
     }
 
-    /// Removes the snapshot, which no state asks for, where the body throws.
-    ///
-    /// The next holder of the state's lock removes what can't be removed now.
     private func orTakeBack<Value>(_ body: () throws -> Value) throws -> Value {
         do {
             return try body()
         } catch {
-            do throws(SystemCallError) { try FileTree(folder, to: .remove).remove() } catch {}
-            endClaim()
+            takeBack()
             throw error
         }
+    }
+
+    /// Removes the snapshot, which no state asks for.
+    ///
+    /// The next holder of the state's lock removes what can't be removed now.
+    func takeBack() {
+        do throws(SystemCallError) { try FileTree(folder, to: .remove).remove() } catch {}
+        endClaim()
     }
 
     /// Refuses a folder of copies that another user made, or may change: with a list and a copy of their own making, another user
@@ -180,18 +176,19 @@ struct SnapshotList: Equatable {
 extension SnapshotList {
     /// `nil` for what ``text`` doesn't give.
     init?(_ text: [UInt8]) {
-        let bytes = text.split(separator: 0, omittingEmptySubsequences: false)
-        let fields = bytes.compactMap { String(validUTF8: Array($0)) }
-        guard fields.count == bytes.count, fields.count % 4 == 3, fields[0] == "1" else { return nil }
+        let fields = FilePaths.split(text, at: 0)
+        guard fields.count % 4 == 3 else { return nil }
         paths = stride(from: 3, to: fields.count, by: 4).map { index in
-            let numbers = fields[(index + 2)...(index + 3)].compactMap { UInt64($0) }
+            let numbers = (fields[index + 2].number, fields[index + 3].number)
+            let isThere = !fields[index + 2].isEmpty
             return Path(
                 relative: fields[index],
-                identity: numbers.count == 2 ? FileIdentity(device: numbers[0], file: numbers[1]) : nil,
+                identity: isThere ? FileIdentity(device: numbers.0, file: numbers.1) : nil,
                 isElsewhere: fields[index + 1] == "elsewhere"
             )
         }
         (manager, stateFolder) = (fields[1], fields[2])
+        if self.text != text { return nil }
     }
 
     /// Reads the list of the snapshot in `folder`; `nil` where there is none.

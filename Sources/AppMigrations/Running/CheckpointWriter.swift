@@ -86,14 +86,11 @@ extension MigrationError {
     package static func cancelledAtCheckpoint(_ version: AppVersion, _ location: StateLocation)
         -> MigrationError
     {
-        location.error(
-            .cancelled,
-            version,
-            """
+        let text: Message = """
             The task of migration \(version) of manager \(location.name.quoted) was cancelled. Its checkpoint \
             is saved in \(location.state), and the next attempt goes on there.
             """
-        )
+        return location.error(.cancelled, version, text)
     }
 }
 
@@ -106,13 +103,10 @@ extension Checkpoint {
     ) throws(MigrationError) -> Value {
         if let value = Value(text) { return value }
         let type = "\(type)"
-        throw location.error(
-            .checkpointNotSaved,
-            version,
-            """
+        let text: Message = """
             No \(type) was saved as the checkpoint of migration \(version) of \(location): version \(appVersion) of the app \
             saved \(text.quoted). Nothing was changed. Read what that version saved.
             """
-        )
+        throw location.error(.checkpointNotSaved, version, text)
     }
 }

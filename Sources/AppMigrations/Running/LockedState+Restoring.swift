@@ -1,18 +1,5 @@
 /// Protected files under the lock: put back, and their copies removed.
 extension LockedState {
-    /// Puts back what the intent of a dead process protected, before anyone can write newer data over it, and clears away a
-    /// snapshot that no intent asks for.
-    func recover() throws(MigrationError) {
-        guard let state else { return }
-        let version = state.marks.interruption?.version
-        if state.marks.hasLeftover, let version {
-            try restore(version)
-            try finishRestore(state)
-        } else if discardSnapshot(version), state.marks.hasSpentSnapshot {
-            forgetSnapshot()
-        }
-    }
-
     /// Moves copies aside that stand there before the first state, which was lost.
     ///
     /// They may be the only good ones, and beside a state that doesn't ask for them they would be removed. Where they can't be moved or
@@ -69,33 +56,16 @@ extension LockedState {
     }
 
     /// Removes a snapshot that no state asks for.
-    ///
-    /// Gives whether none is there any more.
-    @discardableResult
-    func discardSnapshot(_ version: AppVersion?) -> Bool {
+    func discardSnapshot(_ version: AppVersion?) {
         do {
             let files = try SavedFiles(location, for: version)
             try confirm()
-            guard let kept = try files.discard() else { return true }
+            guard let kept = try files.discard() else { return }
             let reason: Message =
                 "with what can't be removed: the state of a manager, or a name that no path can give"
             tell(.kept(kept, reason, location), version)
-            return true
         } catch {
             tell(location.protection(.clearing, version, error), version)
-            return false
         }
-    }
-
-    /// Saves that the snapshot of a recorded migration is gone.
-    ///
-    /// Nothing depends on this save: the next start tries it again.
-    func forgetSnapshot() {
-        guard var state else { return }
-        let version = state.marks.interruption?.version
-        state.marks.interruption = nil
-        guard let failure = note(state) else { return }
-        let end: Message = "No data is concerned; the next start that takes the lock tries again."
-        tell(failure.adding(end, version: version), version)
     }
 }

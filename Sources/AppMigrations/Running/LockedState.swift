@@ -8,13 +8,10 @@
 final class LockedState {
     let file: StateFile
     let reporter: Reporter
-    private(set) var lock: FileLock
+    let lock: FileLock
 
     /// The state in the file, as far as the holder of the lock knows; `nil` where there is none.
     private(set) var state: MigrationState?
-
-    /// True if the app's code removed the state, perhaps with its folder.
-    private var isFolderNew = false
 
     /// True if another process may have the state: nothing is written or put back any more.
     private(set) var isLost = false
@@ -41,6 +38,28 @@ final class LockedState {
         if recovering { try recover() }
     }
 
+    /// Puts back what the intent of a dead process protected, before anyone can write newer data over it, and clears away a
+    /// snapshot that no intent asks for.
+    func recover() throws(MigrationError) {
+        guard let state else { return }
+        let version = state.marks.interruption?.version
+        if state.marks.hasLeftover, let version {
+            try restore(version)
+            try finishRestore(state)
+        } else if hasSnapshot {
+            discardSnapshot(version)
+        }
+    }
+
+    private var hasSnapshot: Bool {
+        do throws(SystemCallError) {
+            return try Platform.status(location.snapshotInUse()) != nil
+        } catch {
+            // What can't be looked at is told by who tries to remove it.
+            return true
+        }
+    }
+
     // A context that outlived its closure has the lock too.
     deinit { lock.unlock() }
 
@@ -49,18 +68,18 @@ final class LockedState {
         isUncertain = false
         try confirm()
         do throws(SystemCallError) {
-            // The folder is durable before the first state in it says anything.
-            if state == nil || isFolderNew { try Platform.synchronizeNames(above: location.directory) }
+            // The folder is durable before the first state in it says anything. Another process may have made it, and have died before
+            // it synced the name. The path isn't resolved: where a link is on it, this library didn't make what lies behind.
+            if state == nil {
+                try FileTree.synchronizeFolders(from: FilePaths.parent(location.directory), upTo: "/")
+            }
             try file.replace(with: new)
         } catch {
-            throw location.error(
-                .stateNotSaved,
-                because: error,
-                """
+            let text: Message = """
                 The state of \(location), could not be saved: \(error). The old state stands. Make room, or the folder writable, \
                 and start again.
                 """
-            )
+            throw location.error(.stateNotSaved, because: error, text)
         }
         state = new
         do throws(SystemCallError) {
@@ -70,9 +89,7 @@ final class LockedState {
             throw location.error(
                 .stateNotSaved,
                 because: error,
-                """
-                The state of \(location), was saved, but may not survive a power failure: \(error). The new state stands.
-                """
+                "The new state of \(location), stands, but may not survive a power failure: \(error)."
             )
         }
     }
@@ -93,7 +110,8 @@ final class LockedState {
         _ version: AppVersion?,
         else consequence: Message
     ) throws(MigrationError) {
-        if let failure = note(new) { throw failure.adding(consequence, version: version) }
+        guard let failure = note(new) else { return }
+        throw isUncertain ? failure : failure.adding(consequence, version: version)
     }
 
     func remove() throws(MigrationError) {
@@ -101,14 +119,11 @@ final class LockedState {
         do throws(SystemCallError) {
             try file.remove()
         } catch {
-            throw location.error(
-                .stateNotSaved,
-                because: error,
-                """
+            let text: Message = """
                 The state of \(location), could not be removed for good: \(error). Make the folder writable for this process \
                 and try again.
                 """
-            )
+            throw location.error(.stateNotSaved, because: error, text)
         }
         state = nil
     }
@@ -119,90 +134,42 @@ final class LockedState {
         throw .gone(location)
     }
 
-    /// Throws when the lock is not the one at its path.
+    /// Throws when the lock is not the one at its path: code of the app may have removed it, and another process taken the next.
     func confirm() throws(MigrationError) {
-        if try !isAtPath() { throw lost("its file is not at that path any more") }
-    }
-
-    private func isAtPath() throws(MigrationError) -> Bool {
+        let stands: Bool
         do throws(SystemCallError) {
-            return try lock.stands(at: location)
+            stands = try lock.stands(at: location)
         } catch {
             throw lost("its file can't be looked at, \(error)", error)
         }
-    }
-
-    /// Makes sure of the lock after code of the app ran, which may have removed the state's folder: takes the lock again where
-    /// no other process did anything with the state meanwhile.
-    func takeAgain() throws(MigrationError) {
-        if try isAtPath() { return }
-        isLost = true
-        guard let new = try FileLock.ifFree(location, isClaimant: true) else {
-            throw lost("another process has taken it since")
-        }
-        // From here on the new lock is the one that is given back, whatever comes.
-        lock.unlock()
-        lock = new
-        let found = try file.readState()
-        // A state that the app's code removed is made again. A state that differs was saved by a process that had the lock.
-        if let found, found != state { throw lost("another process has saved a state since") }
-        isFolderNew = found == nil
-        isLost = false
+        if !stands { throw lost("its file is not at that path any more") }
     }
 
     private func lost(_ how: Message, _ cause: SystemCallError? = nil) -> MigrationError {
         isLost = true
-        return location.error(
-            .stateNotSaved,
-            at: location.lock,
-            because: cause,
-            """
+        let text: Message = """
             Manager \(location.name.quoted) doesn't have the lock \(location.lock) any more: \(how). Nothing was written to \
             \(location.state) without it. Make a new manager, which reads the state again, and never remove the lock's file.
             """
-        )
+        return location.error(.stateNotSaved, at: location.lock, because: cause, text)
     }
 
-    /// Tells the app of something that happened under the lock.
     func send(_ event: MigrationEvent) { reporter.send(event) }
 }
 
-/// The ways to take the lock.
 extension LockedState {
-    /// Waits for the lock on this thread.
     static func take(
         _ file: StateFile,
         _ reporter: Reporter,
         timeout: Duration?,
-        for version: AppVersion? = nil,
         recovering: Bool = true
     ) throws(MigrationError) -> LockedState {
-        var wait = try LockWait(file.location, version, timeout: timeout, .synchronous)
+        var wait = LockWait(reporter, nil, timeout: timeout, .synchronous)
         while true {
-            if let lock = try wait.step({ reporter.sendWaiting(for: version) }) {
+            if let lock = try wait.step() {
                 return try LockedState(lock, file, reporter, recovering: recovering)
             }
             Platform.pause(wait.pause)
-        }
-    }
-
-    /// Waits for the lock, suspending the task instead of the thread.
-    nonisolated(nonsending) static func take(
-        awaiting file: StateFile,
-        _ reporter: Reporter,
-        timeout: Duration?,
-        for version: AppVersion
-    ) async throws(MigrationError) -> LockedState {
-        var wait = try LockWait(file.location, version, timeout: timeout, .asynchronous)
-        while true {
-            if let lock = try wait.step({ reporter.sendWaiting(for: version) }) {
-                return try LockedState(lock, file, reporter)
-            }
-            do {
-                try await Task.sleep(nanoseconds: Platform.nanoseconds(wait.pause))
-            } catch {
-                throw wait.cancelled()
-            }
         }
     }
 
@@ -215,20 +182,11 @@ extension LockedState {
     ) throws(MigrationError) -> LockedState? {
         if let lock = try FileLock.ifFree(file.location) { return try LockedState(lock, file, reporter) }
         if try !isAwaited() { return nil }
-        var wait = try LockWait(file.location, nil, timeout: timeout, .start)
+        var wait = LockWait(reporter, nil, timeout: timeout, .start)
         repeat {
-            if let lock = try wait.step({ reporter.sendWaiting(for: nil) }) {
-                return try LockedState(lock, file, reporter)
-            }
+            if let lock = try wait.step() { return try LockedState(lock, file, reporter) }
             Platform.pause(wait.pause)
         } while try isAwaited()
         return nil
-    }
-}
-
-extension Reporter {
-    /// The wait itself marks the handler's thread.
-    fileprivate func sendWaiting(for version: AppVersion?) {
-        onEvent?(MigrationEvent(.waiting, location.name, version: version))
     }
 }

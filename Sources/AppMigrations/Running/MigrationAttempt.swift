@@ -13,16 +13,12 @@ final class MigrationAttempt {
     /// The state without the intent, and with it.
     let before: MigrationState
     private(set) var intent: MigrationState
-    private let listed = Platform.awake
-    private var hasWaited = false
 
-    /// How long the closure took, once it has ended.
     private(set) var duration: Duration?
 
     var version: AppVersion { context.version }
     var location: StateLocation { locked.location }
 
-    /// Lists what is protected; ``begin()`` comes next.
     init(
         _ known: AttemptedMigration,
         minimumAppVersion: AppVersion,
@@ -32,7 +28,7 @@ final class MigrationAttempt {
         self.locked = locked
         before = try locked.existing()
         do {
-            files = try Snapshot(of: paths, known.version, locked.location, locked.lock)
+            files = paths.isEmpty ? nil : try Snapshot(of: paths, known.version, locked.location, locked.lock)
         } catch {
             throw locked.location.protection(.taking, known.version, error)
         }
@@ -49,24 +45,22 @@ final class MigrationAttempt {
         token = RunToken(locked.location)
     }
 
-    /// How long to wait for another manager that protects the same files, before ``begin()``; `nil` where nobody does.
+    /// Another manager that protects the same files and may be waited for; `nil` where nobody does, and ``begin()`` comes next.
+    ///
+    /// To wait for it, list and lock are given back: its closure may use a manager of this very state.
     @inline(never)
-    func pauseForOthers(timeout: Duration?, isAsynchronous: Bool) throws(MigrationError) -> Duration? {
+    func rival(isAsynchronous: Bool) throws(MigrationError) -> ProtectedPaths.Rival? {
         guard let files else { return nil }
-        do {
-            let pause = try files.pauseForOthers(
-                waited: Platform.awake - listed,
-                timeout: timeout,
-                isAsynchronous: isAsynchronous
-            )
-            if pause != nil, !hasWaited {
-                hasWaited = true
-                locked.send(MigrationEvent(.waiting, location.name, version: version))
-            }
-            return pause
-        } catch {
-            throw location.protection(.taking, version, error)
-        }
+        var isFree = false
+        defer { if !isFree { takeBack(files) } }
+        let rival = try files.protected.rival(isAsynchronous: isAsynchronous)
+        isFree = rival == nil
+        return rival
+    }
+
+    private func takeBack(_ files: Snapshot) {
+        files.takeBack()
+        locked.lock.unlock()
     }
 
     /// Copies what is protected, and saves the intent.
@@ -98,7 +92,6 @@ final class MigrationAttempt {
         }
     }
 
-    /// Runs an asynchronous closure.
     nonisolated(nonsending) func call(
         _ body: nonisolated(nonsending) (MigrationContext) async throws -> Void
     ) async -> (any Error)? {
@@ -126,5 +119,117 @@ final class MigrationAttempt {
 
     func event(_ kind: MigrationEvent.Kind) -> MigrationEvent {
         MigrationEvent(kind, context, duration: duration)
+    }
+}
+
+/// How an attempt ends: recorded, undone, taken back before its closure began, or without its lock.
+extension MigrationAttempt {
+    /// Records that the closure returned, or undoes what it did before it threw.
+    func finish(_ failure: (any Error)?) throws(MigrationError) {
+        do throws(MigrationError) {
+            // The list's lock keeps other processes away until the state's is certain.
+            defer { files?.endClaim() }
+            try locked.confirm()
+        } catch {
+            throw lost(error, failure)
+        }
+        if let failure = failure ?? locked.reporter.rehearsal?.returned(version) {
+            throw undo(.failed(version, attempt: context.attempt, failure, location), because: failure)
+        }
+        do throws(SystemCallError) {
+            // The record may not be more durable than the work.
+            try files?.synchronizeWork()
+        } catch {
+            let path = error.path ?? location.directory
+            let lost = MigrationError.unsynchronized(path, underlying: error, "\(error)", location, version)
+            throw undo(lost, because: lost)
+        }
+        try record()
+    }
+
+    func record() throws(MigrationError) {
+        let recorded = intent.recording(
+            AppliedMigration(
+                version: version,
+                previousVersion: context.previousVersion,
+                appVersion: context.writer.began.known.appVersion,
+                finishedAt: Platform.now,
+                duration: duration ?? .zero,
+                attempts: context.attempt
+            )
+        )
+        context.reach(.beforeRecord)
+        if let failure = locked.note(recorded) {
+            if locked.isLost { throw lost(failure, nil) }
+            if locked.isUncertain {
+                throw failure.adding(
+                    "Migration \(version) ran; after a power failure it may run again.",
+                    version: version
+                )
+            }
+            let undone = failure.adding("Migration \(version) ran and will run again.", version: version)
+            throw undo(undone, because: undone)
+        }
+        context.reach(.afterRecord)
+        if files != nil { locked.discardSnapshot(version) }
+    }
+
+    /// The error of a closure that ended without its lock: nothing of it is recorded or put back.
+    ///
+    /// Where the closure protects files, the state may list them, so the error is one that forbids writing to them.
+    private func lost(_ loss: MigrationError, _ failure: (any Error)?) -> MigrationError {
+        let ending: Message = failure == nil ? "ran" : "failed"
+        var text: Message = "Migration \(version) \(ending) and that was not recorded"
+        if files != nil {
+            text = """
+                \(text), and the files it protects were left as they are. The next start puts them back if the state lists them. \
+                Don't write to those files before it succeeded
+                """
+        }
+        let cause = failure.map { " The migration itself had failed: " + MigrationError.sentence($0) } ?? ""
+        return location.error(
+            files != nil ? .protectionFailed : .stateNotSaved,
+            version,
+            at: loss.path,
+            because: failure ?? loss.underlyingError,
+            "\(loss.description) \(text).\(cause)"
+        )
+    }
+
+    /// The error of an attempt that ended so, once the protected files are put back and it is saved how it ended.
+    private func undo(_ failure: MigrationError, because cause: any Error) -> MigrationError {
+        let ended = intent.failing(cause)
+        if files == nil {
+            if locked.note(ended) == nil { return failure }
+            return failure.adding("The attempt could not be noted either and counts as a death.")
+        }
+        do throws(MigrationError) {
+            try locked.restore(version)
+        } catch {
+            _ = locked.note(ended)
+            return error.following(cause)
+        }
+        do throws(MigrationError) {
+            try locked.finishRestore(ended)
+            return failure.adding("The protected files are what they were before it.")
+        } catch {
+            return error.following(cause)
+        }
+    }
+
+    /// The error for an intent whose save failed.
+    ///
+    /// The intent may stand all the same. Then it is taken back: nothing was run, the app goes on with its files, and the next
+    /// start would put the copies over what the app wrote.
+    func withdraw(_ failure: MigrationError) -> MigrationError {
+        files?.endClaim()
+        var end: Message = "Migration \(version) was not run."
+        if locked.isUncertain {
+            let second = locked.note(before)
+            if let second, files != nil { return location.protection(.noting, version, after: second) }
+            if second == nil { end = "It was taken back: migration \(version) was not run." }
+        }
+        if files != nil { locked.discardSnapshot(version) }
+        return failure.adding(end, version: version)
     }
 }

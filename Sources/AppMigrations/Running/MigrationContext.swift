@@ -117,9 +117,8 @@ extension MigrationContext {
     public func synchronize(_ paths: String...) throws(MigrationError) { try synchronize(paths) }
 
     private func synchronize(one path: String) throws(MigrationError) {
-        if path.isEmpty || path.utf8.contains(0) || path.hasPrefix("file:") {
-            let reason: Message = "\(path.quoted): it is not the path of a file or folder"
-            throw .unsynchronized(path, reason, location, version)
+        if let reason = FilePaths.refusal(path) {
+            throw .unsynchronized(path, "\(path.quoted): \(reason)", location, version)
         }
         do throws(SystemCallError) {
             let stateFolder = try Platform.resolved(location.directory)
@@ -129,11 +128,14 @@ extension MigrationContext {
             let folder = path.utf8.contains(0x2F) ? FilePaths.parent(path) : "."
             try FileTree.synchronizeFolders(from: try Platform.resolved(folder), upTo: stateFolder)
         } catch {
-            let reason: Message =
-                error.errorNumber == Platform.noEntry
-                ? "\(path.quoted): nothing is there; after a removal name the folder that held it"
-                : "\(error)"
-            throw .unsynchronized(error.path ?? path, underlying: error, reason, location, version)
+            let failure = error.at(path)
+            throw .unsynchronized(
+                failure.path ?? path,
+                underlying: failure,
+                "\(failure)",
+                location,
+                version
+            )
         }
     }
 }

@@ -4,41 +4,23 @@ extension MigrationError {
         attempt: Int,
         _ cause: any Error,
         _ location: StateLocation,
-        consequence: Message
+        consequence: Message = ""
     ) -> MigrationError {
         let isCancelled = isCancellation(cause)
-        let end: Message =
-            isCancelled
-            ? cancellation(of: version, attempt: attempt, cause, location)
-            : "failed in attempt \(attempt): \(sentence(cause))"
-        return location.error(
-            isCancelled ? .cancelled : .migrationFailed,
-            version,
-            because: cause,
-            """
+        var end: Message = "failed in attempt \(attempt): \(sentence(cause))"
+        if isCancelled {
+            let more = (cause as? MigrationError).map { " " + sentence($0) } ?? ""
+            end = "was cancelled in attempt \(attempt).\(more)"
+        }
+        let text: Message = """
             Migration \(version) of manager \(location.name.quoted) \(end) \
             It is not recorded in \(location.state) and runs again with the next manager.\(consequence)
             """
-        )
+        return location.error(isCancelled ? .cancelled : .migrationFailed, version, because: cause, text)
     }
 
     static func isCancellation(_ cause: any Error) -> Bool {
         cause is CancellationError || (cause as? MigrationError)?.code == .cancelled
-    }
-
-    /// How a migration ended whose task was cancelled.
-    private static func cancellation(
-        of version: AppVersion,
-        attempt: Int,
-        _ cause: any Error,
-        _ location: StateLocation
-    ) -> Message {
-        guard let error = cause as? MigrationError else { return "was cancelled in attempt \(attempt)." }
-        // One of another migration says itself what was cancelled.
-        guard error.version == version, error.managerName == location.name, error.underlyingError == nil
-        else { return "ended in attempt \(attempt): \(sentence(error))" }
-        return
-            "was cancelled in attempt \(attempt). Its checkpoint is saved, and the next attempt goes on there."
     }
 
     /// Somebody else's text for an error, with one mark at its end.

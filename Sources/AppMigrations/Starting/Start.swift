@@ -90,8 +90,7 @@ struct Start {
         // Files that wait to be put back come first: that data is too old is no reason not to write to them.
         if marks.hasLeftover, !isReadOnly { return try catchUp(marks) }
         let found = try StartOutcome(found: marks, by: release)
-        let isDone = marks.launched >= release.version && !marks.hasSpentSnapshot
-        return isDone || isReadOnly ? found : try catchUp(marks)
+        return marks.launched >= release.version || isReadOnly ? found : try catchUp(marks)
     }
 }
 
@@ -178,11 +177,8 @@ extension Start {
         // Another process made the state meanwhile; it may have died in a migration already.
         if locked.state != nil { return try settle(locked) }
         let answer = try ask(firstRun)
-        do throws(MigrationError) {
-            try locked.takeAgain()
-        } catch {
-            throw error.adding("Nothing was run.", code: .stateNotSaved)
-        }
+        // The app's code may have removed the lock with the folder.
+        try locked.confirm()
         let outcome = try StartOutcome(first: answer, by: release)
         locked.keepUnlisted()
         let state = MigrationState(name: location.name, marks: outcome.marks)
@@ -213,13 +209,10 @@ extension Start {
 
 extension MigrationError {
     package static func firstRunFailed(_ cause: any Error, _ location: StateLocation) -> MigrationError {
-        location.error(
-            .firstRunFailed,
-            because: cause,
-            """
+        let text: Message = """
             The firstRun: expression of manager \(location.name.quoted) failed: \(sentence(cause)) \
             No state was written to \(location.state) and nothing was run; the next manager asks again.
             """
-        )
+        return location.error(.firstRunFailed, because: cause, text)
     }
 }

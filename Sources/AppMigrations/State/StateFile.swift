@@ -74,26 +74,11 @@ struct StateFile: Sendable {
     func replace(with state: MigrationState) throws(SystemCallError) {
         // A text that could not be read again is not written: the old state stands.
         guard let document = state.writtenDocument else { throw Platform.tooLarge }
-        let descriptor = try createTemporary()
-        do throws(SystemCallError) {
-            do throws(SystemCallError) {
-                try Platform.writeAll(descriptor, document)
-                try Platform.own(descriptor, in: location.directory, replacing: location.state)
-                try Platform.synchronize(descriptor)
-            } catch {
-                Platform.closeAfterReading(descriptor)
-                throw error
-            }
-            try Platform.closeAfterWriting(descriptor)
-            try Platform.replace(location.state, with: location.temporary)
-        } catch {
-            do throws(SystemCallError) {
-                try Platform.removeFile(location.temporary)
-            } catch {
-                // The next save does it.
-            }
-            throw error
+        let saved = try Platform.save(document, to: location.state, by: location.temporary) {
+            descriptor throws(SystemCallError) in
+            try Platform.own(descriptor, in: location.directory, replacing: location.state)
         }
+        Platform.closeAfterReading(saved)
     }
 
     /// Removes the state.
@@ -106,17 +91,6 @@ struct StateFile: Sendable {
             if error.errorNumber != Platform.noEntry { throw error }
         }
         try Platform.synchronizeDirectory(location.directory)
-    }
-
-    private func createTemporary() throws(SystemCallError) -> Int32 {
-        do throws(SystemCallError) {
-            return try Platform.createExclusively(location.temporary)
-        } catch {
-            if error.errorNumber != Platform.exists { throw error }
-        }
-        // The lock is ours, so nobody is writing it: a process was killed while it saved.
-        try Platform.removeFile(location.temporary)
-        return try Platform.createExclusively(location.temporary)
     }
 }
 

@@ -28,11 +28,15 @@ package final class StateLocation: Sendable {
     /// The snapshot that is in use, or the next one: not one that holds copies which were given up and could not be moved aside.
     func snapshotInUse() throws(SystemCallError) -> String {
         var (folder, number) = (snapshot, 2)
-        while try Platform.status(folder + "/" + Self.keptMark) != nil {
-            folder = "\(snapshot)-\(number)"
-            number += 1
+        while true {
+            let next = "\(snapshot)-\(number)"
+            if try Platform.status(folder + "/" + Self.keptMark) == nil {
+                if try Platform.status(folder) != nil { return folder }
+                // Somebody may have removed one with the mark, and the next is in use.
+                if try Platform.status(next) == nil { return folder }
+            }
+            (folder, number) = (next, number + 1)
         }
-        return folder
     }
 
     static var keptMark: String { "kept" }

@@ -26,8 +26,6 @@ package struct StateMarks: Equatable, Sendable {
     }
 
     /// The migration whose closure was begun last.
-    ///
-    /// It outlives the record until the copies of its files are removed.
     package var interruption: Interruption? {
         get { interruptions.first }
         set { interruptions = newValue.map { [$0] } ?? [] }
@@ -35,12 +33,6 @@ package struct StateMarks: Equatable, Sendable {
 
     /// True if files wait to be put back, or may have to be.
     var hasLeftover: Bool { interruptions.contains { $0.isProtecting } }
-
-    /// True if the snapshot of a migration that has been recorded may still be there.
-    ///
-    /// A process that is killed while it removes the snapshot would leave a copy of the user's data for as long as nobody takes
-    /// the lock.
-    var hasSpentSnapshot: Bool { interruptions.contains { $0.version <= lastRun } }
 }
 
 extension StateMarks {
@@ -87,7 +79,7 @@ extension StateMarks {
     /// The version interrupted before is still pending, so what is known of it is kept.
     mutating func begin(_ attempt: Interruption) {
         var known = attempted.filter { $0.version != attempt.version }
-        if let interruption, interruption.version != attempt.version, !hasSpentSnapshot {
+        if let interruption, interruption.version != attempt.version {
             known.removeAll { $0.version == interruption.version }
             known.append(AttemptedMigration(interruption))
         }

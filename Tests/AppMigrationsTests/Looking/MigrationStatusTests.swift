@@ -125,11 +125,6 @@ import Testing
         }
     }
 
-    @Test func `a recorded migration whose copies are still there is no interruption`() throws {
-        try folder.writeState(lastRun: "1.2", launched: "1.4", more: died(in: "1.2", before: 2))
-        #expect(try folder.look("1.4").status.interruption == nil)
-    }
-
     @Test func `a data's oldest reader is told, and whether this app may read`() throws {
         try folder.writeState(lastRun: "2.0", more: #""minimumAppVersion": "1.5", "#)
         let older = try folder.look("1.4").status

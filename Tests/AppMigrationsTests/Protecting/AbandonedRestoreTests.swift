@@ -129,8 +129,8 @@ import Testing
         )
         #expect(
             error?.description.hasSuffix(
-                "The copies are kept, in \(scratch.state.snapshot) or beside it, and the files are as they were. Mend that and "
-                    + "call it again."
+                "Their copy beside \(scratch.state.stateFile) is kept, and the files are as they were. Mend that and call it "
+                    + "again."
             ) == true
         )
         try scratch.remove("state/Library.migrations.json.tmp")
@@ -184,8 +184,8 @@ import Testing
             error?.description
                 == "The files that migration 1.1 protects could not be put back by manager \"Library\": the state was "
                 + "moved from \(scratch.state.path) to \(new) without them, \(scratch.file("data")) would be put back to "
-                + "\(scratch.file("new/data")); move the state back, or the files after it. Their copy in "
-                + "\(new)/Library.migrations.snapshot is kept, and the next start tries again. Don't write to those files "
+                + "\(scratch.file("new/data")); move the state back, or the files after it. Their copy beside "
+                + "\(new)/Library.migrations.json is kept, and the next start tries again. Don't write to those files "
                 + "before it succeeded. MigrationManager.abandonRestore(named:stateDirectory:lockTimeout:) gives it up: the files stay "
                 + "as they are then, and the copy in a folder beside the state."
         )

@@ -140,16 +140,6 @@ import Testing
             .whenMigrating(toVersion: "1.1", protecting: [folder]) {}
         #expect(Set(log.lines) == ["nested"])
     }
-
-    @Test(arguments: [
-        ("5.7.19", false), ("5.8", true), ("5.8.0-rc1", true), ("5.10.0-8-amd64", true), ("6.1", true),
-        ("10.0.1", true), ("4.19.0", false), ("4.4.0-19041-Microsoft", false), ("5", false), ("", false),
-        ("a.b", false),
-        ("99999999999999999999.1", false),
-    ])
-    func `only since Linux 5_8 the sync of a file system tells of errors`(release: String, isEnough: Bool) {
-        #expect(Platform.isLinux(release, atLeast: [5, 8]) == isEnough)
-    }
 }
 
 private final class Events: Sendable {

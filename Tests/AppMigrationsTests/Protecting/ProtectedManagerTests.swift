@@ -13,14 +13,14 @@ import Testing
     private static func other(
         _ scratch: TemporaryDirectory,
         _ name: String,
-        lockTimeout: Duration? = nil
+        _ options: MigrationManager.Options = .init()
     ) throws(MigrationError) -> MigrationManager {
         try MigrationManager(
             named: name,
             currentVersion: "1.1",
             firstRun: .everything,
             stateDirectory: scratch.state.path,
-            options: .init(lockTimeout: lockTimeout)
+            options: options
         )
     }
 
@@ -32,7 +32,7 @@ import Testing
         let ended = DispatchSemaphore(value: 0)
         Thread.detachNewThread {
             do throws(MigrationError) {
-                try other(scratch, name, lockTimeout: .inVain).whenMigrating(
+                try other(scratch, name, .init(lockTimeout: .inVain)).whenMigrating(
                     toVersion: "1.1",
                     protecting: [path]
                 ) {
@@ -55,7 +55,7 @@ import Testing
         if name == "Index" {
             let text =
                 "lockTimeout Manager \"Index\" waited 0.005 seconds for manager \"Library\", whose migration protects \(path) "
-                + "too. Nothing was run and the state is unchanged. Let that migration finish and start again."
+                + "too. Nothing was run and the state is unchanged. Let that process finish and start again."
             #expect(error == text)
         } else {
             let reason =
@@ -141,17 +141,31 @@ import Testing
         try Self.other(scratch, name).whenMigrating(toVersion: "1.1", protecting: [path]) {}
     }
 
-    @Test(arguments: names)
-    func `the same file under another name is found`(name: String) throws {
-        try scratch.write("old", to: "data/file")
+    /// Another link to a file, and what SQLite keeps beside a database, whether it is there or not.
+    @Test(
+        arguments: names,
+        [("db", "other/name"), ("db", "db-wal"), ("db-wal", "db"), ("db", "db-journal"), ("db-shm", "db")]
+    )
+    func `the same file under another name is found`(name: String, files: (String, String)) throws {
+        try scratch.write("old", to: "db")
+        try scratch.write("old", to: "db-wal")
         try scratch.makeFolder("other")
-        try #require(link(scratch.file("data/file"), scratch.file("other/name")) == 0)
+        try #require(link(scratch.file("db"), scratch.file("other/name")) == 0)
         let inner = try Self.other(scratch, name)
-        let path = scratch.file("data/file")
+        let path = scratch.file(files.0)
         try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1", protecting: [path]) {
-            let error = try inner.refusal(protecting: scratch.file("other/name"))
+            let error = try inner.refusal(protecting: scratch.file(files.1))
             #expect(error.description.contains("manager \"Library\" has listed"), "\(error)")
         }
+    }
+
+    /// As through a bind mount.
+    @Test func `what isn't there is known by the folder above it`() {
+        let folder = FileIdentity(device: 1, file: 2)
+        let place = { ProtectedPaths.Place(path: $0, standing: [folder], missing: $1) }
+        #expect(place("/a/x/y", "/x/y").overlaps(place("/b/x", "/x")))
+        #expect(place("/b/x", "/x").overlaps(place("/a/x/y", "/x/y")))
+        #expect(!place("/a/x/y", "/x/y").overlaps(place("/b/z", "/z")))
     }
 
     @Test(arguments: names)
@@ -164,6 +178,33 @@ import Testing
             try inner.whenMigrating(toVersion: "1.1", protecting: [scratch.file("database")]) {}
         }
         #expect(inner.lastRunVersion.description == "1.1")
+    }
+
+    /// The closure that it waits for may use that very manager.
+    @Test func `a manager that waits for another has neither its list nor its lock`() throws {
+        try scratch.write("v1", to: "data/index")
+        let (waits, ended, log) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), Log())
+        let options = MigrationManager.Options { if $0.kind == .waiting { waits.signal() } }
+        _ = try Self.other(scratch, "Index")
+        let path = scratch.file("data")
+        try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1", protecting: [path]) {
+            Thread.detachNewThread {
+                do {
+                    let index = try Self.other(scratch, "Index", options)
+                    let file = scratch.file("data/index")
+                    log.add("ran \(try index.whenMigrating(toVersion: "1.1", protecting: [file]) {})")
+                } catch {
+                    log.add("\(error)")
+                }
+                ended.signal()
+            }
+            waits.wait()
+            #expect(!scratch.exists("state/Index.migrations.snapshot"))
+            try Self.other(scratch, "Index", .init(lockTimeout: .seconds(20)))
+                .whenMigrating(toVersion: "1.1") { log.add("inside") }
+        }
+        ended.wait()
+        #expect(log.lines == ["inside", "ran false"])
     }
 
     @Test func `of two managers that list the same file at once one runs`() throws {

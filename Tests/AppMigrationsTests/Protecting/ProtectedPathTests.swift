@@ -10,6 +10,7 @@ import Testing
         ("", "it is not the path of a file or folder"),
         ("file:///tmp/x", "it is not the path of a file or folder"),
         ("a\0b", "it is not the path of a file or folder"),
+        ("~/data", "~ at its beginning means the home folder to a shell only; give the whole path, or ./~"),
         ("state", "the state directory is in it"),
         (".", "it ends in a dot"),
         ("state/Library.migrations.json", "it belongs to the state"),
@@ -21,7 +22,7 @@ import Testing
     @Test(arguments: refused)
     func `a path that can't be protected is refused before anything runs`(name: String, reason: String) throws
     {
-        let isPlain = !name.isEmpty && !name.hasPrefix("file:")
+        let isPlain = !name.isEmpty && !name.hasPrefix("file:") && !name.hasPrefix("~")
         let error = try scratch.manager(upgradingTo: "1.1")
             .refusal(protecting: isPlain ? scratch.file(name) : name)
         #expect(error.description.contains(reason), "\(error)")
@@ -72,7 +73,7 @@ import Testing
         #expect(scratch.exists(kept + "/0/replaced/in/Inner.migrations.json"))
         #expect(
             told.lines == [
-                "Copies of files that a migration of manager \"Library\" protected were in \(scratch.state.snapshot) with what "
+                "Copies of files that a migration of manager \"Library\" protected were found with what "
                     + "can't be removed: the state of a manager, or a name that no path can give. They are kept in "
                     + "\(scratch.file(kept)), and this library puts nothing of them back and removes nothing. Compare them with "
                     + "the data, then remove the folder."

@@ -97,21 +97,16 @@ import Testing
         try withTemporaryDirectory(in: TemporaryDirectory.memory) { other throws in
             let folder = isElsewhere ? other : scratch
             try folder.write("old", to: "data")
-            var wasElsewhere = false
             let error = try scratch.fail(protecting: [folder.file("data")]) {
                 try folder.write("new", to: "data")
                 var list = try #require(try SnapshotList.read(in: scratch.state.snapshot))
-                wasElsewhere = list.paths[0].isElsewhere
-                list.paths[0].isElsewhere = !wasElsewhere
+                list.paths[0].isElsewhere.toggle()
                 try Data(list.text).write(to: URL(filePath: scratch.state.snapshot + "/list"))
             }
-            let path = try folder.resolved("data")
-            let reason =
-                wasElsewhere
-                ? "a file system is mounted where \(path) was on another one; unmount it"
-                : "the file system that \(path) was on is not mounted"
+            let reason = "a file system was mounted or unmounted there since the copy was made; undo that"
             #expect(error.code == .protectionFailed)
-            #expect(error.description.contains(": \(reason). Their copy in "), "\(error)")
+            #expect(try error.path == folder.resolved("data"))
+            #expect(error.description.contains(": \(reason). Their copy beside "), "\(error)")
             #expect(try folder.read("data") == "new")
         }
     }

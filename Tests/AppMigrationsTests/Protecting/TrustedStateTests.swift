@@ -18,7 +18,7 @@ import Testing
 
     private static func foreign(_ scratch: TemporaryDirectory) -> String {
         "\(scratch.state.snapshot) is not a folder of this user alone, and a list of files that somebody else wrote could "
-            + "overwrite any file. Their copy in "
+            + "overwrite any file. Their copy beside "
     }
 
     @Test(arguments: [0o755, 0o720, 0o701] as [mode_t])

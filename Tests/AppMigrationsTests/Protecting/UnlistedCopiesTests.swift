@@ -45,8 +45,8 @@ import Testing
         let folder = scratch.state.path + "/" + name
         #expect(
             told.lines == [
-                "leftoverNotRemoved \(folder): Copies of files that a migration of manager \"Library\" protected were in "
-                    + "\(scratch.state.snapshot) without a state. They are kept in \(folder), and this library puts nothing of "
+                "leftoverNotRemoved \(folder): Copies of files that a migration of manager \"Library\" protected were "
+                    + "found without a state. They are kept in \(folder), and this library puts nothing of "
                     + "them back and removes nothing. Compare them with the data, then remove the folder."
             ]
         )
@@ -109,6 +109,24 @@ import Testing
         #expect(!scratch.exists("state/Library.migrations.snapshot-2"))
     }
 
+    @Test(arguments: [true, false])
+    func `copies in use are found when those with the mark were removed meanwhile`(isReturning: Bool) throws {
+        try scratch.makeFolder("state/Library.migrations.snapshot/kept")
+        try scratch.write("v1", to: "data")
+        let manager = try scratch.manager(upgradingTo: "1.1")
+        do {
+            try manager.whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
+                try scratch.remove("state/Library.migrations.snapshot")
+                try scratch.write("v2", to: "data")
+                if !isReturning { throw Refusal() }
+            }
+        } catch {
+            #expect(error.code == .migrationFailed, "\(error)")
+        }
+        #expect(try scratch.read("data") == (isReturning ? "v2" : "v1"))
+        try scratch.expectNoCopies()
+    }
+
     @Test(arguments: ["file", "link"])
     func `what is no folder was not made by this library, and stays`(kind: String) throws {
         try scratch.makeFolder("state")
@@ -129,17 +147,20 @@ import Testing
     {
         try scratch.write("old", to: "data")
         let manager = try scratch.manager(upgradingTo: "1.1")
-        try await manager.whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
-            try scratch.remove("state/Library.migrations.lock")
-            try scratch.remove("state/Library.migrations.json")
-            await #expect(processExitsWith: .success) { [path = scratch.path as String] in
-                let error = #expect(throws: MigrationError.self) {
-                    try LostLockTests.start(path, ["1.1"], timeout: .inVain)
+        await #expect(throws: MigrationError.self) {
+            try await manager.whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
+                try scratch.remove("state/Library.migrations.lock")
+                try scratch.remove("state/Library.migrations.json")
+                await #expect(processExitsWith: .success) { [path = scratch.path as String] in
+                    let error = #expect(throws: MigrationError.self) {
+                        try LostLockTests.start(path, ["1.1"], timeout: .inVain)
+                    }
+                    #expect(error?.code == .lockTimeout)
                 }
-                #expect(error?.code == .lockTimeout)
+                #expect(try scratch.read("state/Library.migrations.snapshot/0/item") == "old")
             }
-            #expect(try scratch.read("state/Library.migrations.snapshot/0/item") == "old")
         }
-        #expect(try scratch.state.names() == ["Library.migrations.json", "Library.migrations.lock"])
+        _ = try scratch.manager(upgradingTo: "1.1")
+        #expect(try scratch.read("state/\(Self.kept(scratch).first ?? "")/0/item") == "old")
     }
 }

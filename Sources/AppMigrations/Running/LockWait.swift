@@ -1,0 +1,125 @@
+/// A wait for a state's lock, and for other managers that protect the same files, step by step: the synchronous and the asynchronous
+/// caller differ only in how they let the time between two steps pass.
+struct LockWait {
+    /// A call that waits on its thread, a task, or a start that waits on its thread until files are put back.
+    ///
+    /// The process that puts files back needs only the thread that does it. So a start can wait for it where a call, which
+    /// may wait for a closure that is to go on on the call's own thread, would wait for itself.
+    enum Caller { case synchronous, asynchronous, start }
+
+    private let caller: Caller
+    private let reporter: Reporter
+    private let version: AppVersion?
+    private let timeout: Duration?
+    private var opened: FileLock?
+    private var began: Duration?
+    private var nextPause = Duration.milliseconds(1)
+
+    /// How long to wait before the next step.
+    private(set) var pause = Duration.zero
+
+    private static var longestPause: Duration { .milliseconds(32) }
+
+    /// A process that only looks has the lock for a moment, which is no reason to give up.
+    private static var shortestTimeout: Duration { .milliseconds(10) }
+
+    private var location: StateLocation { reporter.location }
+    var isAsynchronous: Bool { caller == .asynchronous }
+
+    init(_ reporter: Reporter, _ version: AppVersion?, timeout: Duration?, _ caller: Caller) {
+        (self.reporter, self.version, self.timeout, self.caller) = (reporter, version, timeout, caller)
+    }
+
+    private func open() throws(MigrationError) -> FileLock {
+        let lock = try FileLock.open(location)
+        do throws(SystemCallError) {
+            if try RunToken.enclosing(location) == nil { return lock }
+        } catch {
+            throw .unreadable(error, location)
+        }
+        throw .nested(location, version)
+    }
+
+    /// Tries once: the lock, or `nil` where it isn't free.
+    mutating func step() throws(MigrationError) -> FileLock? {
+        let location = location
+        let lock = if let opened { opened } else { try open() }
+        opened = nil
+        switch try lock.take(location, isAsynchronous: isAsynchronous) {
+        case .taken: return lock
+        case .lost: return try step()
+        case .held, .claimed: opened = lock
+        }
+        // To wait here would block this thread, and the closure may need this very thread to go on.
+        if caller == .synchronous, FileLock.isHeldAsynchronously(lock.identity, location) {
+            throw .nested(location, version)
+        }
+        try wait(for: "the lock \(location.lock), which \(lock.holder()) holds", at: location.lock)
+        return nil
+    }
+
+    /// Tells of the wait when it begins, and sets the pause before the next step.
+    ///
+    /// - Throws: ``MigrationError`` with the code `cancelled`, or `lockTimeout` where the time is over.
+    mutating func wait(for subject: @autoclosure () -> Message, at path: String) throws(MigrationError) {
+        if Task.isCancelled { throw location.cancelled(version, "waited for \(subject())") }
+        let now = Platform.awake
+        let began = began ?? now
+        if self.began == nil {
+            self.began = began
+            reporter.send(MigrationEvent(.waiting, location.name, version: version))
+        }
+        pause = nextPause
+        nextPause = min(nextPause * 2, Self.longestPause)
+        guard let timeout else { return }
+        let left = max(timeout, Self.shortestTimeout) - (now - began)
+        pause = min(pause, left)
+        if left > .zero { return }
+        let text: Message = """
+            Manager \(location.name.quoted) waited \(timeout.description) for \(subject()). Nothing was run and the state is \
+            unchanged. Let that process finish and start again.
+            """
+        throw location.error(.lockTimeout, version, at: path, text)
+    }
+}
+
+extension FileLock {
+    /// Takes the lock if it is free now, without waiting for a closure.
+    ///
+    /// A list that is locked without the state's lock is looked at for a while: when a process dies, its descriptors are closed one
+    /// after the other.
+    static func ifFree(_ location: StateLocation) throws(MigrationError) -> FileLock? {
+        for _ in 1...200 {
+            let lock = try FileLock.open(location)
+            switch try lock.take(location) {
+            case .taken: return lock
+            case .held: return nil
+            case .claimed, .lost: Platform.pause(.milliseconds(1))
+            }
+        }
+        return nil
+    }
+}
+
+extension StateLocation {
+    /// The error of a task that was cancelled before a closure began.
+    func cancelled(_ version: AppVersion?, _ work: Message) -> MigrationError {
+        let text: Message = """
+            The task was cancelled while manager \(name.quoted) \(work). Nothing was run and nothing changed in \(state). Make a \
+            new manager to try again.
+            """
+        return error(.cancelled, version, because: CancellationError(), text)
+    }
+}
+
+extension MigrationError {
+    package static func nested(_ location: StateLocation, _ version: AppVersion?) -> MigrationError {
+        let text: Message = """
+            A manager of the state \(location.state) was used while a closure, or the plan, of manager \
+            \(location.name.quoted) with the same state was under way: it would wait for itself. \
+            Nothing was run by this call. In a plan, use the manager that is handed in; elsewhere declare \
+            the version beside the other, not inside it, and await it in asynchronous code.
+            """
+        return location.error(.nested, version, text)
+    }
+}

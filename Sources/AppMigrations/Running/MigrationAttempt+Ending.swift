@@ -21,16 +21,14 @@ extension MigrationAttempt {
     }
 
     func record() throws(MigrationError) {
-        var recorded = intent.recording(
-            AppliedMigration(
-                version: version,
-                previousVersion: context.previousVersion,
-                appVersion: context.writer.began.known.appVersion,
-                finishedAt: Platform.now,
-                duration: duration ?? .zero,
-                attempts: context.attempt
-            )
+        let known = context.writer.began.known
+        let row = AppliedMigration(
+            known,
+            after: context.previousVersion,
+            at: Platform.now,
+            in: duration ?? .zero
         )
+        var recorded = intent.recording(row)
         if files != nil {
             // The migration stays the interrupted one until its snapshot is gone, so that every start looks for it.
             recorded.marks.interruption = intent.marks.interruption

@@ -11,20 +11,10 @@ package struct MigrationState: Equatable, Sendable {
     package var unknownMembers: [UInt8] = []
     /// The number of the last lease that a host of a fleet took; zero in a file, which has none.
     package var fence = 0
+}
 
-    package init(
-        name: String,
-        marks: StateMarks,
-        history: [AppliedMigration] = [],
-        unknownMembers: [UInt8] = [],
-        fence: Int = 0
-    ) {
-        self.name = name
-        self.marks = marks
-        self.history = history
-        self.unknownMembers = unknownMembers
-        self.fence = fence
-    }
+extension MigrationState {
+    package init(_ name: String, _ marks: StateMarks) { self.init(name: name, marks: marks) }
 
     /// The state after `row` was applied: the only way in which the mark rises by a migration.
     package func recording(_ row: AppliedMigration) -> MigrationState {
@@ -111,20 +101,23 @@ public struct AppliedMigration: Sendable, Hashable {
 
     /// How many times its closure was begun, the one that succeeded included.
     public let attempts: Int
+}
 
+extension AppliedMigration {
+    /// The row of an attempt whose closure returned.
     package init(
-        version: AppVersion,
-        previousVersion: AppVersion,
-        appVersion: AppVersion,
-        finishedAt: Int64,
-        duration: Duration,
-        attempts: Int
+        _ known: AttemptedMigration,
+        after previousVersion: AppVersion,
+        at time: Int64,
+        in duration: Duration
     ) {
-        self.version = version
-        self.previousVersion = previousVersion
-        self.appVersion = appVersion
-        self.finishedAt = finishedAt
-        self.duration = duration
-        self.attempts = attempts
+        self.init(
+            version: known.version,
+            previousVersion: previousVersion,
+            appVersion: known.appVersion,
+            finishedAt: time,
+            duration: duration,
+            attempts: known.attempts
+        )
     }
 }

@@ -19,8 +19,7 @@ package final class Plan: Sendable {
         default: break
         }
         if state.history.contains(where: { $0.version == version }) { return .alreadyRun }
-        if version <= state.marks.baseline { return isPresumed ? .noState : .baseline }
-        return state.mayHaveForgotten(version) ? .alreadyRun : .missed
+        return version > state.marks.baseline ? .missed : isPresumed ? .noState : .baseline
     }
 }
 

@@ -69,10 +69,10 @@ extension JSON {
         return flag
     }
 
-    /// A number of at most eighteen digits, which an `Int` of 64 bits holds whatever they are.
+    /// A number of at most nine digits, which an `Int` of any width holds with the one after it.
     func count() throws(MigrationError) -> Int {
-        let count = numberOrNil.flatMap { $0.utf8.count <= 18 ? Int($0) : nil }
-        return try given(count.flatMap { $0 >= 0 ? $0 : nil }, "a whole number from 0, of at most 18 digits")
+        let count = numberOrNil.flatMap { $0.utf8.count <= 9 ? Int($0) : nil }
+        return try given(count.flatMap { $0 >= 0 ? $0 : nil }, "a whole number from 0, of at most 9 digits")
     }
 
     func fraction() throws(MigrationError) -> Double {
@@ -104,8 +104,8 @@ extension JSON {
         members.compactMap { key, value in value.map { "\(key.quoted) : \($0)" } }
     }
 
-    /// A number of at most eighteen digits, as ``count()`` reads it.
-    static func count(_ number: Int) -> String { String(min(max(Int64(number), 0), 999_999_999_999_999_999)) }
+    /// A number of at most nine digits, as ``count()`` reads it.
+    static func count(_ number: Int) -> String { String(min(max(number, 0), 999_999_999)) }
 
     /// A duration in decimal seconds, to the nanosecond, without zeros at the end; within what ``duration()`` reads, whatever
     /// a clock said.

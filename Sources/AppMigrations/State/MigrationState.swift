@@ -27,18 +27,6 @@ extension MigrationState {
         }
         return next
     }
-
-    /// True if `version`, which lies between the baseline and the mark and isn't in the history, may have had a row that was
-    /// cut off.
-    ///
-    /// Each row begins where the one before it ended, and the first of all begins at the baseline. After a reset they begin
-    /// again in the middle: then no row since the reset is missing.
-    func mayHaveForgotten(_ version: AppVersion) -> Bool {
-        guard version <= marks.lastRun, let oldest = history.first, version <= oldest.previousVersion else {
-            return false
-        }
-        return zip(history, history.dropFirst()).allSatisfy { $0.version == $1.previousVersion }
-    }
 }
 
 /// The states that an attempt at a migration goes through, wherever they are kept.
@@ -67,7 +55,7 @@ extension MigrationState {
             appVersion: began.appVersion,
             progress: progress ?? marks.interruption?.known.checkpoint?.progress
         )
-        next.marks.interruption?.known.deaths = began.checkpoint?.isAt(text) == true ? began.deaths : 0
+        next.marks.interruption?.known.deaths = began.checkpoint?.text == text ? began.deaths : 0
         return next
     }
 

@@ -27,10 +27,7 @@ extension MigrationState {
         }
         if number < Self.format { throw format.expected("format \(Self.format)") }
         let name = try json.needed("name")
-        // Byte for byte: Swift's `==` would take two spellings of `é` for one, though they name two files.
-        guard try name.text().utf8.elementsEqual(location.name.utf8) else {
-            throw name.expected("this manager's name")
-        }
+        guard try name.text() == location.name else { throw name.expected("this manager's name") }
         let lastRun = try json.needed("lastRunVersion").version()
         var marks = StateMarks(
             lastRun: lastRun,
@@ -50,27 +47,13 @@ extension MigrationState {
     }
 
     /// The text, or `nil` where it takes more than a state may.
-    package var writtenDocument: [UInt8]? { document(limit: StateFile.sizeLimit) }
-
-    /// The text in at most `limit` bytes; `nil` when it doesn't fit.
-    ///
-    /// Half of them are for the history, whose oldest rows go when it takes more: a thousand rows do with versions of more
-    /// than a hundred characters. What else a state holds never makes them go, since a
-    /// row that is gone is gone for good.
-    func document(limit: Int) -> [UInt8]? {
-        var rows = history.map(\.json)[...]
-        var size = rows.reduce(0) { $0 + $1.utf8.count + Self.rowSeparator.utf8.count }
-        while size > limit / 2, let oldest = rows.popFirst() {
-            size -= oldest.utf8.count + Self.rowSeparator.utf8.count
-        }
-        let document = document(rows)
-        return document.count <= limit ? document : nil
+    package var writtenDocument: [UInt8]? {
+        let document = document
+        return document.count <= StateFile.sizeLimit ? document : nil
     }
 
-    private static var rowSeparator: String { ",\n    " }
-
     /// The text, in the one form that this library writes, and whose beginning ``StateHead`` knows.
-    private func document(_ rows: ArraySlice<String>) -> [UInt8] {
+    var document: [UInt8] {
         let hasFloor = marks.minimumAppVersion != .zero
         let members: [(String, String?)] = [
             ("format", String(Self.format)),
@@ -83,7 +66,8 @@ extension MigrationState {
             ("attempted", marks.attempted.isEmpty ? nil : JSON.array(marks.attempted.map(\.json))),
             ("fence", fence > 0 ? JSON.count(fence) : nil),
         ]
-        let history = rows.isEmpty ? "" : "\n    " + rows.joined(separator: Self.rowSeparator) + "\n  "
+        let rows = history.map(\.json).joined(separator: ",\n    ")
+        let history = rows.isEmpty ? "" : "\n    \(rows)\n  "
         let start = "{\n" + JSON.lines(members).map { "  \($0),\n" }.joined()
         return Array(start.utf8) + unknownMembers + Array("  \"history\" : [\(history)]\n}\n".utf8)
     }

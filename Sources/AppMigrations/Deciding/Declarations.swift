@@ -104,13 +104,12 @@ extension Declarations {
     ) throws(MigrationError) -> Declaration {
         let version = try AppVersion(text, manager: location.name)
         guard let floor else { return Declaration(version: version, minimumAppVersion: .zero) }
-        do throws(VersionReader.Problem) {
-            return Declaration(version: version, minimumAppVersion: try VersionReader.read(floor))
-        } catch {
+        let minimumAppVersion = try AppVersion(floor) { problem in
             let end: Message =
                 "It is the minimumAppVersion: of migration \(version) in \(location). The migration was not run."
-            throw location.error(.invalidVersion, version, "\(error.description(of: floor)) \(end)")
+            return location.error(.invalidVersion, version, "\(problem) \(end)")
         }
+        return Declaration(version: version, minimumAppVersion: minimumAppVersion)
     }
 
     /// Decides about a declaration by the state's own marks; its place in the order was looked at when it was declared.

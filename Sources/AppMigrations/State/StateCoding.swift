@@ -79,28 +79,21 @@ extension Interruption {
             try AttemptedMigration(json),
             isProtecting: try json.needed("isProtecting").flag(),
             startedAt: try json.needed("startedAt").moment(),
-            failure: try json.needed("failure").textOrNull(),
+            failure: try json.value("failure")?.text(),
             lease: try Lease(of: json)
         )
     }
 
     fileprivate var json: String {
-        JSON.object([
-            ("version", version.json),
-            ("attempts", JSON.count(known.attempts)),
-            ("deaths", JSON.count(known.deaths)),
-            ("isProtecting", "\(isProtecting)"),
-            ("appVersion", known.appVersion.json),
+        let members: [(String, String?)] = [
             ("startedAt", Timestamp.text(startedAt).quoted),
             ("failure", failure?.quoted ?? "null"),
-            ("checkpoint", known.checkpoint?.text.quoted),
-            ("checkpointAppVersion", known.checkpoint?.appVersion.json),
-            ("progress", known.checkpoint?.progress?.description),
             ("owner", lease?.owner.quoted),
             ("beat", lease.map { JSON.count($0.beat) }),
             ("fence", lease.map { JSON.count($0.fence) }),
             ("lease", lease.map { JSON.seconds($0.length) }),
-        ])
+        ]
+        return JSON.object(known.members(isProtecting: isProtecting) + members)
     }
 }
 
@@ -140,14 +133,15 @@ extension AttemptedMigration {
         )
     }
 
-    fileprivate var json: String { JSON.object(members) }
+    fileprivate var json: String { JSON.object(members()) }
 
     /// The members in the state file, which a status has too.
-    var members: [(String, String?)] {
+    func members(isProtecting: Bool? = nil) -> [(String, String?)] {
         [
             ("version", version.json),
             ("attempts", JSON.count(attempts)),
             ("deaths", JSON.count(deaths)),
+            ("isProtecting", isProtecting?.description),
             ("appVersion", appVersion.json),
             ("checkpoint", checkpoint?.text.quoted),
             ("checkpointAppVersion", checkpoint?.appVersion.json),

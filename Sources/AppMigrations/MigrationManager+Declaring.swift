@@ -109,13 +109,10 @@ extension MigrationManager {
         _ text: String,
         _ minimumAppVersion: String?
     ) throws(MigrationError) -> Declarations.Declaration? {
-        if let planner = observer?.planner {
-            let declaration = try declarations.withLock { declarations throws(MigrationError) in
-                try declarations.read(text, minimumAppVersion: minimumAppVersion)
-            }
-            planner.record(declaration)
-            return nil
+        let isPlanned = try declarations.withLock { declarations throws(MigrationError) in
+            try declarations.plan(text, minimumAppVersion: minimumAppVersion)
         }
+        if isPlanned { return nil }
         let enclosing = try enclosing()
         if let enclosing, enclosing.isPlan { throw .nested(file.location, AppVersion(text)) }
         guard try isRehearsed(text) else { return nil }
@@ -138,7 +135,7 @@ extension MigrationManager {
 
     /// Asks the rehearsal, if there is one, whether a declaration is to be decided about.
     private func isRehearsed(_ text: String) throws(MigrationError) -> Bool {
-        guard let rehearsal = observer?.rehearsal, let version = AppVersion(text) else { return true }
+        guard let rehearsal, let version = AppVersion(text) else { return true }
         switch rehearsal.declared(version) {
         case .continue: return true
         case .passOver: return false

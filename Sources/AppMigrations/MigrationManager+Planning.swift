@@ -8,10 +8,10 @@ extension MigrationManager {
     /// - Throws: ``MigrationError`` with the code `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat` or
     ///   `invalidVersion`, and what `declarations` throws itself.
     public func plan(_ declarations: (MigrationManager) throws -> Void) throws -> [PlannedMigration] {
-        let (recorder, manager, token) = try beginPlan()
+        let (manager, token) = try beginPlan()
         defer { endPlan(manager, token) }
         try RunToken.$current.withValue(token) { try declarations(manager) }
-        return recorder.rows
+        return manager.declarations.withLock { $0.rows }
     }
 
     /// Plans asynchronous declarations without calling a closure: one row for each, in their order.
@@ -20,13 +20,13 @@ extension MigrationManager {
     nonisolated(nonsending) public func plan(
         _ declarations: nonisolated(nonsending) (MigrationManager) async throws -> Void
     ) async throws -> [PlannedMigration] {
-        let (recorder, manager, token) = try beginPlan()
+        let (manager, token) = try beginPlan()
         defer { endPlan(manager, token) }
         try await RunToken.$current.withValue(token) { try await declarations(manager) }
-        return recorder.rows
+        return manager.declarations.withLock { $0.rows }
     }
 
-    private func beginPlan() throws(MigrationError) -> (PlanRecorder, MigrationManager, RunToken) {
+    private func beginPlan() throws(MigrationError) -> (MigrationManager, RunToken) {
         let found = try file.readState()
         var state = try known(found)
         do throws(SystemCallError) {
@@ -40,23 +40,19 @@ extension MigrationManager {
         } catch {
             throw .unreadable(error, file.location)
         }
+        let plan = Plan(state, limit: options.attemptLimit, isPresumed: found == nil)
         let known = declarations.withLock { declarations in
             declarations.beginPlan()
             // A first state that this manager assumed is no knowledge, once there is a state.
-            return found != nil && isPresuming ? Declarations(state.marks, release) : declarations
+            let known = found != nil && isPresuming ? Declarations(state.marks, release) : declarations
+            return known.observed(by: plan)
         }
-        let recorder = PlanRecorder(state, known, limit: options.attemptLimit, isPresumed: found == nil)
-        let manager = MigrationManager(
-            like: self,
-            for: Observer(planner: recorder),
-            Declarations(state.marks, isObserved: true, release)
-        )
-        return (recorder, manager, RunToken(file.location, isPlan: true))
+        return (MigrationManager(like: self, known), RunToken(file.location, isPlan: true))
     }
 
     private func endPlan(_ manager: MigrationManager, _ token: RunToken) {
         token.end()
-        manager.declarations.withLock { $0.closeAfterPlan() }
+        manager.declarations.withLock { $0.endPlan() }
         declarations.withLock { $0.endPlan() }
     }
 
@@ -116,71 +112,4 @@ extension MigrationManager {
 
     /// True if there was no state, and none was made.
     var isPresuming: Bool { options.isReadOnly && launch == .first }
-}
-
-/// Writes down what a manager would do.
-package final class PlanRecorder: Sendable {
-    private let state: MigrationState
-    private let known: Declarations
-    private let limit: Int?
-    /// True if there is no state yet, so that the plan shows what a first run would do.
-    private let isPresumed: Bool
-    private let progress = Guarded(Progress())
-
-    private struct Progress {
-        var rows: [PlannedMigration] = []
-        var previous = AppVersion.zero
-        var firstRefusal: MigrationError?
-    }
-
-    /// `known` is what the manager that is asked knows of the state: a declaration up to its mark looks no further.
-    package init(_ state: MigrationState, _ known: Declarations, limit: Int?, isPresumed: Bool) {
-        self.isPresumed = isPresumed
-        self.state = state
-        self.known = known
-        self.limit = limit
-    }
-
-    package var rows: [PlannedMigration] { progress.withLock { $0.rows } }
-
-    package func record(_ declaration: Declarations.Declaration) {
-        progress.withLock { progress in
-            let version = declaration.version
-            var kind = PlannedMigration.Kind.refused
-            var refusal: MigrationError?
-            do throws(MigrationError) {
-                if let first = progress.firstRefusal {
-                    throw .blocked(version, by: first, known.release.location)
-                }
-                let decision = try known.decide(
-                    declaration,
-                    state.marks,
-                    after: progress.previous,
-                    limit: limit
-                )
-                kind = self.kind(of: decision, version)
-            } catch {
-                refusal = error
-                progress.firstRefusal = progress.firstRefusal ?? error
-            }
-            let done =
-                version > state.marks.lastRun ? state.marks.attempts(at: version)?.checkpoint?.progress : nil
-            progress.rows.append(
-                PlannedMigration(kind: kind, version: version, progress: done, error: refusal)
-            )
-            progress.previous = max(progress.previous, version)
-        }
-    }
-
-    private func kind(of decision: MigrationDecision, _ version: AppVersion) -> PlannedMigration.Kind {
-        switch decision {
-        case .run: return .willRun
-        case .joinsBaseline: return isPresumed ? .noState : .baseline
-        case .heldByDowngrade: return .heldByDowngrade
-        default: break
-        }
-        if state.history.contains(where: { $0.version == version }) { return .alreadyRun }
-        if version <= state.marks.baseline { return isPresumed ? .noState : .baseline }
-        return state.mayHaveForgotten(version) ? .alreadyRun : .missed
-    }
 }

@@ -92,8 +92,7 @@ extension MigrationManager {
     }
 
     private func lock() throws(MigrationError) -> LockedState {
-        // The manager of a plan that has ended may not change the state.
-        if observer?.planner != nil, let ended = firstFailure { throw ended }
+        if let ended = declarations.withLock({ $0.endOfPlan }) { throw ended }
         try requireWritable()
         return try LockedState.take(file, reporter, timeout: options.lockTimeout)
     }

@@ -36,7 +36,8 @@ public final class MigrationManager: Sendable {
     let file: StateFile
     let release: AppRelease
     let options: Options
-    let observer: Observer?
+    /// Follows a manager that isn't the app's own.
+    let rehearsal: (any RehearsalHook)?
     let declarations: Guarded<Declarations>
 
     /// Reads the state of the subsystem `name`, and makes it on the first run.
@@ -83,17 +84,17 @@ public final class MigrationManager: Sendable {
         self.file = file
         self.release = release
         self.options = options
-        observer = nil
+        rehearsal = nil
         declarations = Guarded(Declarations(start.marks, isFresh: start.isFresh, release))
     }
 
     /// A manager of the same start as `manager`, for a plan or a rehearsal.
-    init(like manager: MigrationManager, for observer: Observer, _ declarations: Declarations) {
+    init(like manager: MigrationManager, _ declarations: Declarations, with hook: (any RehearsalHook)? = nil) {
         launch = manager.launch
         file = manager.file
         release = manager.release
         options = manager.options
-        self.observer = observer
+        rehearsal = hook
         self.declarations = Guarded(declarations)
     }
 }
@@ -122,28 +123,14 @@ extension MigrationManager {
     public var history: [AppliedMigration] { get throws(MigrationError) { try readState().history } }
 
     var reporter: Reporter {
-        Reporter(location: file.location, onEvent: options.onEvent, rehearsal: observer?.rehearsal)
-    }
-}
-
-/// The watcher of a manager that isn't the app's own: a plan or a rehearsal.
-///
-/// The manager has one reference to it, which is `nil` in an app, so that neither costs a start anything.
-final class Observer: Sendable {
-    let planner: PlanRecorder?
-    let rehearsal: RehearsalHook?
-
-    init(planner: PlanRecorder? = nil, rehearsal: RehearsalHook? = nil) {
-        self.planner = planner
-        self.rehearsal = rehearsal
+        Reporter(location: file.location, onEvent: options.onEvent, rehearsal: rehearsal)
     }
 }
 
 extension MigrationManager {
     /// A manager that goes on from where `manager` is, and tells `hook` each step.
-    package convenience init(rehearsing manager: MigrationManager, with hook: RehearsalHook) {
-        let declarations = manager.declarations.withLock { $0.observed() }
-        self.init(like: manager, for: Observer(rehearsal: hook), declarations)
+    package convenience init(rehearsing manager: MigrationManager, with hook: any RehearsalHook) {
+        self.init(like: manager, manager.declarations.withLock { $0.observed() }, with: hook)
     }
 
     /// The failure that closed the manager, also where the app's own code swallowed it.

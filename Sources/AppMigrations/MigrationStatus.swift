@@ -195,7 +195,7 @@ extension MigrationStatus {
 extension MigrationStatus.Attempt {
     fileprivate var json: String {
         JSON.object(
-            known.members + [
+            known.members() + [
                 ("startedAt", startedAt.map { Timestamp.text($0).quoted }),
                 ("failure", failure?.quoted),
                 ("isUnderWay", isUnderWay?.description),

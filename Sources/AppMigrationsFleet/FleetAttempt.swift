@@ -106,13 +106,12 @@ final class FleetAttempt: Sendable {
 
     /// The row of the history for a closure that has returned.
     var row: AppliedMigration {
-        AppliedMigration(
-            version: context.version,
-            previousVersion: context.previousVersion,
-            appVersion: context.began.appVersion,
-            finishedAt: clock.now(),
-            duration: duration.withLock { $0 } ?? .zero,
-            attempts: context.attempt
+        let taken = duration.withLock { $0 } ?? .zero
+        return AppliedMigration(
+            context.began,
+            after: context.previousVersion,
+            at: clock.now(),
+            in: taken
         )
     }
 

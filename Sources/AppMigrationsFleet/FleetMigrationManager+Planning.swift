@@ -31,20 +31,16 @@ extension FleetMigrationManager {
         // While its lease stands, an attempt is no death.
         if isHeld { state.marks.interruption?.failure = "It is under way." }
         declarations.withLock { $0.beginPlan() }
-        let recorder = PlanRecorder(state, known, limit: options.attemptLimit, isPresumed: isPresumed)
-        let manager = FleetMigrationManager(
-            like: self,
-            planner: recorder,
-            Declarations(state.marks, isObserved: true, release)
-        )
+        let plan = Plan(state, limit: options.attemptLimit, isPresumed: isPresumed)
+        let manager = FleetMigrationManager(like: self, known.observed(by: plan))
         let token = token(isPlan: true)
         defer {
             token.end()
-            manager.declarations.withLock { $0.closeAfterPlan() }
+            manager.declarations.withLock { $0.endPlan() }
             declarations.withLock { $0.endPlan() }
         }
         try await RunToken.$current.withValue(token) { try await body(manager) }
-        return recorder.rows
+        return manager.declarations.withLock { $0.rows }
     }
 }
 

@@ -79,8 +79,7 @@ extension FleetMigrationManager {
 
     private func requireWritable() throws(MigrationError) {
         if options.isReadOnly { throw .readOnly(location) }
-        // The manager of a plan that has ended may not change the state.
-        if planner != nil, let ended = declarations.withLock({ $0.firstFailure }) { throw ended }
+        if let ended = declarations.withLock({ $0.endOfPlan }) { throw ended }
     }
 
     /// Saves another state while no host is migrating; gives what stands then.

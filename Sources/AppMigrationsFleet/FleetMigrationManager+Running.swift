@@ -117,7 +117,7 @@ extension FleetMigrationManager {
     /// The state as it stands, or as this manager takes it to be where there is none yet.
     func known(_ found: StoredState.Found) throws(MigrationError) -> MigrationState {
         if found.state == nil, options.isReadOnly, launch == .first {
-            return MigrationState(name: name, marks: declarations.withLock { $0.marks })
+            return MigrationState(name, declarations.withLock { $0.marks })
         }
         return try existing(found)
     }

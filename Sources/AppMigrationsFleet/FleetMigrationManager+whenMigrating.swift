@@ -64,13 +64,10 @@ extension FleetMigrationManager {
         _ text: String,
         _ minimumAppVersion: String?
     ) async throws(MigrationError) -> Declarations.Declaration? {
-        if let planner {
-            let declaration = try declarations.withLock { declarations throws(MigrationError) in
-                try declarations.read(text, minimumAppVersion: minimumAppVersion)
-            }
-            planner.record(declaration)
-            return nil
+        let isPlanned = try declarations.withLock { declarations throws(MigrationError) in
+            try declarations.plan(text, minimumAppVersion: minimumAppVersion)
         }
+        if isPlanned { return nil }
         let enclosing = enclosing
         if let enclosing, enclosing.isPlan { throw .nested(location, AppVersion(text)) }
         let declaration = try declarations.withLock { declarations throws(MigrationError) in

@@ -37,7 +37,6 @@ public final class FleetMigrationManager: Sendable {
     let release: AppRelease
     let options: Options
     let clock: FleetClock
-    let planner: PlanRecorder?
     let declarations: Guarded<Declarations>
     let calls = Guarded(Calls())
     private let host: String?
@@ -114,12 +113,11 @@ public final class FleetMigrationManager: Sendable {
         self.clock = clock
         self.host = host
         launch = start.launch
-        planner = nil
         declarations = Guarded(Declarations(start.marks, isFresh: start.isFresh, release))
     }
 
     /// A manager of the same start, for a plan.
-    init(like manager: FleetMigrationManager, planner: PlanRecorder, _ declarations: Declarations) {
+    init(like manager: FleetMigrationManager, _ declarations: Declarations) {
         name = manager.name
         currentVersion = manager.currentVersion
         launch = manager.launch
@@ -128,7 +126,6 @@ public final class FleetMigrationManager: Sendable {
         options = manager.options
         clock = manager.clock
         host = manager.host
-        self.planner = planner
         self.declarations = Guarded(declarations)
     }
 
@@ -152,7 +149,7 @@ public final class FleetMigrationManager: Sendable {
 
     /// The closure or plan of this manager that the caller stands in.
     var enclosing: RunToken? {
-        if planner != nil || RunToken.current == nil { return nil }
+        if RunToken.current == nil { return nil }
         return RunToken.enclosing(exactly: StateLocation(name, heldBy: owner))
     }
 }

@@ -40,7 +40,8 @@ struct FleetStart {
         }
         let made = try StartOutcome(first: answer, by: release)
         if isReadOnly { return made }
-        var state = MigrationState(name: stored.location.name, marks: made.marks, fence: absent.fence)
+        var state = MigrationState(stored.location.name, made.marks)
+        state.fence = absent.fence
         if made.isFresh { state.unknownMembers = MigrationState.freshInstall(of: release.version) }
         let outcome = try await stored.save(state, at: absent.revision, else: "Nothing was run.")
         if case .refused(let found) = outcome { return try await known(found) }

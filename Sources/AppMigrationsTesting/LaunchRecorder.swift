@@ -1,7 +1,7 @@
 import AppMigrations
 
 /// Sees what one start does, through the manager's hook.
-final class LaunchRecorder: Sendable {
+final class LaunchRecorder: RehearsalHook {
     struct Record: Sendable {
         var declared: [AppVersion] = []
         var ran: [AppVersion] = []
@@ -35,15 +35,7 @@ final class LaunchRecorder: Sendable {
 
     var record: Record { state.withLock { $0 } }
 
-    var hook: RehearsalHook {
-        RehearsalHook(
-            declared: { self.verdict(on: $0) },
-            reached: { self.reached($0) },
-            returned: { self.returned($0) }
-        )
-    }
-
-    private func verdict(on version: AppVersion) -> RehearsalHook.Verdict {
+    func declared(_ version: AppVersion) -> RehearsalVerdict {
         state.withLock { record in
             record.declared.append(version)
             if kind == .listing { return .passOver }
@@ -55,12 +47,12 @@ final class LaunchRecorder: Sendable {
         }
     }
 
-    private func returned(_ version: AppVersion) -> (any Error)? {
+    func returned(_ version: AppVersion) -> (any Error)? {
         state.withLock { $0.ran.append(version) }
         return version == failing ? RehearsedFailure() : nil
     }
 
-    private func reached(_ moment: RehearsalHook.Moment) {
+    func reached(_ moment: RehearsalMoment) {
         guard kind == .jump else { return }
         state.withLock { record in
             // Before an intent there is something new on the disk only at first, when the state was made, and when files

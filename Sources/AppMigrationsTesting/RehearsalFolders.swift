@@ -33,7 +33,7 @@ struct RehearsalFolders: Sendable {
     func end(_ point: Int) -> String { root + "/End \(point)" }
     /// The state at the end of the same run.
     func endState(_ point: Int) -> String { root + "/End State \(point)" }
-    func image(of moment: RehearsalHook.Moment, _ number: Int) -> String {
+    func image(of moment: RehearsalMoment, _ number: Int) -> String {
         root + "/Image \(moment.version) \(moment.place) \(number)"
     }
 

@@ -195,7 +195,7 @@ final class RehearsalStage {
             folders: folders
         )
         return Launch(
-            manager: MigrationManager(rehearsing: manager, with: recorder.hook),
+            manager: MigrationManager(rehearsing: manager, with: recorder),
             folder: folders.data,
             recorder: recorder
         )

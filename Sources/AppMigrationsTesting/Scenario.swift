@@ -8,7 +8,7 @@ struct Scenario {
         case jump
         case steps
         /// `number` counts the moments of the same kind, of which one closure can have many.
-        case death(RehearsalHook.Moment, number: Int)
+        case death(RehearsalMoment, number: Int)
         /// The closure throws once, after all that it does.
         case failure(AppVersion)
         /// An older release starts on the data of this one, which is not for it any more.
@@ -99,7 +99,7 @@ struct Scenario {
 /// A copy of data and state, made while the runner or the closure stood still: what a death there leaves.
 struct RunImage {
     let path: String
-    let moment: RehearsalHook.Moment
+    let moment: RehearsalMoment
     let number: Int
     /// The versions that had run by then.
     let ran: [AppVersion]

@@ -32,40 +32,4 @@ import Testing
         #expect(error.code == .stateUnreadable)
         #expect(error.path == folder.lockFile)
     }
-
-    @Test func `what ran before the first row that is left may have run, however few are left`() throws {
-        func plan(_ rows: (String, String)...) throws -> [String] {
-            let rows = rows.map {
-                #"{"version":"\#($1)","previousVersion":"\#($0)","appVersion":"2","finishedAt":"2026-11-21T00:00:00Z","duration":0,"attempts":1}"#
-            }
-            let history = "[" + rows.joined(separator: ",") + "]"
-            try folder.write(
-                #"{"format":1,"name":"Library","lastRunVersion":"1.5","baseline":"1.1","history":\#(history)}"#
-            )
-            return try kinds(folder.manager("2").plan { try $0.declare("1.2", "1.3") })
-        }
-        #expect(try plan(("1.3", "1.4"), ("1.4", "1.5")) == ["1.2 alreadyRun", "1.3 alreadyRun"])
-        #expect(try plan(("1.1", "1.4"), ("1.4", "1.5")) == ["1.2 missed", "1.3 missed"])
-        // Reset to 1.1, after which 1.5 was the first to run.
-        #expect(try plan(("1.3", "1.4"), ("1.1", "1.5")) == ["1.2 missed", "1.3 missed"])
-    }
-
-    @Test func `what a full history no longer holds may have run`() throws {
-        let rows = (1...1_000).map {
-            #"{"version":"1.\#($0 + 10)","previousVersion":"1.\#($0 + 9)","appVersion":"2","finishedAt":"2026-11-21T00:00:00Z","duration":0,"attempts":1}"#
-        }
-        let history = "[" + rows.joined(separator: ",") + "]"
-        try folder.write(
-            #"{"format":1,"name":"Library","lastRunVersion":"1.1010","baseline":"1.1","history":\#(history)}"#
-        )
-        let plan = try folder.manager("2").plan {
-            try $0.declare("1.1", "1.5", "1.10", "1.10-1", "1.11", "1.11-1", "1.1010", "2")
-        }
-        #expect(
-            kinds(plan) == [
-                "1.1 baseline", "1.5 alreadyRun", "1.10 alreadyRun", "1.10-1 missed", "1.11 alreadyRun",
-                "1.11-1 missed", "1.1010 alreadyRun", "2 willRun",
-            ]
-        )
-    }
 }

@@ -17,11 +17,9 @@ package struct AppRelease: Sendable {
             earliest = .zero
             return
         }
-        do throws(VersionReader.Problem) {
-            earliest = try VersionReader.read(upgradesFrom)
-        } catch {
+        earliest = try AppVersion(upgradesFrom) { problem in
             let end: Message = "It is the upgradesFrom of \(location). Nothing was run or changed."
-            throw location.error(.invalidVersion, nil, "\(error.description(of: upgradesFrom)) \(end)")
+            return location.error(.invalidVersion, nil, "\(problem) \(end)")
         }
         if !earliest.exceeds(version) { return }
         throw location.error(
@@ -110,19 +108,13 @@ extension AppRelease {
 
     /// The version that `firstRun:` gave for data older than this library.
     func baseline(ofExistingData text: String) throws(MigrationError) -> AppVersion {
-        let found: AppVersion
-        do throws(VersionReader.Problem) {
-            found = try VersionReader.read(text)
-        } catch {
-            throw location.error(
-                .invalidVersion,
-                nil,
-                """
-                \(error.description(of: text)) firstRun: of manager \(location.name.quoted) gave it. No state was written to \
+        let found = try AppVersion(text) { problem in
+            let text: Message = """
+                \(problem) firstRun: of manager \(location.name.quoted) gave it. No state was written to \
                 \(location.state) and nothing was run; each start asks again. Let firstRun: answer with a version that can \
                 be read: the release that the text begins with, or the oldest whose data this can be.
                 """
-            )
+            return location.error(.invalidVersion, nil, text)
         }
         if found.exceeds(version) {
             throw location.error(

@@ -22,25 +22,33 @@ package struct Declarations {
     /// True if this manager made the state, for a fresh install.
     private var isFresh: Bool
     /// True if each declaration is looked at: by a plan, which shows it, or by a rehearsal, which steps in.
-    private let isObserved: Bool
+    private var isObserved = false
+    /// The plan that is made of the declarations, while it is, and its rows.
+    private(set) var plan: Plan?
+    package internal(set) var rows: [PlannedMigration] = []
+    private var isPlanOver = false
     private var standing = Standing.open { didSet { settle() } }
-    private var previous = AppVersion.zero
+    var previous = AppVersion.zero
     /// Versions up to this one have run; zero turns the shortcut off.
     private var idleLimit = AppVersion.zero
 
     private var location: StateLocation { release.location }
 
-    package init(_ marks: StateMarks, isFresh: Bool = false, isObserved: Bool = false, _ release: AppRelease)
-    {
+    package init(_ marks: StateMarks, isFresh: Bool = false, _ release: AppRelease) {
         self.release = release
         self.marks = marks
         self.isFresh = isFresh
-        self.isObserved = isObserved
         settle()
     }
 
-    /// The marks for the manager of a rehearsal, which begins its declarations anew.
-    func observed() -> Declarations { Declarations(marks, isFresh: isFresh, isObserved: true, release) }
+    /// What is known, for the manager of a plan or a rehearsal, which begins its declarations anew.
+    package func observed(by plan: Plan? = nil) -> Declarations {
+        var observed = Declarations(marks, isFresh: isFresh, release)
+        observed.isObserved = true
+        observed.plan = plan
+        observed.settle()
+        return observed
+    }
 
     /// The failure that ended the declarations.
     package var firstFailure: MigrationError? {
@@ -70,6 +78,7 @@ extension Declarations {
     ) throws(MigrationError) -> Declaration? {
         if case .declaring = standing { throw .nested(location, AppVersion(text)) }
         do throws(MigrationError) {
+            if let firstFailure { throw .blocked(AppVersion(text), by: firstFailure, location) }
             let declaration = try read(text, minimumAppVersion: floor)
             if isNested { throw .nested(location, declaration.version) }
             // The limit of attempts is looked at under the lock: another process may have succeeded meanwhile.
@@ -88,23 +97,19 @@ extension Declarations {
         }
     }
 
-    /// Reads a declaration, for a plan too, which shows one that would be refused.
-    ///
-    /// - Throws: ``MigrationError`` with the code `invalidVersion`, or `blocked` after a failure.
-    package func read(
+    /// - Throws: ``MigrationError`` with the code `invalidVersion`.
+    func read(
         _ text: String,
         minimumAppVersion floor: String?
     ) throws(MigrationError) -> Declaration {
-        if let firstFailure { throw .blocked(AppVersion(text), by: firstFailure, location) }
         let version = try AppVersion(text, manager: location.name)
         guard let floor else { return Declaration(version: version, minimumAppVersion: .zero) }
-        do throws(VersionReader.Problem) {
-            return Declaration(version: version, minimumAppVersion: try VersionReader.read(floor))
-        } catch {
+        let minimumAppVersion = try AppVersion(floor) { problem in
             let end: Message =
                 "It is the minimumAppVersion: of migration \(version) in \(location). The migration was not run."
-            throw location.error(.invalidVersion, version, "\(error.description(of: floor)) \(end)")
+            return location.error(.invalidVersion, version, "\(problem) \(end)")
         }
+        return Declaration(version: version, minimumAppVersion: minimumAppVersion)
     }
 
     /// Decides about a declaration by the state's own marks; its place in the order was looked at when it was declared.
@@ -193,17 +198,6 @@ extension Declarations {
         standing = .closed(location.error(.blocked, nil, message))
     }
 
-    /// Ends the declarations of a manager that was handed out for a plan.
-    ///
-    /// One that is kept after its plan would pass over every migration without a word.
-    package mutating func closeAfterPlan() {
-        let message: Message = """
-            This manager was handed out for a plan of the state \(location.state), and the plan is over. Declare with the manager \
-            that was asked for the plan.
-            """
-        close(location.error(.blocked, nil, message))
-    }
-
     /// Ends the declarations where a rehearsal stops; gives what is thrown.
     mutating func stop(before version: AppVersion) -> MigrationError {
         if let firstFailure { return .blocked(version, by: firstFailure, location) }
@@ -222,7 +216,23 @@ extension Declarations {
 
     /// While a plan is made each declaration is looked at, so that one through the wrong manager is refused.
     package mutating func beginPlan() { idleLimit = .zero }
-    package mutating func endPlan() { settle() }
+
+    /// Ends a plan that was made of these declarations, or by their manager.
+    ///
+    /// A manager that was handed out for a plan is closed: kept, it would pass over every migration without a word.
+    package mutating func endPlan() {
+        guard plan != nil else { return settle() }
+        plan = nil
+        let message: Message = """
+            This manager was handed out for a plan of the state \(location.state), and the plan is over. Declare with the manager \
+            that was asked for the plan.
+            """
+        isPlanOver = true
+        standing = .closed(location.error(.blocked, nil, message))
+    }
+
+    /// The refusal of what would change the state through the manager of a plan that is over.
+    package var endOfPlan: MigrationError? { isPlanOver ? firstFailure : nil }
 
     /// Lets declarations that have nothing to run pass quickly again, if nothing stands against it.
     private mutating func settle() {

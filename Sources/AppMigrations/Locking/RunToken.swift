@@ -61,17 +61,13 @@ package final class RunToken: Sendable {
         current?.openTokens.first { $0.isExactly(location) }
     }
 
-    private func hasName(of location: StateLocation) -> Bool {
-        self.location.name.utf8.elementsEqual(location.name.utf8)
-    }
-
     private func isExactly(_ location: StateLocation) -> Bool {
-        hasName(of: location) && self.location.directory.utf8.elementsEqual(location.directory.utf8)
+        self.location.name == location.name && self.location.directory.utf8.elementsEqual(location.directory.utf8)
     }
 
     private func isOfState(_ location: StateLocation) throws(SystemCallError) -> Bool {
         if isExactly(location) { return true }
-        guard hasName(of: location), let folder else { return false }
+        guard self.location.name == location.name, let folder else { return false }
         return try Platform.identity(ofFolder: location.directory) == folder
     }
 

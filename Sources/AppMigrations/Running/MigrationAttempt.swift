@@ -148,16 +148,14 @@ extension MigrationAttempt {
     }
 
     func record() throws(MigrationError) {
-        let recorded = intent.recording(
-            AppliedMigration(
-                version: version,
-                previousVersion: context.previousVersion,
-                appVersion: context.writer.began.known.appVersion,
-                finishedAt: Platform.now,
-                duration: duration ?? .zero,
-                attempts: context.attempt
-            )
+        let known = context.writer.began.known
+        let row = AppliedMigration(
+            known,
+            after: context.previousVersion,
+            at: Platform.now,
+            in: duration ?? .zero
         )
+        let recorded = intent.recording(row)
         context.reach(.beforeRecord)
         if let failure = locked.note(recorded) {
             if locked.isLost { throw lost(failure, nil) }

@@ -130,7 +130,7 @@ extension MigrationEvent {
 struct Reporter: Sendable {
     let location: StateLocation
     let onEvent: (@Sendable (MigrationEvent) -> Void)?
-    var rehearsal: RehearsalHook?
+    var rehearsal: (any RehearsalHook)?
 
     /// A handler that declared a migration of the same state would wait for itself; it gets `nested` instead.
     func send(_ event: MigrationEvent) {
@@ -143,49 +143,40 @@ extension MigrationContext {
     var location: StateLocation { reporter.location }
 
     /// Tells a rehearsal, if there is one, of a moment at which the process may die.
-    package func reach(_ place: RehearsalHook.Moment.Place) {
-        reporter.rehearsal?.reached(RehearsalHook.Moment(place: place, version: version))
+    package func reach(_ place: RehearsalMoment.Place) {
+        reporter.rehearsal?.reached(RehearsalMoment(place: place, version: version))
     }
 }
 
-/// The calls by which a rehearsal follows a manager and steps in.
-package final class RehearsalHook: Sendable {
-    /// The rehearsal's answer to a declaration.
-    package enum Verdict: Sendable {
-        case `continue`
-        /// Nothing is decided or run, as in a plan.
-        case passOver
-        /// Throws, as for a version above the app's: the release that is rehearsed didn't have this migration.
-        case stop
+/// Follows a manager that isn't the app's own, and steps in.
+package protocol RehearsalHook: AnyObject, Sendable {
+    /// Called for each declaration before anything is decided.
+    func declared(_ version: AppVersion) -> RehearsalVerdict
+
+    /// Called at each moment, under the lock: the disk then has what a crash would leave.
+    func reached(_ moment: RehearsalMoment)
+
+    /// Called when a closure returned and isn't recorded yet; an error counts as thrown by the closure.
+    func returned(_ version: AppVersion) -> (any Error)?
+}
+
+/// The rehearsal's answer to a declaration.
+package enum RehearsalVerdict: Sendable {
+    case `continue`
+    /// Nothing is decided or run, as in a plan.
+    case passOver
+    /// Throws, as for a version above the app's: the release that is rehearsed didn't have this migration.
+    case stop
+}
+
+/// A moment at which the process may die: at a save of the state, or where the closure made its work durable.
+package struct RehearsalMoment: Sendable, Equatable {
+    package enum Place: Sendable {
+        // A closure that protects files has `afterCopying` in the place of `beforeIntent`.
+        case afterCopying, beforeIntent, beforeClosure, afterSynchronize, beforeCommit, afterCommit
+        case beforeCheckpoint, afterCheckpoint, beforeRecord, afterRecord
     }
 
-    /// A moment at which the process may die: at a save of the state, or where the closure made its work durable.
-    package struct Moment: Sendable, Equatable {
-        package enum Place: Sendable {
-            // A closure that protects files has `afterCopying` in the place of `beforeIntent`.
-            case afterCopying, beforeIntent, beforeClosure, afterSynchronize, beforeCommit, afterCommit
-            case beforeCheckpoint, afterCheckpoint, beforeRecord, afterRecord
-        }
-
-        package let place: Place
-        package let version: AppVersion
-    }
-
-    let declared: @Sendable (AppVersion) -> Verdict
-    let reached: @Sendable (Moment) -> Void
-    let returned: @Sendable (AppVersion) -> (any Error)?
-
-    /// - Parameters:
-    ///   - declared: Called for each declaration before anything is decided.
-    ///   - reached: Called at each moment, under the lock: the disk then has what a crash would leave.
-    ///   - returned: Called when a closure returned and isn't recorded yet; an error counts as thrown by the closure.
-    package init(
-        declared: @escaping @Sendable (AppVersion) -> Verdict,
-        reached: @escaping @Sendable (Moment) -> Void,
-        returned: @escaping @Sendable (AppVersion) -> (any Error)?
-    ) {
-        self.declared = declared
-        self.reached = reached
-        self.returned = returned
-    }
+    package let place: Place
+    package let version: AppVersion
 }

@@ -43,19 +43,15 @@ package struct AttemptedMigration: Equatable, Sendable {
 }
 
 extension AttemptedMigration {
-    // A state edited by hand may hold a number that has no next one.
-    private static var mostAttempts: Int { 999_999_999 }
-
     /// The outcome of an attempt that ended: without a failure its process died.
     init(_ interrupted: Interruption) {
         self = interrupted.known
-        attempts = min(attempts, Self.mostAttempts)
-        deaths = min(deaths, Self.mostAttempts) + (interrupted.failure == nil ? 1 : 0)
+        if interrupted.failure == nil { deaths += 1 }
     }
 }
 
 /// How far the closure of a migration came, in its own words.
-package struct Checkpoint: Sendable {
+package struct Checkpoint: Equatable, Sendable {
     package internal(set) var text: String
     /// The version of the app that wrote `text`.
     package internal(set) var appVersion: AppVersion
@@ -63,15 +59,6 @@ package struct Checkpoint: Sendable {
     var progress: Double?
 
     package static var sizeLimit: Int { 4_096 }
-
-    /// True if `other` stands at the same place, byte for byte: Swift's `==` would take two spellings of `é` for one.
-    func isAt(_ other: String) -> Bool { text.utf8.elementsEqual(other.utf8) }
-}
-
-extension Checkpoint: Equatable {
-    package static func == (left: Checkpoint, right: Checkpoint) -> Bool {
-        left.isAt(right.text) && left.appVersion == right.appVersion && left.progress == right.progress
-    }
 }
 
 /// Says in the state which host of a fleet runs the interrupted migration, and that it still does.

@@ -21,6 +21,7 @@ extension JSON {
     }
 
     /// The value of a member that has to be there.
+    @inline(never)
     func needed(_ key: String) throws(MigrationError) -> JSON {
         guard let value = try member(key) else { throw missing(key) }
         return value
@@ -45,23 +46,14 @@ extension JSON {
         return bytes
     }
 
-    private func given<Value>(_ value: Value?, _ what: Message) throws(MigrationError) -> Value {
-        guard let value else { throw expected(what) }
-        return value
-    }
-
-    private var textOrNil: String? { if case .text(let text) = content { text } else { nil } }
-    private var numberOrNil: String? { if case .number(let text) = content { text } else { nil } }
-
     func elements() throws(MigrationError) -> [JSON] {
         guard case .array(let elements) = content else { throw expected("an array") }
         return elements
     }
 
-    func text() throws(MigrationError) -> String { try given(textOrNil, "a string") }
-
-    func textOrNull() throws(MigrationError) -> String? {
-        if case .null = content { nil } else { try text() }
+    func text() throws(MigrationError) -> String {
+        guard case .text(let text) = content else { throw expected("a string") }
+        return text
     }
 
     func flag() throws(MigrationError) -> Bool {
@@ -69,25 +61,42 @@ extension JSON {
         return flag
     }
 
-    /// A number of at most eighteen digits, which an `Int` of 64 bits holds whatever they are.
+    /// A number of at most nine digits, which an `Int` of any width holds with the one after it.
+    @inline(never)
     func count() throws(MigrationError) -> Int {
-        let count = numberOrNil.flatMap { $0.utf8.count <= 18 ? Int($0) : nil }
-        return try given(count.flatMap { $0 >= 0 ? $0 : nil }, "a whole number from 0, of at most 18 digits")
+        guard case .number(let digits) = content, digits.utf8.count <= 9, let count = Int(digits), count >= 0
+        else { throw expected("a whole number from 0, of at most 9 digits") }
+        return count
     }
 
-    func fraction() throws(MigrationError) -> Double {
-        let number = numberOrNil.flatMap { Double($0) }
-        return try given(number.flatMap { (0...1).contains($0) ? $0 : nil }, "a number from 0 to 1")
+    private func number(in range: ClosedRange<Double>, _ what: Message) throws(MigrationError) -> Double {
+        guard case .number(let text) = content, let number = Double(text), range.contains(number)
+        else { throw expected(what) }
+        return number
     }
 
+    func fraction() throws(MigrationError) -> Double { try number(in: 0...1, "a number from 0 to 1") }
+
+    /// A duration as the file has it, to the nanosecond.
     func duration() throws(MigrationError) -> Duration {
-        let seconds = numberOrNil.flatMap { Double($0) }
-        return try given(seconds.flatMap { Duration(decimalSeconds: $0) }, "a number of seconds from 0")
+        let seconds = try number(in: 0...Self.longestDuration, "a number of seconds from 0")
+        let nanoseconds = (seconds.truncatingRemainder(dividingBy: 1) * 1e9).rounded()
+        return .seconds(Int64(seconds)) + .nanoseconds(Int64(nanoseconds))
     }
 
-    func version() throws(MigrationError) -> AppVersion { try given(AppVersion(try text()), "a version") }
+    /// Above 1e12 seconds a `Double` no longer holds the nanoseconds.
+    private static var longestDuration: Double { 999_999_999_999 }
 
-    func moment() throws(MigrationError) -> Int64 { try given(Timestamp.read(try text()), "a time in UTC") }
+    @inline(never)
+    func version() throws(MigrationError) -> AppVersion {
+        guard let version = AppVersion(try text()) else { throw expected("a version") }
+        return version
+    }
+
+    func moment() throws(MigrationError) -> Int64 {
+        guard let moment = Timestamp.read(try text()) else { throw expected("a time in UTC") }
+        return moment
+    }
 }
 
 extension JSON {
@@ -104,27 +113,11 @@ extension JSON {
         members.compactMap { key, value in value.map { "\(key.quoted) : \($0)" } }
     }
 
-    /// A number of at most eighteen digits, as ``count()`` reads it.
-    static func count(_ number: Int) -> String { String(min(max(Int64(number), 0), 999_999_999_999_999_999)) }
+    /// A number of at most nine digits, as ``count()`` reads it.
+    static func count(_ number: Int) -> String { String(min(max(number, 0), 999_999_999)) }
 
-    /// A duration in decimal seconds, to the nanosecond, without zeros at the end; within what ``duration()`` reads, whatever
-    /// a clock said.
+    /// A duration in decimal seconds, within what ``duration()`` reads, whatever a clock said.
     static func seconds(_ duration: Duration) -> String {
-        let (seconds, attoseconds) = min(max(duration, .zero), .seconds(999_999_999_999)).components
-        var digits = String(attoseconds / 1_000_000_000)
-        guard attoseconds >= 1_000_000_000 else { return String(seconds) }
-        digits = String(repeating: "0", count: 9 - digits.count) + digits
-        while digits.hasSuffix("0") { digits.removeLast() }
-        return "\(seconds).\(digits)"
-    }
-}
-
-extension Duration {
-    /// A duration as the state file has it: to the nanosecond, and not negative.
-    init?(decimalSeconds seconds: Double) {
-        // Above 1e12 seconds a Double no longer holds the nanoseconds that the file is written with.
-        guard seconds >= 0, seconds < 1e12 else { return nil }
-        let nanoseconds = (seconds.truncatingRemainder(dividingBy: 1) * 1e9).rounded()
-        self = .nanoseconds(Int64(nanoseconds)) + .seconds(Int64(seconds))
+        min(max(duration / .seconds(1), 0), longestDuration).description
     }
 }

@@ -11,20 +11,10 @@ package struct MigrationState: Equatable, Sendable {
     package var unknownMembers: [UInt8] = []
     /// The number of the last lease that a host of a fleet took; zero in a file, which has none.
     package var fence = 0
+}
 
-    package init(
-        name: String,
-        marks: StateMarks,
-        history: [AppliedMigration] = [],
-        unknownMembers: [UInt8] = [],
-        fence: Int = 0
-    ) {
-        self.name = name
-        self.marks = marks
-        self.history = history
-        self.unknownMembers = unknownMembers
-        self.fence = fence
-    }
+extension MigrationState {
+    package init(_ name: String, _ marks: StateMarks) { self.init(name: name, marks: marks) }
 
     /// The state after `row` was applied: the only way in which the mark rises by a migration.
     package func recording(_ row: AppliedMigration) -> MigrationState {
@@ -36,18 +26,6 @@ package struct MigrationState: Equatable, Sendable {
             next.history.removeFirst(next.history.count - Self.historyLimit)
         }
         return next
-    }
-
-    /// True if `version`, which lies between the baseline and the mark and isn't in the history, may have had a row that was
-    /// cut off.
-    ///
-    /// Each row begins where the one before it ended, and the first of all begins at the baseline. After a reset they begin
-    /// again in the middle: then no row since the reset is missing.
-    func mayHaveForgotten(_ version: AppVersion) -> Bool {
-        guard version <= marks.lastRun, let oldest = history.first, version <= oldest.previousVersion else {
-            return false
-        }
-        return zip(history, history.dropFirst()).allSatisfy { $0.version == $1.previousVersion }
     }
 }
 
@@ -77,7 +55,7 @@ extension MigrationState {
             appVersion: began.appVersion,
             progress: progress ?? marks.interruption?.known.checkpoint?.progress
         )
-        next.marks.interruption?.known.deaths = began.checkpoint?.isAt(text) == true ? began.deaths : 0
+        next.marks.interruption?.known.deaths = began.checkpoint?.text == text ? began.deaths : 0
         return next
     }
 
@@ -111,20 +89,23 @@ public struct AppliedMigration: Sendable, Hashable {
 
     /// How many times its closure was begun, the one that succeeded included.
     public let attempts: Int
+}
 
+extension AppliedMigration {
+    /// The row of an attempt whose closure returned.
     package init(
-        version: AppVersion,
-        previousVersion: AppVersion,
-        appVersion: AppVersion,
-        finishedAt: Int64,
-        duration: Duration,
-        attempts: Int
+        _ known: AttemptedMigration,
+        after previousVersion: AppVersion,
+        at time: Int64,
+        in duration: Duration
     ) {
-        self.version = version
-        self.previousVersion = previousVersion
-        self.appVersion = appVersion
-        self.finishedAt = finishedAt
-        self.duration = duration
-        self.attempts = attempts
+        self.init(
+            version: known.version,
+            previousVersion: previousVersion,
+            appVersion: known.appVersion,
+            finishedAt: time,
+            duration: duration,
+            attempts: known.attempts
+        )
     }
 }

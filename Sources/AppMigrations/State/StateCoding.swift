@@ -27,10 +27,7 @@ extension MigrationState {
         }
         if number < Self.format { throw format.expected("format \(Self.format)") }
         let name = try json.needed("name")
-        // Byte for byte: Swift's `==` would take two spellings of `é` for one, though they name two files.
-        guard try name.text().utf8.elementsEqual(location.name.utf8) else {
-            throw name.expected("this manager's name")
-        }
+        guard try name.text() == location.name else { throw name.expected("this manager's name") }
         let lastRun = try json.needed("lastRunVersion").version()
         var marks = StateMarks(
             lastRun: lastRun,
@@ -50,27 +47,13 @@ extension MigrationState {
     }
 
     /// The text, or `nil` where it takes more than a state may.
-    package var writtenDocument: [UInt8]? { document(limit: StateFile.sizeLimit) }
-
-    /// The text in at most `limit` bytes; `nil` when it doesn't fit.
-    ///
-    /// Half of them are for the history, whose oldest rows go when it takes more: a thousand rows do with versions of more
-    /// than a hundred characters. What else a state holds never makes them go, since a
-    /// row that is gone is gone for good.
-    func document(limit: Int) -> [UInt8]? {
-        var rows = history.map(\.json)[...]
-        var size = rows.reduce(0) { $0 + $1.utf8.count + Self.rowSeparator.utf8.count }
-        while size > limit / 2, let oldest = rows.popFirst() {
-            size -= oldest.utf8.count + Self.rowSeparator.utf8.count
-        }
-        let document = document(rows)
-        return document.count <= limit ? document : nil
+    package var writtenDocument: [UInt8]? {
+        let document = document
+        return document.count <= StateFile.sizeLimit ? document : nil
     }
 
-    private static var rowSeparator: String { ",\n    " }
-
     /// The text, in the one form that this library writes, and whose beginning ``StateHead`` knows.
-    private func document(_ rows: ArraySlice<String>) -> [UInt8] {
+    var document: [UInt8] {
         let hasFloor = marks.minimumAppVersion != .zero
         let members: [(String, String?)] = [
             ("format", String(Self.format)),
@@ -83,7 +66,8 @@ extension MigrationState {
             ("attempted", marks.attempted.isEmpty ? nil : JSON.array(marks.attempted.map(\.json))),
             ("fence", fence > 0 ? JSON.count(fence) : nil),
         ]
-        let history = rows.isEmpty ? "" : "\n    " + rows.joined(separator: Self.rowSeparator) + "\n  "
+        let rows = history.map(\.json).joined(separator: ",\n    ")
+        let history = rows.isEmpty ? "" : "\n    \(rows)\n  "
         let start = "{\n" + JSON.lines(members).map { "  \($0),\n" }.joined()
         return Array(start.utf8) + unknownMembers + Array("  \"history\" : [\(history)]\n}\n".utf8)
     }
@@ -95,28 +79,21 @@ extension Interruption {
             try AttemptedMigration(json),
             isProtecting: try json.needed("isProtecting").flag(),
             startedAt: try json.needed("startedAt").moment(),
-            failure: try json.needed("failure").textOrNull(),
+            failure: try json.value("failure")?.text(),
             lease: try Lease(of: json)
         )
     }
 
     fileprivate var json: String {
-        JSON.object([
-            ("version", version.json),
-            ("attempts", JSON.count(known.attempts)),
-            ("deaths", JSON.count(known.deaths)),
-            ("isProtecting", "\(isProtecting)"),
-            ("appVersion", known.appVersion.json),
+        let members: [(String, String?)] = [
             ("startedAt", Timestamp.text(startedAt).quoted),
             ("failure", failure?.quoted ?? "null"),
-            ("checkpoint", known.checkpoint?.text.quoted),
-            ("checkpointAppVersion", known.checkpoint?.appVersion.json),
-            ("progress", known.checkpoint?.progress?.description),
             ("owner", lease?.owner.quoted),
             ("beat", lease.map { JSON.count($0.beat) }),
             ("fence", lease.map { JSON.count($0.fence) }),
             ("lease", lease.map { JSON.seconds($0.length) }),
-        ])
+        ]
+        return JSON.object(known.members(isProtecting: isProtecting) + members)
     }
 }
 
@@ -156,14 +133,15 @@ extension AttemptedMigration {
         )
     }
 
-    fileprivate var json: String { JSON.object(members) }
+    fileprivate var json: String { JSON.object(members()) }
 
     /// The members in the state file, which a status has too.
-    var members: [(String, String?)] {
+    func members(isProtecting: Bool? = nil) -> [(String, String?)] {
         [
             ("version", version.json),
             ("attempts", JSON.count(attempts)),
             ("deaths", JSON.count(deaths)),
+            ("isProtecting", isProtecting?.description),
             ("appVersion", appVersion.json),
             ("checkpoint", checkpoint?.text.quoted),
             ("checkpointAppVersion", checkpoint?.appVersion.json),

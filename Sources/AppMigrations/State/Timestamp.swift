@@ -23,25 +23,14 @@ package enum Timestamp {
     static func read(_ text: String) -> Int64? {
         let bytes = Array(text.utf8)
         guard bytes.count == 20 else { return nil }
-        for (index, mark) in [(4, 0x2D), (7, 0x2D), (10, 0x54), (13, 0x3A), (16, 0x3A), (19, 0x5A)]
-        where bytes[index] != UInt8(mark) {
-            return nil
+        func number(_ start: Int, _ length: Int = 2) -> Int {
+            bytes[start..<start + length].reduce(0) { $0 * 10 + Int($1 & 0x0F) }
         }
-        func number(_ range: Range<Int>) -> Int? {
-            var value = 0
-            for byte in bytes[range] {
-                guard (0x30...0x39).contains(byte) else { return nil }
-                value = value * 10 + Int(byte - 0x30)
-            }
-            return value
-        }
-        guard let year = number(0..<4), let month = number(5..<7), let day = number(8..<10),
-            let hour = number(11..<13), let minute = number(14..<16), let second = number(17..<19),
-            (1...12).contains(month), hour < 24, minute < 60, second < 60
-        else { return nil }
-        let days = days(year, month, day)
-        guard date(days) == (year, month, day) else { return nil }
-        return Int64(days - daysTo1970) * 86_400 + Int64(hour * 3_600 + minute * 60 + second)
+        let time = number(11) * 3_600 + number(14) * 60 + number(17)
+        let days = days(number(0, 4), number(5), number(8)) - daysTo1970
+        let seconds = Int64(days) * 86_400 + Int64(time)
+        // Whatever else stands there comes out otherwise than it went in.
+        return Self.text(seconds) == text ? seconds : nil
     }
 
     // Years are counted from 1 March, so that the leap day is a year's last: then months have fixed offsets.

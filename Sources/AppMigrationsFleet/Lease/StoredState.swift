@@ -118,12 +118,9 @@ struct StoredState: Sendable {
     /// The number of the last lease stays in it: a fence that began again would be refused for good by what remembers it.
     func forget(_ found: Found) async throws(MigrationError) -> Outcome {
         let marks = StateMarks(lastRun: .zero, baseline: .zero, launched: .zero)
-        let nothing = MigrationState(
-            name: location.name,
-            marks: marks,
-            unknownMembers: Self.forgotten,
-            fence: found.fence
-        )
+        var nothing = MigrationState(location.name, marks)
+        nothing.unknownMembers = Self.forgotten
+        nothing.fence = found.fence
         return try await save(nothing, at: found.revision, else: "The state was not forgotten.")
     }
 

@@ -102,14 +102,13 @@ import Testing
     ) throws {
         let path = try scratch.resolved(FilePaths.last(scratch.write("v1", to: "data")))
         let met = Log()
-        let hook = RehearsalHook(
-            declared: { _ in .continue },
+        let hook = Rehearsal(
             reached: {
                 if moment == "recorded", $0.place == .beforeRecord {
                     met.add(Self.meet(scratch, name, protecting: path) ?? "It ran.")
                 }
             },
-            returned: { _ in
+            returned: {
                 if moment == "recorded" { return nil }
                 met.add(Self.meet(scratch, name, protecting: path) ?? "It ran.")
                 return Refusal()
@@ -250,11 +249,7 @@ import Testing
     func `a list that a killed copy left is ignored`(name: String) async throws {
         try scratch.write("old", to: "data")
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = scratch.path as String] in
-            let hook = RehearsalHook(
-                declared: { _ in .continue },
-                reached: { if $0.place == .afterCopying { die() } },
-                returned: { _ in nil }
-            )
+            let hook = Rehearsal(reached: { if $0.place == .afterCopying { die() } })
             let manager = MigrationManager(rehearsing: try library("1.1", in: path + "/state"), with: hook)
             try manager.whenMigrating(toVersion: "1.1", protecting: [path + "/data"]) {}
         }

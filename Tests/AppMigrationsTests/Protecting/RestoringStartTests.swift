@@ -87,16 +87,12 @@ import Testing
     @Test func `it waits for a closure that has thrown`() throws {
         try scratch.write("old\n", to: "data")
         let starts = Log()
-        let hook = RehearsalHook(
-            declared: { _ in .continue },
-            reached: { _ in },
-            returned: { _ in
-                let start = Start(scratch, timeout: .zero)
-                start.ended.wait()
-                for line in start.log.lines { starts.add(line) }
-                return Refusal()
-            }
-        )
+        let hook = Rehearsal(returned: {
+            let start = Start(scratch, timeout: .zero)
+            start.ended.wait()
+            for line in start.log.lines { starts.add(line) }
+            return Refusal()
+        })
         let manager = MigrationManager(rehearsing: try scratch.manager(upgradingTo: "1.1"), with: hook)
         #expect(throws: MigrationError.self) {
             try manager.whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {

@@ -10,11 +10,7 @@ import Testing
     /// A process that dies when the migration is recorded and its snapshot not yet removed.
     private static func die(_ scratch: TemporaryDirectory) async {
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = scratch.path as String] in
-            let hook = RehearsalHook(
-                declared: { _ in .continue },
-                reached: { if $0.place == .afterRecord { AppMigrationsTests.die() } },
-                returned: { _ in nil }
-            )
+            let hook = Rehearsal(reached: { if $0.place == .afterRecord { AppMigrationsTests.die() } })
             let manager = try library("1.1", in: path + "/state")
             try MigrationManager(rehearsing: manager, with: hook)
                 .whenMigrating(toVersion: "1.1", protecting: [path + "/data"]) {

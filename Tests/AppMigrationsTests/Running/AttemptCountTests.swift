@@ -96,7 +96,7 @@ import Testing
         (#"{ }"#, "an array"), (#"[ { "version" : "x", "attempts" : 1 } ]"#, "a version"),
         (
             #"[ { "version" : "1.3", "attempts" : 1, "deaths" : -1 } ]"#,
-            "a whole number from 0, of at most 18 digits"
+            "a whole number from 0, of at most 9 digits"
         ),
     ])
     func `counts that can't be read are damage, and not none`(attempted: String, expected: String) throws {

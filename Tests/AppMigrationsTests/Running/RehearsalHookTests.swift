@@ -6,12 +6,8 @@ import Testing
 @Suite struct RehearsalHookTests {
     @Test func `each moment is told with its place and version, a failed synchronize not`() throws {
         try withTemporaryDirectory { scratch throws in
-            let reached = Guarded<[RehearsalHook.Moment]>([])
-            let hook = RehearsalHook(
-                declared: { _ in .continue },
-                reached: { moment in reached.withLock { $0.append(moment) } },
-                returned: { _ in nil }
-            )
+            let reached = Guarded<[RehearsalMoment]>([])
+            let hook = Rehearsal(reached: { moment in reached.withLock { $0.append(moment) } })
             let manager = try scratch.manager(upgradingTo: "1.2")
             let migrations = MigrationManager(rehearsing: manager, with: hook)
             try migrations.whenMigrating(toVersion: "1.1") { try $0.synchronize(scratch.path) }
@@ -19,10 +15,10 @@ import Testing
                 #expect(throws: MigrationError.self) { try context.synchronize(scratch.file("nothing")) }
                 try context.synchronize([scratch.path, scratch.path])
             }
-            typealias Place = RehearsalHook.Moment.Place
+            typealias Place = RehearsalMoment.Place
             let rest: [Place] = [.beforeClosure, .afterSynchronize, .beforeRecord, .afterRecord]
             let expected = [("1.1", Place.beforeIntent), ("1.2", .afterCopying)].flatMap { text, first in
-                ([first] + rest).map { RehearsalHook.Moment(place: $0, version: version(text)) }
+                ([first] + rest).map { RehearsalMoment(place: $0, version: version(text)) }
             }
             #expect(reached.withLock { $0 } == expected)
         }

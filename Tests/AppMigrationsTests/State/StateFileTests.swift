@@ -154,21 +154,4 @@ import Testing
         #expect(try manager.history.count == 1_000)
         #expect(try manager.history.first?.version == version("2.5"))
     }
-
-    @Test func `a history of half a MiB loses its oldest rows`() throws {
-        var state = Self.state
-        let long = version(String(repeating: "9999999999.", count: 300) + "1")
-        let row = AppliedMigration(
-            version: long,
-            previousVersion: long,
-            appVersion: long,
-            finishedAt: 0,
-            duration: .zero,
-            attempts: 1
-        )
-        state.history = Array(repeating: row, count: 200)
-        try file(folder).replace(with: state)
-        let history = try #require(try file(folder).readState()).history
-        #expect(history.count == 52)
-    }
 }

@@ -63,3 +63,19 @@ extension Log {
 
 /// A version that a test writes down; one that can't be read is zero, and the test turns red.
 func version(_ text: String) -> AppVersion { AppVersion(text) ?? .zero }
+
+/// Follows a manager whose every declaration is decided about.
+final class Rehearsal: RehearsalHook {
+    private let steps: (reached: @Sendable (RehearsalMoment) -> Void, returned: @Sendable () -> (any Error)?)
+
+    init(
+        reached: @escaping @Sendable (RehearsalMoment) -> Void = { _ in },
+        returned: @escaping @Sendable () -> (any Error)? = { nil }
+    ) {
+        steps = (reached, returned)
+    }
+
+    func declared(_ version: AppVersion) -> RehearsalVerdict { .continue }
+    func reached(_ moment: RehearsalMoment) { steps.reached(moment) }
+    func returned(_ version: AppVersion) -> (any Error)? { steps.returned() }
+}

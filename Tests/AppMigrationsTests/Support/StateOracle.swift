@@ -186,9 +186,6 @@ extension MigrationState {
             return nil
         }
     }
-
-    /// The text with its whole history.
-    var document: [UInt8] { document(limit: .max) ?? [] }
 }
 
 extension StateHead {

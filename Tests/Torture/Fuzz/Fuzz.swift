@@ -25,7 +25,7 @@ enum Fuzz {
         let head = StateHead.read(bytes, name: name)
         guard let state = read(Array(bytes)) else { return checkAlone(head, bytes) }
         expect(head == nil || head == state.marks, "the head and the whole differ", bytes)
-        let written = state.document(limit: .max) ?? []
+        let written = state.document
         expect(read(written) == state, "the state changed by being written", bytes)
         let isPlain =
             state.marks.interruption == nil && state.marks.attempted.isEmpty

@@ -88,20 +88,12 @@ extension MigrationManager {
         _ text: String,
         _ minimumAppVersion: String?
     ) throws(MigrationError) -> Declarations.Declaration? {
-        if let minimumAppVersion {
-            if passes(text, minimumAppVersion) { return nil }
-        } else if let version = AppVersion(text), declarations.withLock({ $0.passes(version) }) {
+        if minimumAppVersion == nil, let version = AppVersion(text),
+            declarations.withLock({ $0.passes(version) })
+        {
             return nil
         }
         return try declareClosely(text, minimumAppVersion)
-    }
-
-    /// Passes a version over that has run already, and whose floor stands in the state.
-    @inline(never)
-    private func passes(_ text: String, _ minimumAppVersion: String) -> Bool {
-        guard let version = AppVersion(text), let floor = AppVersion(minimumAppVersion), floor <= version
-        else { return false }
-        return declarations.withLock { $0.marks.minimumAppVersion >= floor && $0.passes(version) }
     }
 
     @inline(never)
@@ -142,15 +134,5 @@ extension MigrationManager {
         case .stop:
             throw declarations.withLock { $0.stop(before: version) }
         }
-    }
-}
-
-extension Guarded<Declarations> {
-    /// Passes a version over that has run already; `false` where a closer look is needed.
-    ///
-    /// Here, since other modules would lock through the generic code.
-    package func pass(_ text: String) -> Bool {
-        guard let version = AppVersion(text) else { return false }
-        return withLock { $0.passes(version) }
     }
 }

@@ -56,7 +56,8 @@ extension FleetMigrationManager {
 
     /// Passes a version over that has run already, without suspending the task; `false` where a closer look is needed.
     func passes(_ text: String, _ minimumAppVersion: String?) -> Bool {
-        minimumAppVersion == nil && declarations.pass(text)
+        guard minimumAppVersion == nil, let version = AppVersion(text) else { return false }
+        return declarations.withLock { $0.passes(version) }
     }
 
     /// Decides about a declaration by what is known; `nil` when there is nothing to run.

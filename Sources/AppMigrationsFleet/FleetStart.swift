@@ -11,11 +11,7 @@ struct FleetStart {
     nonisolated(nonsending) func outcome(
         _ firstRun: () async throws -> MigrationManager.FirstRun
     ) async throws(MigrationError) -> StartOutcome {
-        let document = try await stored.document()
-        if let document, let marks = stored.marks(document), marks.launched >= release.version || isReadOnly {
-            return try StartOutcome(found: marks, by: release)
-        }
-        let found = try stored.found(document)
+        let found = try await stored.read()
         if found.state != nil { return try await known(found) }
         return try await first(found, firstRun)
     }

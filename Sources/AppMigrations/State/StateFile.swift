@@ -98,7 +98,7 @@ struct StateFile: Sendable {
 ///
 /// Any other text, and a state that holds more than marks, is for ``JSON`` to read, which also says what is wrong with it. So
 /// damage behind the head is found by the first start that has work.
-package struct StateHead {
+struct StateHead {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var index = 0
 
@@ -111,20 +111,14 @@ package struct StateHead {
         var baseline = AppVersion.zero
         var launched = AppVersion.zero
         var floor = AppVersion.zero
-        guard head.pass("{\n  \"format\" : 1,\n  \"name\" : \""), head.passName(name), head.pass("\",\n"),
+        guard head.pass("{\n  \"format\" : 1,\n  \"name\" : \""), head.pass(name), head.pass("\",\n"),
             head.pass("  \"lastRunVersion\" : \""), head.passVersion(&lastRun),
             head.pass("  \"baseline\" : \""), head.passVersion(&baseline),
             head.pass("  \"launchedVersion\" : \""), head.passVersion(&launched)
         else { return nil }
         if head.pass("  \"minimumAppVersion\" : \""), !head.passVersion(&floor) { return nil }
-        head.passFence()
         guard head.pass("  \"history\" : [") else { return nil }
         return StateMarks(lastRun: lastRun, baseline: baseline, launched: launched, minimumAppVersion: floor)
-    }
-
-    /// The marks of a state that a fleet keeps in a store.
-    package static func read(document: [UInt8], name: String) -> StateMarks? {
-        document.withUnsafeBufferPointer { read($0, name: name) }
     }
 
     private mutating func pass(_ text: StaticString) -> Bool {
@@ -135,26 +129,13 @@ package struct StateHead {
         return true
     }
 
-    /// Passes a name that stands as it is; one that JSON has to escape differs from its text.
-    private mutating func passName(_ name: String) -> Bool {
+    /// Passes a manager's name, in which JSON has nothing to escape.
+    private mutating func pass(_ name: String) -> Bool {
         for byte in name.utf8 {
-            guard index < bytes.count, bytes[index] == byte, byte >= 0x20, byte != 0x22, byte != 0x5C else {
-                return false
-            }
+            guard index < bytes.count, bytes[index] == byte else { return false }
             index += 1
         }
         return true
-    }
-
-    /// Passes the line of a fleet's last lease, where it is one; what it says is no mark.
-    private mutating func passFence() {
-        let start = index
-        guard pass("  \"fence\" : "), index < bytes.count, bytes[index] != 0x30 else { return index = start }
-        let digits = index
-        while index < bytes.count, index - digits < 18, bytes[index] >= 0x30, bytes[index] <= 0x39 {
-            index += 1
-        }
-        if index == digits || !pass(",\n") { index = start }
     }
 
     /// Passes a version and the end of its line.

@@ -42,14 +42,6 @@ struct StoredState: Sendable {
         }
     }
 
-    /// The marks in a document, without its history; `nil` where it has to be read in full.
-    ///
-    /// A mark of zero may be that of a state that was forgotten.
-    func marks(_ document: FleetDocument) -> StateMarks? {
-        let marks = StateHead.read(document: document.bytes, name: location.name)
-        return marks?.lastRun == .zero ? nil : marks
-    }
-
     func found(_ document: FleetDocument?) throws(MigrationError) -> Found {
         guard let document else { return Found() }
         let state = try MigrationState(document: document.bytes, at: location)

@@ -7,42 +7,64 @@ internal import AppMigrationsSQL
 /// lease and goes on for a moment begins where the other one ended.
 extension FleetAttempt {
     nonisolated(nonsending) func run<Connection: AsyncSQLConnection>(
-        in connect: nonisolated(nonsending) () async throws -> Connection,
+        in connect: nonisolated(nonsending) @escaping () async throws -> Connection,
         ledger: String,
         lockTimeout: Duration,
         batches: nonisolated(nonsending) (Connection, MigrationBatch) async throws -> MigrationBatch.Outcome
     ) async throws(MigrationError) {
-        let (db, stored) = (
-            try await connected { try await SQLError.telling(Connection.self, connect) }, holder.stored
-        )
-        let bounded = BoundedConnection(db, stored.deadline, lockTimeout + stored.deadline.limit)
-        let failure = await call(onLoss: bounded.closing) { context in
+        let (_, failure) = await connected(by: connect) { db, session in
             _ = try await BatchRun.run(
-                closing: bounded,
+                closing: BoundedConnection(db, deadline, lockTimeout + deadline.limit),
                 ledger: ledger,
-                of: stored.location.name,
+                of: holder.stored.location.name,
                 context.version,
                 from: context.checkpoint,
                 lockTimeout: lockTimeout,
                 telling: { try await context.reach($0) }
             ) {
                 let batch = $0
-                return try await watching(FleetSession(db: db)) { try await batches(db, batch) }
+                return try await watching(session) { try await batches(db, batch) }
             }
         }
         try await finish(failure)
     }
 
-    /// Makes the connection of a closure; one that can't be made is noted.
+    /// Makes the connection of a closure within the deadline, under the lease, and calls `body` with it.
     ///
-    /// Nothing is renewed meanwhile: a host that can't connect is overtaken.
-    nonisolated(nonsending) func connected<Connection>(
-        by connect: nonisolated(nonsending) () async throws -> Connection
-    ) async throws(MigrationError) -> Connection {
-        do { return try await connect() } catch {
-            _ = await holder.end()
-            throw await note(error)
+    /// The error of either is given, not thrown. A connection that comes too late is closed.
+    nonisolated(nonsending) func connected<Connection: AsyncSQLConnection>(
+        by connect: nonisolated(nonsending) @escaping () async throws -> Connection,
+        _ body: nonisolated(nonsending) (Connection, FleetSession) async throws -> Void
+    ) async -> (session: FleetSession?, failure: (any Error)?) {
+        let made = Guarded<(session: FleetSession?, isOver: Bool)>((nil, false))
+        let failure = await call { [deadline] in
+            await made.withLock { $0.session }?.close(deadline)
+        } _: { _ in
+            var db: Connection?
+            let closure = ClosureOfCaller {
+                let connection = try await connect()
+                db = connection
+                return FleetSession(db: connection)
+            }
+            let isolation = #isolation
+            let session = try await SQLError.telling(Connection.self) {
+                try await deadline.bound {
+                    let session = try await closure.call(on: isolation)
+                    let isOver = made.withLock { made in
+                        made.session = session
+                        return made.isOver
+                    }
+                    if isOver { await session.db.close() }
+                    return session
+                }
+            }
+            if let db { try await body(db, session) }
         }
+        let session = made.withLock { made in
+            made.isOver = true
+            return made.session
+        }
+        return (session, failure)
     }
 }
 
@@ -80,7 +102,8 @@ private final class BoundedConnection<Connection: AsyncSQLConnection>: AsyncSQLC
             throw Overdue(limit: limit)
         }
         do {
-            return try await session.asking(deadline, within: limit) { session, _ in
+            // A rollback waits for no lock.
+            return try await session.asking(deadline, within: sql == "ROLLBACK" ? nil : limit) { session, _ in
                 try await session.db.query(sql, arguments)
             }
         } catch {
@@ -90,6 +113,4 @@ private final class BoundedConnection<Connection: AsyncSQLConnection>: AsyncSQLC
     }
 
     nonisolated(nonsending) func close() async { await session.close(deadline) }
-
-    var closing: @Sendable () async -> Void { { [session, deadline] in await session.close(deadline) } }
 }

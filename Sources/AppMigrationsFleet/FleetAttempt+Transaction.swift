@@ -7,64 +7,61 @@ extension FleetAttempt {
     /// How often a closure is called again that met a deadlock or a serialization failure.
     private static var repetitions: Int { 3 }
 
-    private var deadline: Deadline { holder.stored.deadline }
-
-    nonisolated(nonsending) func run<Connection: AsyncSQLConnection>(
-        in connect: nonisolated(nonsending) () async throws -> Connection,
-        _ body: nonisolated(nonsending) (Connection) async throws -> Void
-    ) async throws(MigrationError) {
-        let (store, connection) = try await connected { () async throws -> (any PostgresStore, Connection) in
-            guard let store = holder.stored.store as? any PostgresStore, Connection.dialect == .postgres
-            else { throw SQLError.otherDatabase }
-            return (store, try await SQLError.telling(Connection.self, connect))
+    private var store: any PostgresStore {
+        get throws(SQLError) {
+            guard let store = holder.stored.store as? any PostgresStore else { throw .otherDatabase }
+            return store
         }
-        let session = FleetSession(db: connection)
-        do throws(MigrationError) {
-            try await transact(session, store) { () async throws in try await body(connection) }
-        } catch {
-            await session.close(deadline)
-            throw error
-        }
-        await session.close(deadline)
     }
 
-    nonisolated(nonsending) private func transact(
-        _ session: FleetSession,
-        _ store: any PostgresStore,
-        _ body: nonisolated(nonsending) () async throws -> Void
+    nonisolated(nonsending) func run<Connection: AsyncSQLConnection>(
+        in connect: nonisolated(nonsending) @escaping () async throws -> Connection,
+        _ body: nonisolated(nonsending) (Connection) async throws -> Void
     ) async throws(MigrationError) {
-        try await holder.refresh()
-        var hasBegun = false
-        let failure = await measuring {
-            // A closure whose statement is never answered ends with its connection.
-            await holder.supervise(onLoss: { [deadline] in await session.close(deadline) }) {
-                for left in (0...Self.repetitions).reversed() {
-                    try await session.asking(deadline) { session, _ in
-                        try await session.requireNoTransaction()
-                    }
-                    hasBegun = true
-                    do {
-                        try await begin(session, store)
-                        return try await SQLError.telling(type(of: session.db)) {
-                            try await watching(session, body)
-                        }
-                    } catch {
-                        guard left > 0, session.mayRepeat(after: error), !Task.isCancelled else {
-                            throw error
-                        }
-                        try await session.asking(deadline) { session, _ in try await session.rollBack() }
-                    }
-                    try await clock.pause(.milliseconds(Int.random(in: 50...200)))
+        var (hasBegun, settings) = (false, [SQLValue]())
+        let (session, failure) = await connected(by: connect) { db, session in
+            if Connection.dialect != .postgres { throw SQLError.otherDatabase }
+            for left in (0...Self.repetitions).reversed() {
+                try await session.asking(deadline) { session, _ in
+                    try await session.requireNoTransaction()
                 }
+                hasBegun = true
+                do {
+                    settings = try await begin(session)
+                    return try await SQLError.telling(Connection.self) {
+                        try await watching(session) { try await body(db) }
+                    }
+                } catch {
+                    let state = (error as? SQLError)?.sqlState
+                    guard left > 0, SQLError.isOfConcurrency(state), !Task.isCancelled else { throw error }
+                    try await session.asking(deadline) { session, _ in try await session.rollBack() }
+                }
+                try await clock.pause(.milliseconds(Int.random(in: 50...200)))
             }
         }
-        let loss = await holder.end()
-        if let cause = failure ?? loss.map({ _ in CancellationError() }) {
-            let end = hasBegun ? await session.rollingBack(after: cause, deadline) : cause
-            if let loss { throw lost(loss, failure) }
-            throw await noteEnd(end)
+        do throws(MigrationError) {
+            try await end(session, hasBegun: hasBegun, settings, failure)
+        } catch {
+            await session?.close(deadline)
+            throw error
         }
-        try await record(session, store)
+        await session?.close(deadline)
+    }
+
+    nonisolated(nonsending) private func end(
+        _ session: FleetSession?,
+        hasBegun: Bool,
+        _ settings: [SQLValue],
+        _ failure: (any Error)?
+    ) async throws(MigrationError) {
+        let loss = await holder.end()
+        guard let session, failure == nil, loss == nil else {
+            let cause = failure ?? CancellationError()
+            let isGone = hasBegun ? await session?.isGone(after: cause, deadline) == true : false
+            if let loss { throw lost(loss, failure) }
+            throw await noteEnd(cause, isGone: isGone)
+        }
+        try await record(session, settings)
     }
 
     /// Runs what is in a transaction, and closes its connection once the server has no process for it.
@@ -75,16 +72,20 @@ extension FleetAttempt {
         _ session: FleetSession,
         _ body: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
-        guard let store = holder.stored.store as? any PostgresStore,
-            type(of: session.db).dialect == .postgres,
+        guard type(of: session.db).dialect == .postgres, let store = holder.stored.store as? any PostgresStore,
             let process = try await process(of: session, store)
         else { return try await body() }
+        let isGone = Guarded(false)
         let watch = Task { [clock, holder, deadline] in
             while !Task.isCancelled {
                 do {
                     try await clock.alarm(holder.length)
                     let isThere = try await deadline.bound { try await store.hasProcess(process) }
-                    if !isThere { return await session.close(deadline) }
+                    if isThere { continue }
+                    isGone.withLock { $0 = true }
+                    // A client may answer nothing on a connection that is closed, and end with its task alone.
+                    holder.progress.withLock { $0.calling }?.cancel()
+                    return await session.close(deadline)
                 } catch {
                     // A store that can't be asked costs the lease.
                     continue
@@ -92,7 +93,10 @@ extension FleetAttempt {
             }
         }
         defer { watch.cancel() }
-        return try await body()
+        do { return try await body() } catch {
+            guard error is CancellationError, isGone.withLock({ $0 }) else { throw error }
+            throw SQLError(.closed, "The server has no process for the connection any more")
+        }
     }
 
     /// The number of the server's process; `nil` where the store's server doesn't tell of it.
@@ -111,28 +115,29 @@ extension FleetAttempt {
         }
     }
 
-    /// Begins the transaction, on another connection than the store's to the same database.
+    /// Begins the transaction, on another connection than the store's to the same database; gives the settings of its session.
     nonisolated(nonsending) private func begin(
-        _ session: FleetSession,
-        _ store: any PostgresStore
-    ) async throws {
-        try await session.asking(deadline) { [holder] session, _ in
-            try await session.begin(holder.length)
-            if try await store.isInTransaction() { throw SQLError.connectionOfStore }
+        _ session: FleetSession
+    ) async throws -> [SQLValue] {
+        let store = try store
+        return try await session.asking(deadline) { [holder] session, _ in
+            let settings = try await session.begin(holder.length)
+            if try await store.ask(FleetSession.asksForMark, []) == [["open"]] { throw SQLError.connectionOfStore }
             let location = holder.stored.location
             guard let document = try await store.table.read(location.name, on: session.db),
                 case let state = try MigrationState(document: document.bytes, at: location),
                 holder.isOfThisHolder(state.marks.interruption?.lease)
             else { throw SQLError.otherDatabase }
+            return settings
         }
     }
 
     /// Writes the record in the transaction, and commits.
     nonisolated(nonsending) private func record(
         _ session: FleetSession,
-        _ store: any PostgresStore
+        _ settings: [SQLValue]
     ) async throws(MigrationError) {
-        let (row, before, name) = (row, holder.state, holder.stored.location.name)
+        let (row, before) = (row, holder.state)
         let next = before.recording(row)
         let revision: FleetRevision?
         do {
@@ -140,10 +145,12 @@ extension FleetAttempt {
                 let consequence: Message = "Migration \(context.version) was rolled back."
                 throw MigrationError.tooLong(context.version, holder.stored.location, consequence)
             }
+            let store = try store
             revision = try await session.asking(deadline) { [holder, deadline] session, _ in
-                try await session.requireTransaction(waitingForLocks: deadline.limit)
+                // The server says before the deadline why there is no answer.
+                try await session.requireTransaction(settings, waitingForLocks: deadline.limit * 3 / 4)
                 return try await store.table.replace(
-                    name,
+                    holder.stored.location.name,
                     at: holder.revision,
                     with: document,
                     isWaiting: true,
@@ -151,23 +158,23 @@ extension FleetAttempt {
                 )
             }
         } catch {
-            throw await noteEnd(await session.rollingBack(after: error, deadline))
+            throw await noteEnd(error, isGone: await session.isGone(after: error, deadline))
         }
         guard let revision else {
-            let cause = await session.rollingBack(after: SQLError.otherDatabase, deadline)
+            _ = await session.isGone(after: SQLError.otherDatabase, deadline)
             let found = try await uncancelled { [holder] () throws(MigrationError) in
                 try await holder.stored.read()
             }
-            if holder.isOfThisHolder(found.lease) { throw await note(cause) }
+            if holder.isOfThisHolder(found.lease) { throw await note(SQLError.otherDatabase) }
             throw lost(.taken(by: found.lease?.owner))
         }
         do {
             try await session.asking(deadline) { session, _ in _ = try await session.db.query("COMMIT") }
             holder.move(to: next, at: revision)
         } catch {
-            let cause = await session.rollingBack(after: error, deadline)
+            _ = await session.isGone(after: error, deadline)
             try await uncancelled { () throws(MigrationError) in
-                try await self.settle(row, before, after: cause)
+                try await self.settle(row, before, after: error)
             }
         }
     }
@@ -213,12 +220,26 @@ extension FleetAttempt {
     /// Notes the failure of a transaction, which the server ends where its host sends nothing for the length of a lease.
     ///
     /// Not every client hands over why the server ended a connection.
-    private func noteEnd(_ end: any Error) async -> MigrationError {
-        let isGone = (end is RollbackFailure || end is Overdue) && row.duration >= holder.length
-        let advice: Message = """
-             The server ends a transaction in which no statement comes for the length of a lease: make leaseDuration longer, or do \
-            other work before the transaction.
-            """
-        return await note(end, isGone ? advice : "")
+    private func noteEnd(_ cause: any Error, isGone: Bool) async -> MigrationError {
+        if isGone, row.duration >= holder.length {
+            return await note(
+                cause,
+                """
+                 The server ends a transaction in which no statement comes for the length of a lease: make leaseDuration longer, or \
+                do other work before the transaction.
+                """
+            )
+        }
+        // lock_not_available
+        let isLocked = (cause as? SQLError)?.sqlState == "55P03"
+        let blocker = isLocked ? await holder.stored.blocker() : nil
+        return await note(cause, blocker.map { " The row of the state waits for \($0)." } ?? "")
+    }
+}
+
+extension PostgresStore {
+    /// True if the server has the process of a connection.
+    fileprivate func hasProcess(_ number: SQLValue) async throws -> Bool {
+        try await !ask("SELECT 1 FROM pg_stat_activity WHERE pid::text = $1", [number]).isEmpty
     }
 }

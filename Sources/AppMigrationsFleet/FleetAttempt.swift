@@ -4,68 +4,27 @@ internal import AppMigrations
 final class FleetAttempt: Sendable {
     let context: FleetMigrationContext
     let holder: LeaseHolder
-    let clock: FleetClock
     private let token: RunToken
     private let duration = Guarded<Duration?>(nil)
     /// True if the store's server tells of the processes of this attempt's connection; `nil` before it was asked.
     let tellsOfProcesses = Guarded<Bool?>(nil)
 
-    /// The lease that is asked for: it stands once the intent is in the store.
-    struct Claim {
-        let intent: MigrationState
-        fileprivate let before: MigrationState
-        fileprivate let interruption: Interruption
-        fileprivate let lease: Lease
+    var clock: FleetClock { deadline.clock }
+    var deadline: Deadline { holder.stored.deadline }
 
-        init(
-            _ version: AppVersion,
-            _ attempt: Int,
-            deaths: Int,
-            _ fence: Int,
-            _ state: MigrationState,
-            minimumAppVersion: AppVersion,
-            by manager: FleetMigrationManager
-        ) {
-            before = state
-            lease = Lease(owner: manager.owner, beat: 0, fence: fence, length: manager.options.leaseLength)
-            interruption = Interruption(
-                state.marks.attempt(attempt, at: version, deaths: deaths, by: manager.currentVersion),
-                startedAt: manager.clock.now(),
-                lease: lease
-            )
-            var intent = state.beginning(interruption, minimumAppVersion: minimumAppVersion)
-            intent.fence = fence
-            self.intent = intent
-        }
-
-        /// The revision at which the lease stands; `nil` where it was refused.
-        func revision(of outcome: StoredState.Outcome) -> FleetRevision? {
-            switch outcome {
-            case .saved(let revision): revision
-            case .refused(let found): found.lease.map { $0.isOfHolder(lease) } == true ? found.revision : nil
-            }
-        }
-    }
-
-    init(_ claim: Claim, at revision: FleetRevision, since sent: Duration, by manager: FleetMigrationManager)
-    {
-        clock = manager.clock
-        let interruption = claim.interruption
-        holder = LeaseHolder(
-            claim.intent,
-            claim.lease,
-            at: revision,
-            since: sent,
-            of: interruption.version,
-            in: manager.stored,
-            manager.clock
-        )
+    /// An attempt whose lease stands: the intent is in the store.
+    init(
+        _ attempt: Interruption,
+        _ lease: Lease,
+        _ intent: MigrationState,
+        at revision: FleetRevision,
+        since sent: Duration,
+        by manager: FleetMigrationManager
+    ) {
+        holder = LeaseHolder(intent, lease, at: revision, since: sent, of: attempt.version, in: manager.stored)
         context = FleetMigrationContext(
-            version: interruption.version,
-            previousVersion: claim.before.marks.lastRun,
-            attempt: interruption.known.attempts,
-            fence: claim.lease.fence,
-            began: interruption.known,
+            previousVersion: intent.marks.lastRun,
+            began: attempt.known,
             holder: holder,
             onEvent: manager.options.onEvent
         )
@@ -142,18 +101,13 @@ final class FleetAttempt: Sendable {
     }
 
     func failed(_ failure: any Error, _ consequence: Message = "") -> MigrationError {
-        let rollback = failure as? RollbackFailure
-        let end: Message =
-            rollback.map {
-                " The connection could not be rolled back either: \(MigrationError.sentence($0.failure))"
-            } ?? ""
         // The app looks for its own error behind this one.
         return .failed(
             context.version,
             attempt: context.attempt,
-            rollback?.cause ?? failure,
+            failure,
             holder.stored.location,
-            consequence: "\(end)\(consequence)"
+            consequence: consequence
         )
     }
 

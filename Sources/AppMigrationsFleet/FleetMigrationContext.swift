@@ -3,20 +3,20 @@ public import AppMigrations
 /// The facts of a closure that one host of a fleet runs, and ways to say how far it is and to go on there.
 public struct FleetMigrationContext: Sendable {
     /// The version of this migration.
-    public let version: AppVersion
+    public var version: AppVersion { holder.version }
 
     /// The last-run version, which the data is at now.
     public let previousVersion: AppVersion
 
     /// How many times this closure was begun on any host, this time included: 1, unless a host died in it or it threw.
-    public let attempt: Int
+    public var attempt: Int { began.attempts }
 
     /// A number that rises with each attempt at any migration of this manager, for writes that must refuse a predecessor.
     ///
     /// A host that stalls for longer than its lease may go on for a moment while its successor is at work. Where that must not
     /// write any more, keep the highest number that was seen beside the data, and refuse lower ones:
     /// `UPDATE … SET fence = $1 WHERE fence <= $1`.
-    public let fence: Int
+    public var fence: Int { holder.lease.fence }
 
     /// True if an earlier attempt may have done a part already.
     public var isRetry: Bool { attempt > 1 }

@@ -42,7 +42,7 @@ extension FleetMigrationManager {
     nonisolated(nonsending) public func whenMigrating<Connection: AsyncSQLConnection>(
         toVersion: String,
         minimumAppVersion: String? = nil,
-        in connect: nonisolated(nonsending) @autoclosure () async throws -> Connection,
+        in connect: nonisolated(nonsending) @autoclosure @escaping () async throws -> Connection,
         run: nonisolated(nonsending) (Connection) async throws -> Void
     ) async throws(MigrationError) -> Bool {
         try await whenMigrating(
@@ -60,12 +60,10 @@ extension FleetMigrationManager {
     nonisolated(nonsending) public func whenMigrating<Connection: AsyncSQLConnection>(
         toVersion: String,
         minimumAppVersion: String? = nil,
-        in connect: nonisolated(nonsending) @autoclosure () async throws -> Connection,
+        in connect: nonisolated(nonsending) @autoclosure @escaping () async throws -> Connection,
         run: nonisolated(nonsending) (Connection, FleetMigrationContext) async throws -> Void
     ) async throws(MigrationError) -> Bool {
-        if passes(toVersion, minimumAppVersion) { return false }
-        guard let declaration = try await declare(toVersion, minimumAppVersion) else { return false }
-        return try await perform(declaration) { attempt async throws(MigrationError) in
+        try await perform(toVersion, minimumAppVersion) { attempt async throws(MigrationError) in
             try await attempt.run(in: { try await connect() }) { db in try await run(db, attempt.context) }
         }
     }
@@ -90,16 +88,14 @@ extension FleetMigrationManager {
     nonisolated(nonsending) public func whenMigrating<Connection: AsyncSQLConnection>(
         toVersion: String,
         minimumAppVersion: String? = nil,
-        in connect: nonisolated(nonsending) @autoclosure () async throws -> Connection,
+        in connect: nonisolated(nonsending) @autoclosure @escaping () async throws -> Connection,
         ledger: String = "app_migrations",
         lockTimeout: Duration = .seconds(60),
         batches:
             nonisolated(nonsending) (Connection, MigrationBatch, FleetMigrationContext) async throws ->
             MigrationBatch.Outcome
     ) async throws(MigrationError) -> Bool {
-        if passes(toVersion, minimumAppVersion) { return false }
-        guard let declaration = try await declare(toVersion, minimumAppVersion) else { return false }
-        return try await perform(declaration) { attempt async throws(MigrationError) in
+        try await perform(toVersion, minimumAppVersion) { attempt async throws(MigrationError) in
             try await attempt.run(in: { try await connect() }, ledger: ledger, lockTimeout: lockTimeout) {
                 try await batches($0, $1, attempt.context)
             }

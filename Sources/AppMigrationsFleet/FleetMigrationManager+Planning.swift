@@ -10,14 +10,13 @@ extension FleetMigrationManager {
     nonisolated(nonsending) public func plan(
         _ declarations: nonisolated(nonsending) (FleetMigrationManager) async throws -> Void
     ) async throws -> [PlannedMigration] {
-        let (found, isHeld) = try await look()
-        let isPresumed = options.isReadOnly && launch == .first
+        let found = try await stored.read()
         let state = try known(found)
         // A first state that this manager assumed is no knowledge, once there is a state.
-        let known =
-            found.state != nil && isPresumed
-            ? Declarations(state.marks, release) : self.declarations.withLock { $0 }
-        return try await plan(declarations, by: state, isHeld: isHeld, known, isPresumed: found.state == nil)
+        let isKnown = found.state == nil || !isPresuming
+        let known = isKnown ? self.declarations.withLock { $0 } : Declarations(state.marks, release)
+        let isPresumed = found.state == nil
+        return try await plan(declarations, by: state, isHeld: found.isHeld, known, isPresumed: isPresumed)
     }
 
     nonisolated(nonsending) func plan(
@@ -55,25 +54,13 @@ extension FleetMigrationManager {
     /// - Throws: `MigrationError` with the code `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat` or `cancelled`.
     public var status: MigrationStatus {
         get async throws(MigrationError) {
-            let (found, isHeld) = try await look()
+            let found = try await stored.read()
             return MigrationStatus(
                 found.state,
                 of: location,
                 current: currentVersion,
-                isUnderWay: isHeld ? nil : false
+                isUnderWay: found.isHeld ? nil : false
             )
         }
-    }
-
-    /// Reads the state, and says whether a lease stands in it, by all that this manager has seen.
-    func look() async throws(MigrationError) -> (found: StoredState.Found, isHeld: Bool) {
-        let asked = clock.awake()
-        let found = try await stored.read()
-        let answered = clock.awake()
-        guard let lease = found.lease else { return (found, false) }
-        let hasRunOut = calls.withLock { calls in
-            calls.watch.hasRunOut(lease, at: found.revision, asked: asked, answered: answered)
-        }
-        return (found, !hasRunOut)
     }
 }

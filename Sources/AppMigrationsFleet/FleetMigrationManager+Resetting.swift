@@ -70,9 +70,9 @@ extension FleetMigrationManager {
     ///   `stateCorrupted`, `stateFromNewerFormat` or `stateNotSaved`.
     public func forgetState() async throws(MigrationError) {
         try requireWritable()
-        try await whileNobodyMigrates { found throws(MigrationError) in
-            if found.state == nil { return nil }
-            return try await stored.forget(found)
+        try await looking { found throws(MigrationError) -> Step<Void> in
+            if found.isHeld { return .waits }
+            return found.state == nil ? .ended(()) : Step(try await stored.forget(found), ())
         }
         declarations.withLock { $0.forget() }
     }
@@ -87,30 +87,11 @@ extension FleetMigrationManager {
         else consequence: Message,
         _ make: (StoredState.Found) throws(MigrationError) -> MigrationState
     ) async throws(MigrationError) -> MigrationState {
-        var made: MigrationState?
-        try await whileNobodyMigrates { found throws(MigrationError) in
+        try await looking { found throws(MigrationError) in
+            if found.isHeld { return .waits }
             let next = try make(found)
-            made = next
-            if next == found.state { return nil }
-            return try await stored.save(next, at: found.revision, else: consequence)
-        }
-        guard let made else { throw .gone(location) }
-        return made
-    }
-
-    private func whileNobodyMigrates(
-        _ save: (StoredState.Found) async throws(MigrationError) -> StoredState.Outcome?
-    ) async throws(MigrationError) {
-        var wait = wait(for: nil)
-        while true {
-            let (found, isHeld) = try await wait.look(stored)
-            if isHeld {
-                try await wait.pause(for: found.lease?.owner ?? "another host")
-                continue
-            }
-            guard let outcome = try await save(found) else { return }
-            if case .saved = outcome { return }
-            try await wait.pauseIfUnchanged(outcome, since: found)
+            if next == found.state { return .ended(next) }
+            return Step(try await stored.save(next, at: found.revision, else: consequence), next)
         }
     }
 }

@@ -1,10 +1,19 @@
 internal import AppMigrations
 
 extension FleetMigrationManager {
+    /// Declares a migration, and does its work where there is something to run.
     nonisolated(nonsending) func perform(
-        _ declaration: Declarations.Declaration,
+        _ text: String,
+        _ minimumAppVersion: String?,
         _ work: nonisolated(nonsending) (FleetAttempt) async throws(MigrationError) -> Void
     ) async throws(MigrationError) -> Bool {
+        // A version that has run already is passed over without suspending the task.
+        if minimumAppVersion == nil, let version = AppVersion(text),
+            declarations.withLock({ $0.passes(version) })
+        {
+            return false
+        }
+        guard let declaration = try await declare(text, minimumAppVersion) else { return false }
         defer { declarations.withLock { $0.end() } }
         var attempt: FleetAttempt?
         do throws(MigrationError) {
@@ -23,10 +32,41 @@ extension FleetMigrationManager {
         }
     }
 
-    func wait(for version: AppVersion?) -> LeaseWait { wait(for: version, timeout: options.lockTimeout) }
+    func wait(for version: AppVersion? = nil, timeout: Duration?) -> LeaseWait {
+        LeaseWait(stored: stored, version: version, timeout: timeout, patience: options.leaseLength) {
+            self.send($0)
+        }
+    }
 
-    func wait(for version: AppVersion?, timeout: Duration?) -> LeaseWait {
-        LeaseWait(location, version, timeout: timeout, patience: options.leaseLength, clock) { self.send($0) }
+    /// The end of a look at the state.
+    enum Step<Value> {
+        case ended(Value)
+        /// Another host has the lease.
+        case waits
+        case refused(StoredState.Found)
+
+        init(_ outcome: StoredState.Outcome, _ value: Value) {
+            switch outcome {
+            case .saved: self = .ended(value)
+            case .refused(let now): self = .refused(now)
+            }
+        }
+    }
+
+    /// Looks at the state until a step by what it says has ended.
+    func looking<Value>(
+        for version: AppVersion? = nil,
+        _ step: (StoredState.Found) async throws(MigrationError) -> Step<Value>
+    ) async throws(MigrationError) -> Value {
+        var wait = wait(for: version, timeout: options.lockTimeout)
+        while true {
+            let found = try await wait.look()
+            switch try await step(found) {
+            case .ended(let value): return value
+            case .waits: try await wait.pause(for: found.holder)
+            case .refused(let now): try await wait.pauseIfUnchanged(now, since: found)
+            }
+        }
     }
 
     /// Decides by what the store says, and takes the lease; `nil` when there is nothing to run any more.
@@ -36,59 +76,40 @@ extension FleetMigrationManager {
         _ declaration: Declarations.Declaration
     ) async throws(MigrationError) -> FleetAttempt? {
         let version = declaration.version
-        var wait = wait(for: version)
-        while true {
-            let (found, isHeld) = try await wait.look(stored)
+        return try await looking(for: version) { found throws(MigrationError) in
             let state = try existing(found)
-            let decision = try decide(declaration, state, isHeld: isHeld)
+            let decision = try decide(declaration, state, isHeld: found.isHeld)
             guard case .run(let number, let deaths) = decision else {
                 let settled = declarations.withLock { $0.settling(state, declaration, decision) }
+                if settled != nil, found.isHeld { return .waits }
                 guard let settled else {
                     know(state)
-                    return nil
+                    return .ended(nil)
                 }
-                if isHeld {
-                    try await wait.pause(for: found.lease?.owner ?? "another host")
-                    continue
-                }
-                let outcome = try await stored.save(
-                    settled,
-                    version,
-                    at: found.revision,
-                    else: decision.consequenceOfNotSaving
-                )
-                if case .saved = outcome {
-                    know(settled)
-                    return nil
-                }
-                try await wait.pauseIfUnchanged(outcome, since: found)
-                continue
+                let consequence = decision.consequenceOfNotSaving
+                let outcome = try await stored.save(settled, version, at: found.revision, else: consequence)
+                if case .saved = outcome { know(settled) }
+                return Step(outcome, nil)
             }
-            if isHeld {
-                try await wait.pause(for: found.lease?.owner ?? "another host")
-                continue
-            }
-            let claim = FleetAttempt.Claim(
-                version,
-                number,
-                deaths: deaths,
-                found.fence + 1,
-                state,
-                minimumAppVersion: declaration.minimumAppVersion,
-                by: self
+            if found.isHeld { return .waits }
+            let lease = Lease(owner: owner, beat: 0, fence: found.fence + 1, length: options.leaseLength)
+            let attempt = Interruption(
+                state.marks.attempt(number, at: version, deaths: deaths, by: currentVersion),
+                startedAt: clock.now(),
+                lease: lease
             )
+            var intent = state.beginning(attempt, minimumAppVersion: declaration.minimumAppVersion)
+            intent.fence = lease.fence
             let sent = clock.uptime()
-            let outcome = try await stored.save(
-                claiming: claim.intent,
-                over: state,
-                version,
-                at: found.revision
-            )
-            if let revision = claim.revision(of: outcome) {
-                know(claim.intent)
-                return FleetAttempt(claim, at: revision, since: sent, by: self)
-            }
-            try await wait.pauseIfUnchanged(outcome, since: found)
+            let outcome = try await stored.save(claiming: intent, over: state, version, at: found.revision)
+            let standing: FleetRevision? =
+                switch outcome {
+                case .saved(let revision): revision
+                case .refused(let now): now.lease.map { $0.isOfHolder(lease) } == true ? now.revision : nil
+                }
+            guard let standing else { return Step(outcome, nil) }
+            know(intent)
+            return .ended(FleetAttempt(attempt, lease, intent, at: standing, since: sent, by: self))
         }
     }
 
@@ -114,22 +135,14 @@ extension FleetMigrationManager {
         )
     }
 
+    /// True if this manager takes a state for given that isn't there yet.
+    var isPresuming: Bool { options.isReadOnly && launch == .first }
+
     /// The state as it stands, or as this manager takes it to be where there is none yet.
     func known(_ found: StoredState.Found) throws(MigrationError) -> MigrationState {
-        if found.state == nil, options.isReadOnly, launch == .first {
+        if found.state == nil, isPresuming {
             return MigrationState(name, declarations.withLock { $0.marks })
         }
         return try existing(found)
-    }
-}
-
-extension LeaseWait {
-    /// Lets some time pass where the store refused a document that nobody has changed: another host is about to.
-    mutating func pauseIfUnchanged(
-        _ outcome: StoredState.Outcome,
-        since found: StoredState.Found
-    ) async throws(MigrationError) {
-        guard case .refused(let now) = outcome, now.revision == found.revision else { return }
-        try await pause(for: now.lease?.owner ?? "another host")
     }
 }

@@ -14,8 +14,9 @@ extension FleetMigrationManager {
     nonisolated(nonsending) public func isMigrated(
         _ declarations: nonisolated(nonsending) (FleetMigrationManager) async throws -> Void
     ) async throws -> Bool {
-        let (found, isHeld) = try await look()
-        return try await missing(of: declarations, in: found, isHeld: isHeld) == .nothing
+        let found = try await stored.read()
+        guard let state = found.state else { return false }
+        return try await pending(of: declarations, in: state, found) == nil
     }
 
     /// Waits until ``isMigrated(_:)``, without writing anything.
@@ -33,46 +34,69 @@ extension FleetMigrationManager {
         timeout: Duration? = nil,
         _ declarations: nonisolated(nonsending) (FleetMigrationManager) async throws -> Void
     ) async throws {
-        var wait = wait(for: nil, timeout: timeout)
+        var wait = wait(timeout: timeout)
         while true {
-            let found = try await wait.read(stored)
-            let isHeld = wait.isHeld(found)
-            let missing = try await missing(of: declarations, in: found, isHeld: isHeld)
-            if missing == .nothing { return }
-            if Task.isCancelled {
-                throw MigrationError.cancelledWaiting(location, nil, holder: "the migrations")
+            let found = try await wait.read()
+            var version: AppVersion?
+            if let state = found.state {
+                version = try await pending(of: declarations, in: state, found)
+                if version == nil { return }
             }
-            if isHeld, let lease = found.lease {
-                try await wait.pause(for: lease.owner)
+            if found.isHeld {
+                try await wait.pause(for: found.holder)
             } else {
-                let end = timeout.map {
-                    MigrationError.notMigrated($0, missing.version, found, current: currentVersion, location)
-                }
+                let end = timeout.map { notMigrated($0, version, found.state?.marks) }
                 try await wait.pause(for: "the host that migrates", orEndWith: end)
             }
         }
     }
 
-    /// The distance between the data and the declarations of this release.
-    private enum Missing: Equatable {
-        case nothing
-        case state
-        /// The first version that has not run.
-        case version(AppVersion)
-
-        var version: AppVersion? { if case .version(let first) = self { first } else { nil } }
-    }
-
-    nonisolated(nonsending) private func missing(
+    /// The first version that is declared by this release and has not run.
+    nonisolated(nonsending) private func pending(
         of declarations: nonisolated(nonsending) (FleetMigrationManager) async throws -> Void,
-        in found: StoredState.Found,
-        isHeld: Bool
-    ) async throws -> Missing {
-        guard let state = found.state else { return .state }
-        let rows = try await plan(declarations, by: state, isHeld: isHeld, Declarations(state.marks, release))
+        in state: MigrationState,
+        _ found: StoredState.Found
+    ) async throws -> AppVersion? {
+        let known = Declarations(state.marks, release)
+        let rows = try await plan(declarations, by: state, isHeld: found.isHeld, known)
         for row in rows { if let error = row.error { throw error } }
         // A newer release that was started holds an older one back, but may have run nothing yet.
-        let first = rows.first { $0.kind == .willRun || $0.kind == .heldByDowngrade }
-        return first.map { .version($0.version) } ?? .nothing
+        return rows.first { $0.kind == .willRun || $0.kind == .heldByDowngrade }?.version
+    }
+
+    /// The end of a wait for migrations at which no host is at work.
+    private func notMigrated(
+        _ timeout: Duration,
+        _ version: AppVersion?,
+        _ marks: StateMarks?
+    ) -> MigrationError {
+        let reason: Message =
+            if let last = marks?.interruption {
+                last.failure.map {
+                    "the last attempt at migration \(last.version), number \(last.known.attempts), failed with \($0.quoted)"
+                }
+                    ?? "the host of the last attempt at migration \(last.version), number \(last.known.attempts), died"
+            } else if let version {
+                "migration \(version) was not begun"
+            } else {
+                "there is no state yet"
+            }
+        let advice: Message =
+            if let marks, marks.isDowngrade(to: currentVersion) {
+                """
+                Version \(marks.newest(above: currentVersion)) of the app was started on the data: let it finish, or call \
+                reset(to:) in this version (\(currentVersion)) if it is rolled back; the guide Several hosts has its SQL.
+                """
+            } else {
+                "Let the host that migrates start again, and then this one."
+            }
+        return location.error(
+            .lockTimeout,
+            version,
+            """
+            Manager \(name.quoted) waited \(timeout.description) for the migrations that it declares. No host is at work \
+            on them in \(location.state): \(reason). Nothing was run by this call. \(advice)
+            """
+        )
     }
 }

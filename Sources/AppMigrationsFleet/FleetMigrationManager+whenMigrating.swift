@@ -30,9 +30,7 @@ extension FleetMigrationManager {
         minimumAppVersion: String? = nil,
         run: nonisolated(nonsending) () async throws -> Void
     ) async throws(MigrationError) -> Bool {
-        if passes(toVersion, minimumAppVersion) { return false }
-        guard let declaration = try await declare(toVersion, minimumAppVersion) else { return false }
-        return try await perform(declaration) { attempt async throws(MigrationError) in
+        try await perform(toVersion, minimumAppVersion) { attempt async throws(MigrationError) in
             try await attempt.finish(await attempt.call { _ in try await run() })
         }
     }
@@ -47,17 +45,9 @@ extension FleetMigrationManager {
         minimumAppVersion: String? = nil,
         run: nonisolated(nonsending) (FleetMigrationContext) async throws -> Void
     ) async throws(MigrationError) -> Bool {
-        if passes(toVersion, minimumAppVersion) { return false }
-        guard let declaration = try await declare(toVersion, minimumAppVersion) else { return false }
-        return try await perform(declaration) { attempt async throws(MigrationError) in
+        try await perform(toVersion, minimumAppVersion) { attempt async throws(MigrationError) in
             try await attempt.finish(await attempt.call(run))
         }
-    }
-
-    /// Passes a version over that has run already, without suspending the task; `false` where a closer look is needed.
-    func passes(_ text: String, _ minimumAppVersion: String?) -> Bool {
-        guard minimumAppVersion == nil, let version = AppVersion(text) else { return false }
-        return declarations.withLock { $0.passes(version) }
     }
 
     /// Decides about a declaration by what is known; `nil` when there is nothing to run.
@@ -91,7 +81,18 @@ extension FleetMigrationManager {
             try declarations.withLock { declarations throws(MigrationError) in
                 if let declaration { return try declarations.look(at: declaration, marks) }
                 // The newer release may have run it meanwhile.
-                if version > marks.lastRun { throw .heldBack(version, marks, currentVersion, location) }
+                if version <= marks.lastRun { return }
+                let newer = marks.newest(above: currentVersion)
+                throw location.error(
+                    .overtaken,
+                    version,
+                    """
+                    Migration \(version) of \(location), was not run: version \(newer) of the app was \
+                    started on the data, which is at \(marks.lastRun). Nothing was changed by this call. Wait with untilMigrated \
+                    before this version (\(currentVersion)) serves, or call reset(to:) in it if version \(newer) is rolled back; \
+                    the guide Several hosts has its SQL.
+                    """
+                )
             }
         } catch {
             declarations.withLock { $0.close(error) }

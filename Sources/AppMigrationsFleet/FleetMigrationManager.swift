@@ -25,10 +25,10 @@ public import AppMigrations
 /// nothing. Concurrent tasks make a manager each.
 public final class FleetMigrationManager: Sendable {
     /// The name of the subsystem, which names its document in the store.
-    public let name: String
+    public var name: String { location.name }
 
     /// The app's version, the limit of what runs.
-    public let currentVersion: AppVersion
+    public var currentVersion: AppVersion { release.version }
 
     /// How this start relates to the last one of any host.
     public let launch: MigrationManager.Launch
@@ -36,18 +36,11 @@ public final class FleetMigrationManager: Sendable {
     let stored: StoredState
     let release: AppRelease
     let options: Options
-    let clock: FleetClock
     let declarations: Guarded<Declarations>
-    let calls = Guarded(Calls())
     private let host: String?
+    private let number: UInt64
 
-    struct Calls {
-        /// The lease's owner, once a call has needed it.
-        var owner: String?
-        /// The lease of another host, as the looks at the state have seen it.
-        var watch = LeaseWatch()
-    }
-
+    var clock: FleetClock { stored.deadline.clock }
     var location: StateLocation { stored.location }
 
     /// Reads the state of the subsystem `name`, and makes it on the first run of the fleet.
@@ -81,7 +74,7 @@ public final class FleetMigrationManager: Sendable {
             firstRun: firstRun,
             store: store,
             options: options,
-            clock: .system
+            clock: FleetClock()
         )
     }
 
@@ -97,49 +90,34 @@ public final class FleetMigrationManager: Sendable {
     ) async throws(MigrationError) {
         try StateLocation.check(name)
         let current = try AppVersion(currentVersion, manager: name)
-        let stored = StoredState(
-            location: StateLocation(name, heldBy: ""),
-            store: store,
-            deadline: Deadline(clock: clock, limit: options.leaseLength / 2)
-        )
+        let deadline = Deadline(clock: clock, limit: options.leaseLength / 2)
+        let stored = StoredState(StateLocation(name, heldBy: ""), store, deadline)
         let release = try AppRelease(current, upgradesFrom: options.upgradesFrom, stored.location)
         let start = try await FleetStart(stored: stored, release: release, isReadOnly: options.isReadOnly)
             .outcome(firstRun)
-        self.name = name
-        self.currentVersion = current
         self.stored = stored
         self.release = release
         self.options = options
-        self.clock = clock
         self.host = host
+        number = UInt64.random(in: 0 ... .max)
         launch = start.launch
         declarations = Guarded(Declarations(start.marks, isFresh: start.isFresh, release))
     }
 
     /// A manager of the same start, for a plan.
     init(like manager: FleetMigrationManager, _ declarations: Declarations) {
-        name = manager.name
-        currentVersion = manager.currentVersion
         launch = manager.launch
         stored = manager.stored
         release = manager.release
         options = manager.options
-        clock = manager.clock
         host = manager.host
+        number = manager.number
         self.declarations = Guarded(declarations)
     }
 
     /// The lease's owner, as the document has it: no other manager has the same.
-    ///
-    /// A start with nothing pending has no need of it.
     var owner: String {
-        calls.withLock { calls in
-            if let owner = calls.owner { return owner }
-            let random = String(UInt64.random(in: 0 ... .max), radix: 16)
-            let owner = "\(host ?? PlatformHost.name), process \(Platform.process), \(random)"
-            calls.owner = owner
-            return owner
-        }
+        "\(host ?? PlatformHost.name), process \(Platform.process), \(String(number, radix: 16))"
     }
 
     /// The mark of what this manager runs, for a declaration that is made inside of it.

@@ -12,16 +12,18 @@ struct FleetStart {
         _ firstRun: () async throws -> MigrationManager.FirstRun
     ) async throws(MigrationError) -> StartOutcome {
         let found = try await stored.read()
-        if found.state != nil { return try await known(found) }
+        if let state = found.state { return try await known(state, found) }
         return try await first(found, firstRun)
     }
 
     /// A start that finds a state.
-    private func known(_ found: StoredState.Found) async throws(MigrationError) -> StartOutcome {
-        guard let marks = found.state?.marks else { throw .gone(stored.location) }
-        var outcome = try StartOutcome(found: marks, by: release)
-        outcome.isFresh = found.state?.isFresh(in: release.version) == true
-        if !isReadOnly { try await raiseLaunched(found) }
+    private func known(
+        _ state: MigrationState,
+        _ found: StoredState.Found
+    ) async throws(MigrationError) -> StartOutcome {
+        var outcome = try StartOutcome(found: state.marks, by: release)
+        outcome.isFresh = state.isFresh(in: release.version)
+        if !isReadOnly { try await raiseLaunched(state, found) }
         return outcome
     }
 
@@ -40,29 +42,26 @@ struct FleetStart {
         state.fence = absent.fence
         if made.isFresh { state.unknownMembers = MigrationState.freshInstall(of: release.version) }
         let outcome = try await stored.save(state, at: absent.revision, else: "Nothing was run.")
-        if case .refused(let found) = outcome { return try await known(found) }
-        return made
+        guard case .refused(let found) = outcome else { return made }
+        guard let state = found.state else { throw .gone(stored.location) }
+        return try await known(state, found)
     }
 
     /// Saves that this version was launched; where that isn't possible now, the next start does it.
     ///
     /// While a lease stands nobody writes but its holder, which would lose it.
-    private func raiseLaunched(_ found: StoredState.Found) async throws(MigrationError) {
-        var found = found
-        while var state = found.state, state.marks.launched < release.version, found.lease == nil {
-            state.marks.launched = release.version
-            do throws(MigrationError) {
-                let outcome = try await stored.save(
-                    state,
-                    at: found.revision,
-                    else: "Nothing depends on it but \"launch\"."
-                )
-                guard case .refused(let newer) = outcome, newer.revision != found.revision else { return }
-                found = newer
-            } catch {
-                guard error.code == .stateNotSaved else { throw error }
-                return
-            }
+    private func raiseLaunched(
+        _ state: MigrationState,
+        _ found: StoredState.Found
+    ) async throws(MigrationError) {
+        if state.marks.launched >= release.version || found.lease != nil { return }
+        var state = state
+        state.marks.launched = release.version
+        let consequence: Message = "Nothing depends on it but \"launch\"."
+        do throws(MigrationError) {
+            _ = try await stored.save(state, at: found.revision, else: consequence)
+        } catch {
+            if error.code != .stateNotSaved { throw error }
         }
     }
 }

@@ -9,7 +9,8 @@ extension PostgresSession {
             try db.query("BEGIN ISOLATION LEVEL READ COMMITTED")
             self.lock = lock
             settings = try readSettings()
-            try set(lock.limit, durably: durably)
+            let idle = max(lock.limit, .seconds(60))
+            try db.query(PostgresSettings.times(lock: lock.limit, idle: idle, durably: durably))
             settings += try readSettings()
             try takeAdvisoryLock(lock)
         } catch { throw rollingBack(after: error) }
@@ -26,64 +27,11 @@ extension PostgresSession {
         }
     }
 
-    /// Lets the transaction take as long as it takes, and wait for tables as long as for the lock.
-    ///
-    /// Many servers end statements and transactions that take as long as a migration does. Of a host that vanishes without a
-    /// word, with the lock, the server has to hear by its own probes, and not after two hours, as is usual. A host that was
-    /// stopped answers them: the server ends its transaction once it has sent nothing for as long as others wait.
-    ///
-    /// A script is split as it is read with `standard_conforming_strings`. The times are such that no script has them, by which
-    /// one that a script has set shows.
-    ///
-    /// With synchronous_commit=off the server writes the commit after it has returned ("Asynchronous Commit"): a state file would
-    /// say what a crash of the server takes back. "on" would also wait for standby servers.
-    private func set(_ limit: Duration, durably: Bool) throws(SQLError) {
-        try db.query(
-            """
-            SELECT set_config(name, CASE name WHEN 'lock_timeout' THEN '\(limit.wholeMilliseconds | 1)'
-            WHEN 'idle_in_transaction_session_timeout' THEN '\(max(limit, .seconds(60)).wholeMilliseconds | 1)'
-            WHEN 'tcp_keepalives_idle' THEN '10' WHEN 'tcp_keepalives_interval' THEN '5' WHEN 'tcp_keepalives_count' THEN '3'
-            WHEN 'standard_conforming_strings' THEN 'on' WHEN 'synchronous_commit' THEN 'local' ELSE '\(Int32.max)' END, true)
-            FROM pg_settings WHERE name IN
-            ('lock_timeout', 'statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout',
-            'tcp_keepalives_idle', 'tcp_keepalives_interval', 'tcp_keepalives_count')
-            OR setting = 'off' AND (name = 'standard_conforming_strings' OR \(durably) AND name = 'synchronous_commit')
-            """
-        )
-    }
-
-    /// The settings of this moment.
-    ///
-    /// Two of these are no rows of pg_settings, and what belongs to the transaction ends with it.
-    private static var now: String {
-        """
-        (SELECT name, setting AS value FROM pg_settings WHERE source = 'session'
-        AND name NOT IN ('transaction_isolation', 'transaction_read_only', 'transaction_deferrable')
-        UNION ALL SELECT name, current_setting(name) FROM (VALUES ('session_authorization'), ('role')) AS names(name)) AS now
-        """
-    }
-
     private func readSettings() throws(SQLError) -> [SQLValue] {
-        try db.query("SELECT json_object_agg(name, value)::text FROM \(Self.now)").first ?? []
+        try db.query(PostgresSettings.reading).first ?? []
     }
 
-    /// A SET outlives the COMMIT: on a pooler's connection, in other clients.
-    ///
-    /// A set_config to NULL is RESET. The user comes first, who may set the rest.
-    func restoreSettings() throws(SQLError) {
-        try db.query(
-            """
-            SELECT set_config(name, session.value, false),
-            CASE WHEN migration.value <> coalesce(session.value, '') THEN set_config(name, migration.value, true) END
-            FROM \(Self.now) FULL JOIN json_each_text($2::json) AS migration(name, value) USING (name)
-            LEFT JOIN json_each_text($1::json) AS session(name, value) USING (name)
-            WHERE now.value IS DISTINCT FROM migration.value
-            OR name = 'standard_conforming_strings' AND session.value IS DISTINCT FROM migration.value
-            ORDER BY array_position(ARRAY['session_authorization', 'role'], name)
-            """,
-            settings
-        )
-    }
+    func restoreSettings() throws(SQLError) { try db.query(PostgresSettings.restoring, settings) }
 
     /// Leaves the caller's own times as they were.
     func join(_ lock: SQLLockWait) throws(SQLError) {
@@ -108,5 +56,61 @@ extension PostgresSession {
         try lock(limit: wait.limit) { () throws(SQLError) in
             try db.query("SELECT pg_advisory_xact_lock(\(number))::text")
         }
+    }
+}
+
+/// The statements that keep what a script or a closure sets in its transaction; a fleet's transactions send the same.
+package enum PostgresSettings {
+    /// Lets the transaction take as long as it takes, and wait for tables as long as for the lock, where there is one.
+    ///
+    /// Many servers end statements and transactions that take as long as a migration does. Of a host that vanishes without a
+    /// word, with the lock, the server has to hear by its own probes, and not after two hours, as is usual. A host that was
+    /// stopped answers them: the server ends its transaction once it has sent nothing for as long as others wait.
+    ///
+    /// A script is split as it is read with `standard_conforming_strings`. The times are such that no script has them, by which
+    /// one that a script has set shows.
+    ///
+    /// With synchronous_commit=off the server writes the commit after it has returned ("Asynchronous Commit"): a state file would
+    /// say what a crash of the server takes back. "on" would also wait for standby servers.
+    package static func times(lock: Duration? = nil, idle: Duration, durably: Bool = false) -> String {
+        """
+        SELECT set_config(name, CASE name WHEN 'lock_timeout' THEN '\((lock ?? .zero).wholeMilliseconds | 1)'
+        WHEN 'idle_in_transaction_session_timeout' THEN '\(idle.wholeMilliseconds | 1)'
+        WHEN 'tcp_keepalives_idle' THEN '10' WHEN 'tcp_keepalives_interval' THEN '5' WHEN 'tcp_keepalives_count' THEN '3'
+        WHEN 'standard_conforming_strings' THEN 'on' WHEN 'synchronous_commit' THEN 'local' ELSE '\(Int32.max)' END, true)
+        FROM pg_settings WHERE name IN
+        ('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout',
+        'tcp_keepalives_idle', 'tcp_keepalives_interval', 'tcp_keepalives_count') OR \(lock != nil) AND name = 'lock_timeout'
+        OR setting = 'off' AND (name = 'standard_conforming_strings' OR \(durably) AND name = 'synchronous_commit')
+        """
+    }
+
+    /// The settings of this moment.
+    ///
+    /// Two of these are no rows of pg_settings, and what belongs to the transaction ends with it.
+    private static var now: String {
+        """
+        (SELECT name, setting AS value FROM pg_settings WHERE source = 'session'
+        AND name NOT IN ('transaction_isolation', 'transaction_read_only', 'transaction_deferrable')
+        UNION ALL SELECT name, current_setting(name) FROM (VALUES ('session_authorization'), ('role')) AS names(name)) AS now
+        """
+    }
+
+    package static var reading: String { "SELECT json_object_agg(name, value)::text FROM \(now)" }
+
+    /// Sets back what was set since the settings were read, $1 before the times and $2 with them.
+    ///
+    /// A SET outlives the COMMIT: on a pooler's connection, in other clients. A set_config to NULL is RESET. The user comes first,
+    /// who may set the rest.
+    package static var restoring: String {
+        """
+        SELECT set_config(name, session.value, false),
+        CASE WHEN migration.value <> coalesce(session.value, '') THEN set_config(name, migration.value, true) END
+        FROM \(now) FULL JOIN json_each_text($2::json) AS migration(name, value) USING (name)
+        LEFT JOIN json_each_text($1::json) AS session(name, value) USING (name)
+        WHERE now.value IS DISTINCT FROM migration.value
+        OR name = 'standard_conforming_strings' AND session.value IS DISTINCT FROM migration.value
+        ORDER BY array_position(ARRAY['session_authorization', 'role'], name)
+        """
     }
 }

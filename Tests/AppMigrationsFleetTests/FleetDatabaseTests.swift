@@ -17,7 +17,7 @@ import Testing
             #expect(try await place.migrate(manager, to: version))
             let words = place.db.statements.dropFirst(before).map { $0.prefix { $0 != " " } }
             #expect(words.count { $0 == "BEGIN" } == 1)
-            #expect(words.suffix(5) == ["INSERT", "SELECT", "SET", "UPDATE", "COMMIT"])
+            #expect(words.suffix(6) == ["INSERT", "SELECT", "SELECT", "SET", "UPDATE", "COMMIT"])
             #expect(place.db.isClosed)
         }
         #expect(try await place.notes() == 2)

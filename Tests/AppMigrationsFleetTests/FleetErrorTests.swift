@@ -24,10 +24,10 @@ import Testing
     static let rows = [
         Row(
             .leaseLost,
-            .leaseLost(.notRenewed(.seconds(15)), version, location),
+            .leaseLost(.notRenewed(.seconds(15), by: "the transaction of 7"), version, location),
             """
             This host lost its lease on migration 1.2 of manager "Data", document "Data" in the fleet's store: it could not be \
-            renewed in the store for 15.0 seconds. The closure's task was cancelled, and nothing of it was recorded: the migration \
+            renewed in the store for 15.0 seconds, where the transaction of 7 has its row. The closure's task was cancelled, and nothing of it was recorded: the migration \
             runs again, here or elsewhere. What it did outside of the store stays. Make a new manager, which reads the state again.
             """
         ),
@@ -72,24 +72,15 @@ import Testing
             .lockTimeout,
             .timedOut(.seconds(20), "b, process 8, f01", location, version),
             """
-            Manager "Data" waited 20.0 seconds for b, process 8, f01, which has the lease in document "Data" in the fleet's store. \
-            Nothing was run and the state is unchanged. Let that host finish and start again.
+            Manager "Data" waited 20.0 seconds for b, process 8, f01, at work on document "Data" in the fleet's store. Nothing was \
+            run and the state is unchanged. Let it finish and start again.
             """
         ),
         Row(
             .cancelled,
-            .cancelledWaiting(location, version, holder: "b, process 8, f01"),
+            .cancelled("while b was at work", location, version, "Nothing was run or written."),
             """
-            The task was cancelled while manager "Data" waited for b, process 8, f01 in document "Data" in the fleet's store. \
-            Nothing was run. Make a new manager to try again.
-            """
-        ),
-        Row(
-            .cancelled,
-            .cancelledWaiting(location, version, holder: nil),
-            """
-            The task was cancelled before manager "Data" took the lease in document "Data" in the fleet's store. Nothing was run. \
-            Make a new manager to try again.
+            The task was cancelled while b was at work. Nothing was run or written. Make a new manager to try again.
             """
         ),
         Row(

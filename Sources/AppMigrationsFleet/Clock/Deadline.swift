@@ -12,27 +12,36 @@ struct Deadline: Sendable {
         _ limit: Duration? = nil,
         _ call: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        let race = Race<Value>()
         let limit = limit ?? self.limit
-        let calling = Task {
-            do { race.end(.success(try await call())) } catch {
-                race.end(.failure(error))
+        let waiter = Guarded<CheckedContinuation<Value, any Error>?>(nil)
+        let end: @Sendable (Result<Value, any Error>) -> Void = { result in
+            let first = waiter.withLock { waiter in
+                defer { waiter = nil }
+                return waiter
             }
+            first?.resume(with: result)
         }
-        let waiting = Task { [clock] in
-            do { try await clock.alarm(limit) } catch {
-                return
-            }
-            race.end(.failure(Overdue(limit: limit)))
-        }
-        defer {
-            calling.cancel()
-            waiting.cancel()
-        }
+        var tasks = [Task<Void, any Error>]()
+        defer { for task in tasks { task.cancel() } }
         return try await withTaskCancellationHandler {
-            try await race.result.get()
+            try await withCheckedThrowingContinuation { continuation in
+                waiter.withLock { $0 = continuation }
+                tasks.append(
+                    Task {
+                        do { end(.success(try await call())) } catch { end(.failure(error)) }
+                    }
+                )
+                tasks.append(
+                    Task { [clock] in
+                        try await clock.alarm(limit)
+                        end(.failure(Overdue(limit: limit)))
+                    }
+                )
+                // The handler was called before anybody waited.
+                if Task.isCancelled { end(.failure(CancellationError())) }
+            }
         } onCancel: {
-            race.end(.failure(CancellationError()))
+            end(.failure(CancellationError()))
         }
     }
 }
@@ -42,37 +51,6 @@ struct Overdue: Error, CustomStringConvertible {
     let limit: Duration
 
     var description: String { "there was no answer within \(limit.description)" }
-}
-
-/// The first end of several.
-private final class Race<Value: Sendable>: Sendable {
-    private struct Progress {
-        var result: Result<Value, any Error>?
-        var waiter: CheckedContinuation<Result<Value, any Error>, Never>?
-    }
-
-    private let progress = Guarded(Progress())
-
-    func end(_ result: Result<Value, any Error>) {
-        let waiter = progress.withLock { progress in
-            if progress.result != nil { return nil as CheckedContinuation<Result<Value, any Error>, Never>? }
-            progress.result = result
-            return progress.waiter
-        }
-        waiter?.resume(returning: result)
-    }
-
-    var result: Result<Value, any Error> {
-        get async {
-            await withCheckedContinuation { continuation in
-                let result = progress.withLock { progress in
-                    if progress.result == nil { progress.waiter = continuation }
-                    return progress.result
-                }
-                if let result { continuation.resume(returning: result) }
-            }
-        }
-    }
 }
 
 /// Runs a body in a task of its own, which isn't cancelled with the caller's: many a store does nothing in a cancelled one.

@@ -4,54 +4,32 @@ internal import AppMigrations
 extension LeaseHolder {
     /// Calls the closure on the caller's actor, in a task of its own, which is cancelled when the lease is lost.
     ///
-    /// The closure's error is given, not thrown. The renewals are a task without a parent: they go on while a cancelled closure comes
-    /// to its end.
+    /// The closure's error is given, not thrown. The renewals go on while a cancelled closure comes to its end.
     nonisolated(nonsending) func supervise(
         onLoss: @escaping @Sendable () async -> Void = {},
         _ body: nonisolated(nonsending) () async throws -> Void
     ) async -> (any Error)? {
-        let renewing = Task {
-            await self.renew()
-            // Nobody waits for it: the closure's task is cancelled at the same moment.
-            if self.loss != nil { Task { await onLoss() } }
-        }
-        progress.withLock { $0.renewing = renewing }
-        return await withoutActuallyEscaping(body, do: callInChild)
+        progress.withLock { $0.onLoss = onLoss }
+        return await withoutActuallyEscaping(body, do: callInTask)
     }
 
-    nonisolated(nonsending) private func callInChild(
+    nonisolated(nonsending) private func callInTask(
         _ body: nonisolated(nonsending) @escaping () async throws -> Void
     ) async -> (any Error)? {
         let (closure, isolation) = (ClosureOfCaller(body: body), #isolation)
-        let renewing = progress.withLock { $0.renewing }
-        return await withTaskGroup(of: (any Error)?.self) { group in
-            group.addTask {
-                defer { renewing?.cancel() }
-                return await Self.call(closure, on: isolation)
-            }
-            group.addTask {
-                await renewing?.value
-                return nil
-            }
-            var failure: (any Error)?
-            for await error in group {
-                failure = failure ?? error
-                group.cancelAll()
-            }
-            return failure
-        }
-    }
-
-    private static func call(
-        _ closure: ClosureOfCaller,
-        on isolation: isolated (any Actor)?
-    ) async -> (any Error)? {
-        do {
-            try await closure.body()
+        let calling = Task { () -> (any Error)? in
+            do { try await closure.call(on: isolation) } catch { return error }
             return nil
-        } catch {
-            return error
         }
+        let renewing = Task {
+            await self.renew()
+            if self.loss == nil { return }
+            calling.cancel()
+            await self.progress.withLock { $0.onLoss }()
+        }
+        progress.withLock { ($0.calling, $0.renewing) = (calling, renewing) }
+        defer { renewing.cancel() }
+        return await withTaskCancellationHandler { await calling.value } onCancel: { calling.cancel() }
     }
 
     /// Renews until the task is cancelled or the lease lost, at the latest when it could not be renewed for half of its length:
@@ -71,13 +49,14 @@ extension LeaseHolder {
             let now = clock.uptime()
             if end == nil, now - renewed >= half - twelfth { end = max(now + twelfth, renewed + half) }
             do throws(MigrationError) {
-                try await save(within: (end ?? renewed + half - twelfth) - now) { $0 }
+                try await save(within: (end ?? renewed + half - twelfth) - now)
                 end = nil
                 pause = lease.length / 6
             } catch {
                 if loss != nil { return }
+                let blocker = error.isRefusal ? await stored.blocker(within: twelfth) : nil
                 let now = clock.uptime()
-                if let end, now >= end { return lose(.notRenewed(half)) }
+                if let end, now >= end { return lose(.notRenewed(half, by: blocker)) }
                 pause = max(.zero, min(twelfth, .seconds(1), (end ?? renewed + half - twelfth) - now))
             }
         }
@@ -86,7 +65,7 @@ extension LeaseHolder {
     /// Renews before the closure begins, where half of the lease is over: another host may be about to take over.
     func refresh() async throws(MigrationError) {
         while clock.uptime() - renewed >= lease.length / 2 {
-            do throws(MigrationError) { try await save { $0 } } catch {
+            do throws(MigrationError) { try await save() } catch {
                 throw loss.map { .leaseLost($0, version, stored.location, begun: false) } ?? error
             }
         }
@@ -94,6 +73,8 @@ extension LeaseHolder {
 }
 
 /// A closure that another task calls, while the task that it belongs to does nothing but wait.
-private struct ClosureOfCaller: @unchecked Sendable {
-    let body: nonisolated(nonsending) () async throws -> Void
+struct ClosureOfCaller<Value: Sendable>: @unchecked Sendable {
+    let body: nonisolated(nonsending) () async throws -> Value
+
+    func call(on isolation: isolated (any Actor)?) async throws -> Value { try await body() }
 }

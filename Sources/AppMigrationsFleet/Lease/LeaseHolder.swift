@@ -11,33 +11,35 @@ final class LeaseHolder: Sendable {
         var renewed: Duration
         var hasEnded = false
         var loss: LeaseLoss?
+        var calling: Task<(any Error)?, Never>?
         var renewing: Task<Void, Never>?
+        var onLoss: @Sendable () async -> Void = {}
+        /// Waits for the saves under way.
+        var turns: @Sendable () async -> Void = {}
     }
 
     let stored: StoredState
     let version: AppVersion
-    let clock: FleetClock
     let lease: Lease
     let progress: Guarded<Progress>
-    private let turns = Turns()
 
     private static var patience: Int { 5 }
 
     init(
-        _ state: MigrationState,
+        _ intent: MigrationState,
         _ lease: Lease,
         at revision: FleetRevision,
         since renewed: Duration,
         of version: AppVersion,
-        in stored: StoredState,
-        _ clock: FleetClock
+        in stored: StoredState
     ) {
         self.stored = stored
         self.version = version
-        self.clock = clock
         self.lease = lease
-        progress = Guarded(Progress(state: state, revision: revision, renewed: renewed))
+        progress = Guarded(Progress(state: intent, revision: revision, renewed: renewed))
     }
+
+    var clock: FleetClock { stored.deadline.clock }
 
     /// When the lease was last renewed.
     var renewed: Duration { progress.withLock { $0.renewed } }
@@ -49,6 +51,10 @@ final class LeaseHolder: Sendable {
 
     var revision: FleetRevision { progress.withLock { $0.revision } }
 
+    var length: Duration { lease.length }
+
+    func isOfThisHolder(_ other: Lease?) -> Bool { other.map { $0.isOfHolder(lease) } == true }
+
     /// Ends the renewals, and so the closure's task.
     func lose(_ loss: LeaseLoss) {
         let renewing = progress.withLock { progress in
@@ -58,39 +64,46 @@ final class LeaseHolder: Sendable {
         renewing?.cancel()
     }
 
+    /// Runs a save once those before it are done, in a task that isn't cancelled with the caller's.
+    ///
+    /// Work that is done must not stay without its record, nor a failure count as a death, since the caller's task is cancelled.
+    private func inTurn<Value: Sendable, Failure: Error>(
+        _ body: @escaping @Sendable () async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        let task = progress.withLock { progress in
+            let task = Task { [former = progress.turns] () -> Result<Value, Failure> in
+                await former()
+                do throws(Failure) { return .success(try await body()) } catch {
+                    return .failure(error)
+                }
+            }
+            progress.turns = { _ = await task.value }
+            return task
+        }
+        return try await task.value.get()
+    }
+
     /// Saves a checkpoint, or the state as it is.
     func save(
         within limit: Duration? = nil,
-        _ change: (MigrationState) -> MigrationState
+        _ change: @escaping @Sendable (MigrationState) -> MigrationState = { $0 }
     ) async throws(MigrationError) {
-        await turns.enter()
-        defer { turns.leave() }
         let consequence: Message = "Migration \(version) goes on at the checkpoint before."
-        for _ in 1...Self.patience {
-            let now = progress.withLock { $0 }
-            if let loss = now.loss { throw .leaseLost(loss, version, stored.location) }
-            if now.hasEnded { throw .checkpointAfterEnd(version, stored.location) }
-            var next = change(now.state)
-            next.marks.interruption?.lease?.beat += 1
-            let sent = clock.uptime()
-            switch try await write(next, at: now.revision, within: limit, else: consequence) {
-            case .saved(let revision):
-                return progress.withLock { ($0.state, $0.revision, $0.renewed) = (next, revision, sent) }
-            case .refused(let found): try adopt(found)
+        try await inTurn { [self] () async throws(MigrationError) in
+            for _ in 1...Self.patience {
+                let now = progress.withLock { $0 }
+                if let loss = now.loss { throw .leaseLost(loss, version, stored.location) }
+                if now.hasEnded { throw .checkpointAfterEnd(version, stored.location) }
+                var next = change(now.state)
+                next.marks.interruption?.lease?.beat += 1
+                let sent = clock.uptime()
+                switch try await stored.save(next, version, at: now.revision, within: limit, else: consequence) {
+                case .saved(let revision):
+                    return progress.withLock { ($0.state, $0.revision, $0.renewed) = (next, revision, sent) }
+                case .refused(let found): try adopt(found)
+                }
             }
-        }
-        throw .notSaved(nil, version, stored.location, consequence)
-    }
-
-    /// Work that is done must not stay without its record, nor a failure count as a death, since the caller's task is cancelled.
-    private func write(
-        _ next: MigrationState,
-        at revision: FleetRevision,
-        within limit: Duration? = nil,
-        else consequence: Message
-    ) async throws(MigrationError) -> StoredState.Outcome {
-        try await uncancelled { [stored, version] () throws(MigrationError) in
-            try await stored.save(next, version, at: revision, within: limit, else: consequence)
+            throw .notSaved(nil, version, stored.location, consequence)
         }
     }
 
@@ -117,11 +130,11 @@ final class LeaseHolder: Sendable {
 
     /// Ends the renewals and checkpoints, once those under way are done; gives how the lease was lost before.
     func end() async -> LeaseLoss? {
-        await turns.enter()
-        defer { turns.leave() }
-        return progress.withLock {
-            $0.hasEnded = true
-            return $0.loss
+        await inTurn { [self] in
+            progress.withLock {
+                $0.hasEnded = true
+                return $0.loss
+            }
         }
     }
 
@@ -138,77 +151,40 @@ final class LeaseHolder: Sendable {
         }
     }
 
-    func isOfThisHolder(_ other: Lease?) -> Bool { other.map { $0.isOfHolder(lease) } == true }
-
-    var length: Duration { lease.length }
-
-    /// Saves the state without the lease, after ``end()``.
+    /// Saves the state without the lease, after ``end()``; waits for a row that somebody has locked, as long as the lease stands.
     ///
     /// `isRecorded` says whether a state that stands is the one that was to be saved, with what came after it.
     func release(
         _ next: MigrationState,
         else consequence: Message,
-        _ isRecorded: (MigrationState) -> Bool
+        _ isRecorded: @escaping @Sendable (MigrationState) -> Bool
     ) async throws(MigrationError) {
-        for _ in 1...Self.patience {
-            switch try await write(next, at: revision, else: consequence) {
-            case .saved: return progress.withLock { $0.state = next }
-            case .refused(let found):
-                if let state = found.state, isRecorded(state) {
-                    return progress.withLock { $0.state = state }
+        try await inTurn { [self] () async throws(MigrationError) in
+            var left = Self.patience
+            while left > 0 {
+                switch try await stored.save(next, version, at: revision, else: consequence) {
+                case .saved: return progress.withLock { $0.state = next }
+                case .refused(let found):
+                    if let state = found.state, isRecorded(state) {
+                        return progress.withLock { $0.state = state }
+                    }
+                    let isLocked = found.revision == revision
+                    if isLocked { await pauseBriefly() }
+                    if !isLocked || clock.uptime() - renewed >= length { left -= 1 }
+                    try adopt(found)
                 }
-                if found.revision == revision { await pauseBriefly() }
-                try adopt(found)
             }
+            throw .notSaved(nil, version, stored.location, consequence)
         }
-        throw .notSaved(nil, version, stored.location, consequence)
     }
 }
 
 /// How a host lost its lease.
 enum LeaseLoss: Sendable {
-    /// It could not be renewed for that long.
-    case notRenewed(Duration)
+    /// It could not be renewed for that long; somebody's open transaction has the row.
+    case notRenewed(Duration, by: String? = nil)
     /// Another host wrote the document; `nil` where no lease is in it now.
     case taken(by: String?)
     /// The store has an older document than this host has saved.
     case setBack
-}
-
-/// One task at a time, in the order in which they came.
-final class Turns: Sendable {
-    private struct Queue {
-        var isTaken = false
-        var waiting: [CheckedContinuation<Void, Never>] = []
-
-        mutating func take() -> Bool {
-            defer { isTaken = true }
-            return !isTaken
-        }
-    }
-
-    private let queue = Guarded(Queue())
-
-    nonisolated(nonsending) func enter() async {
-        if queue.withLock({ $0.take() }) { return }
-        await withCheckedContinuation { continuation in
-            let isFree = queue.withLock { queue in
-                if queue.take() { return true }
-                queue.waiting.append(continuation)
-                return false
-            }
-            if isFree { continuation.resume() }
-        }
-    }
-
-    func leave() {
-        let next: CheckedContinuation<Void, Never>? = queue.withLock { queue in
-            if queue.waiting.isEmpty {
-                queue.isTaken = false
-                return nil
-            }
-            return queue.waiting.removeFirst()
-        }
-        next?.resume()
-    }
 }

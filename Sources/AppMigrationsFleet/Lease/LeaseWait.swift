@@ -2,66 +2,48 @@ package import AppMigrations
 
 /// The wait for the lease of another host: its pauses, its events and its end.
 struct LeaseWait {
-    private let location: StateLocation
-    private let version: AppVersion?
-    private let timeout: Duration?
-    private let patience: Duration
-    private let clock: FleetClock
-    private let onWait: (MigrationEvent) -> Void
+    let stored: StoredState
+    let version: AppVersion?
+    let timeout: Duration?
+    let patience: Duration
+    let onWait: (MigrationEvent) -> Void
 
-    private var watch = LeaseWatch()
     /// When the first look began.
-    private var start: Duration?
-    private var hasPaused = false
-    private var told: Duration?
-    private var pause = Duration.milliseconds(20)
-    private var holder = ""
-    private var end: MigrationError?
-    private var asked = Duration.zero
+    var start: Duration?
+    var hasPaused = false
+    var told: Duration?
+    var pause = Duration.milliseconds(20)
+    var holder = ""
+    var end: MigrationError?
     /// Since when the store can't be read.
-    private var failing: Duration?
+    var failing: Duration?
+    /// Since when the store refuses to replace a document that nobody has changed.
+    var refused: Duration?
 
     private static var longestPause: Duration { .seconds(1) }
     private static var timeBetweenEvents: Duration { .seconds(10) }
 
-    init(
-        _ location: StateLocation,
-        _ version: AppVersion?,
-        timeout: Duration?,
-        patience: Duration,
-        _ clock: FleetClock,
-        onWait: @escaping (MigrationEvent) -> Void
-    ) {
-        self.location = location
-        self.version = version
-        self.timeout = timeout
-        self.patience = patience
-        self.clock = clock
-        self.onWait = onWait
-    }
+    private var clock: FleetClock { stored.deadline.clock }
+    private var location: StateLocation { stored.location }
 
-    /// Reads the state, and says whether a lease stands in it.
-    mutating func look(
-        _ stored: StoredState
-    ) async throws(MigrationError) -> (found: StoredState.Found, isHeld: Bool) {
-        if Task.isCancelled { throw .cancelledWaiting(location, version, holder: nil) }
-        let found = try await read(stored)
-        if let lease = found.lease, RunToken.isInside(holder: lease.owner, of: location) {
+    /// Reads the state for a call that may not stand inside of the closure under its lease.
+    mutating func look() async throws(MigrationError) -> StoredState.Found {
+        if Task.isCancelled {
+            throw .cancelled("before manager \(location.name.quoted) took the lease in \(location.state)", location, version)
+        }
+        let found = try await read()
+        if let lease = found.lease,
+            RunToken.enclosing(exactly: StateLocation(location.name, heldBy: lease.owner)) != nil
+        {
             throw .nested(location, version)
         }
-        return (found, isHeld(found))
-    }
-
-    /// True if a lease stands in what was read last.
-    mutating func isHeld(_ found: StoredState.Found) -> Bool {
-        guard let lease = found.lease else { return false }
-        return !watch.hasRunOut(lease, at: found.revision, asked: asked, answered: clock.awake())
+        return found
     }
 
     /// Reads the state; a wait that has begun outlasts a store that can't be reached for a while, as when its server restarts.
-    mutating func read(_ stored: StoredState) async throws(MigrationError) -> StoredState.Found {
+    mutating func read() async throws(MigrationError) -> StoredState.Found {
         while true {
-            asked = clock.awake()
+            let asked = clock.awake()
             let start = start ?? asked
             self.start = start
             do throws(MigrationError) {
@@ -79,11 +61,23 @@ struct LeaseWait {
                 let since = failing ?? now
                 if !hasPaused || now - since >= patience { throw error }
                 failing = since
-                // A server that comes up again may have forgotten a renewal, so the lease is watched for its whole length anew.
-                watch = LeaseWatch()
             }
             try await pause(for: holder, orEndWith: end)
         }
+    }
+
+    /// Lets some time pass where the store refused a document that nobody has changed: somebody else is about to.
+    ///
+    /// A host takes less than a lease for it. A console whose transaction was left open is named after that.
+    mutating func pauseIfUnchanged(
+        _ now: StoredState.Found,
+        since found: StoredState.Found
+    ) async throws(MigrationError) {
+        guard now.revision == found.revision else { return refused = nil }
+        let since = refused ?? clock.awake()
+        refused = since
+        let isLong = clock.awake() - since >= patience
+        try await pause(for: (isLong ? await stored.blocker() : nil) ?? now.holder)
     }
 
     /// Lets some time pass; `holder` is for people to read, and `end` is the error of a time-out where nobody has the lease.
@@ -99,19 +93,14 @@ struct LeaseWait {
             told = now
             onWait(MigrationEvent(.waiting, location.name, version: version, note: holder))
         }
+        // Without a random part: a hundred hosts read one row each, and the first reads set them apart.
         var next = pause
         if let timeout { next = min(next, timeout - (now - start)) }
         pause = min(pause * 2, Self.longestPause)
         do { try await clock.pause(next) } catch {
-            throw .cancelledWaiting(location, version, holder: holder)
+            let wait: Message = "while manager \(location.name.quoted) waited for \(holder) in \(location.state)"
+            throw .cancelled(wait, location, version)
         }
-    }
-}
-
-extension RunToken {
-    /// True if the caller is inside of a closure that runs under the lease of that holder.
-    static func isInside(holder: String, of location: StateLocation) -> Bool {
-        enclosing(exactly: StateLocation(location.name, heldBy: holder)) != nil
     }
 }
 

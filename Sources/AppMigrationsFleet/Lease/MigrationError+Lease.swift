@@ -49,6 +49,9 @@ extension MigrationError {
         return location.error(.stateNotSaved, version, message)
     }
 
+    /// True where the store refused each time, and nobody else wrote.
+    var isRefusal: Bool { code == .stateNotSaved && underlyingError == nil }
+
     /// `holder` is `nil` where the store was not read once.
     static func timedOut(
         _ timeout: Duration,
@@ -57,9 +60,9 @@ extension MigrationError {
         _ version: AppVersion?
     ) -> MigrationError {
         let reason: Message =
-            holder.map { "\($0), which has the lease in \(location.state)" }
+            holder.map { "\($0), at work on \(location.state)" }
             ?? "an answer of the store with \(location.state)"
-        let advice: Message = holder == nil ? "Look whether the store is up" : "Let that host finish"
+        let advice: Message = holder == nil ? "Look whether the store is up" : "Let it finish"
         let message: Message = """
             Manager \(location.name.quoted) waited \(timeout.description) for \(reason). Nothing was run and the state is \
             unchanged. \(advice) and start again.
@@ -67,78 +70,17 @@ extension MigrationError {
         return location.error(.lockTimeout, version, message)
     }
 
-    /// The end of a wait for migrations at which no host is at work; `version` is the first of them, where there is a state.
-    static func notMigrated(
-        _ timeout: Duration,
-        _ version: AppVersion?,
-        _ found: StoredState.Found,
-        current: AppVersion,
-        _ location: StateLocation
-    ) -> MigrationError {
-        let marks = found.state?.marks
-        let reason: Message =
-            if let last = marks?.interruption {
-                last.failure.map {
-                    "the last attempt at migration \(last.version), number \(last.known.attempts), failed with \($0.quoted)"
-                }
-                    ?? "the host of the last attempt at migration \(last.version), number \(last.known.attempts), died"
-            } else if let version {
-                "migration \(version) was not begun"
-            } else {
-                "there is no state yet"
-            }
-        let advice: Message =
-            if let marks, marks.isDowngrade(to: current) {
-                """
-                Version \(marks.newest(above: current)) of the app was started on the data: let it finish, or call reset(to:) in \
-                this version (\(current)) if it is rolled back; the guide Several hosts has its SQL.
-                """
-            } else {
-                "Let the host that migrates start again, and then this one."
-            }
-        let message: Message = """
-            Manager \(location.name.quoted) waited \(timeout.description) for the migrations that it declares. No host is at work \
-            on them in \(location.state): \(reason). Nothing was run by this call. \(advice)
-            """
-        return location.error(.lockTimeout, version, message)
-    }
-
-    /// A newer release was started, and has not run what this one declares.
-    static func heldBack(
-        _ version: AppVersion,
-        _ marks: StateMarks,
-        _ current: AppVersion,
-        _ location: StateLocation
-    ) -> MigrationError {
-        let newer = marks.newest(above: current)
-        let message: Message = """
-            Migration \(version) of \(location), was not run: version \(newer) of the app was \
-            started on the data, which is at \(marks.lastRun). Nothing was changed by this call. Wait with untilMigrated before \
-            this version (\(current)) serves, or call reset(to:) in it if version \(newer) is rolled back; the guide Several hosts has its SQL.
-            """
-        return location.error(.overtaken, version, message)
-    }
-
-    static func cancelledWaiting(
+    static func cancelled(
+        _ moment: Message,
         _ location: StateLocation,
         _ version: AppVersion?,
-        holder: String?
+        _ consequence: Message = "Nothing was run.",
+        _ cause: any Error = CancellationError()
     ) -> MigrationError {
-        let wait: Message =
-            holder.map { "while manager \(location.name.quoted) waited for \($0)" }
-            ?? "before manager \(location.name.quoted) took the lease"
         let message: Message = """
-            The task was cancelled \(wait) in \(location.state). Nothing was run. Make a new manager to try again.
+            The task was cancelled \(moment). \(consequence) Make a new manager to try again.
             """
-        return location.error(.cancelled, version, because: CancellationError(), message)
-    }
-
-    static func cancelledReading(_ cause: any Error, _ location: StateLocation) -> MigrationError {
-        let message: Message = """
-            The task was cancelled while the state of \(location), was read: \
-            \(sentence(cause)) Nothing was run or written. Make a new manager to try again.
-            """
-        return location.error(.cancelled, because: cause, message)
+        return location.error(.cancelled, version, because: cause, message)
     }
 
     static func leaseLost(
@@ -149,7 +91,10 @@ extension MigrationError {
     ) -> MigrationError {
         let reason: Message =
             switch loss {
-            case .notRenewed(let time): "it could not be renewed in the store for \(time.description)"
+            case .notRenewed(let time, let blocker):
+                """
+                it could not be renewed in the store for \(time.description)\(blocker.map { ", where \($0) has its row" } ?? "")
+                """
             case .taken(.some(let owner)): "\(owner) has taken over"
             case .taken(nil): "another host has written the document since"
             case .setBack: "the store has gone back to an older document than was saved in it"

@@ -1,11 +1,14 @@
 internal import AppMigrations
+internal import AppMigrationsSQL
 
 /// The state of one manager in a store.
-struct StoredState: Sendable {
+final class StoredState: Sendable {
     let location: StateLocation
     let store: any FleetStore
     /// Half a lease for each call.
     let deadline: Deadline
+    /// The lease of another host, as the reads have seen it.
+    private let watch = Guarded(LeaseWatch())
 
     /// The text in the store at one moment.
     struct Found: Sendable {
@@ -15,8 +18,13 @@ struct StoredState: Sendable {
         var revision: FleetRevision?
         /// The number of the last lease, also of a state that was forgotten.
         var fence = 0
+        /// True if a lease stands, by all that this host has seen.
+        var isHeld = false
 
         var lease: Lease? { state?.marks.interruption?.lease }
+
+        /// Whom a wait is for, for people to read.
+        var holder: String { lease?.owner ?? "another host" }
     }
 
     enum Outcome: Sendable {
@@ -25,8 +33,27 @@ struct StoredState: Sendable {
         case refused(Found)
     }
 
+    init(_ location: StateLocation, _ store: any FleetStore, _ deadline: Deadline) {
+        (self.location, self.store, self.deadline) = (location, store, deadline)
+    }
+
+    /// Reads the state, and says whether a lease stands in it.
     nonisolated(nonsending) func read(within limit: Duration? = nil) async throws(MigrationError) -> Found {
-        try found(await document(within: limit))
+        let asked = deadline.clock.awake()
+        let document: FleetDocument?
+        do throws(MigrationError) { document = try await self.document(within: limit) } catch {
+            // A server that comes up again may have forgotten a renewal, so the lease is watched for its whole length anew.
+            if error.code == .stateUnreadable { watch.withLock { $0 = LeaseWatch() } }
+            throw error
+        }
+        let answered = deadline.clock.awake()
+        var found = try found(document)
+        if let lease = found.lease {
+            found.isHeld = watch.withLock {
+                !$0.hasRunOut(lease, at: found.revision, asked: asked, answered: answered)
+            }
+        }
+        return found
     }
 
     /// The text of the store, byte for byte.
@@ -37,8 +64,11 @@ struct StoredState: Sendable {
             return try await deadline.bound(limit) { [store, location] in try await store.read(location.name)
             }
         } catch {
-            if error is CancellationError || Task.isCancelled { throw .cancelledReading(error, location) }
-            throw .unreadable(error, location, "Nothing was run or written.")
+            let consequence: Message = "Nothing was run or written."
+            if error is CancellationError || Task.isCancelled {
+                throw .cancelled("while the state of \(location), was read", location, nil, consequence, error)
+            }
+            throw .unreadable(error, location, consequence)
         }
     }
 
@@ -56,29 +86,43 @@ struct StoredState: Sendable {
 
     /// Replaces what stood at a revision.
     ///
-    /// A store that throws doesn't say whether it wrote, and one that refuses may have written in a first try of its own that it
-    /// took for lost. So both are followed by a look.
-    func save(
+    /// A store that throws doesn't say if it wrote, and one that refuses may have met its own first try. So both are followed by a
+    /// look.
+    nonisolated(nonsending) func save(
         _ state: MigrationState,
         _ version: AppVersion? = nil,
         at revision: FleetRevision?,
         within limit: Duration? = nil,
         else consequence: Message
     ) async throws(MigrationError) -> Outcome {
-        guard let document = state.writtenDocument else {
-            throw .tooLong(version, location, consequence)
-        }
+        guard let bytes = state.writtenDocument else { throw .tooLong(version, location, consequence) }
         do {
-            return try await deadline.bound(limit) {
-                try await save(document, version, at: revision, else: consequence)
+            return try await deadline.bound(limit) { [self] in
+                var failure: (any Error)?
+                do {
+                    if let saved = try await store.replace(location.name, at: revision, with: bytes) {
+                        return .saved(saved)
+                    }
+                } catch {
+                    failure = error
+                }
+                let document = try await store.read(location.name)
+                if let document, document.bytes == bytes { return .saved(document.revision) }
+                let found = try found(document)
+                guard let failure, found.revision == revision else { return .refused(found) }
+                throw MigrationError.notSaved(failure, version, location, consequence)
             }
         } catch {
             if let error = error as? MigrationError { throw error }
-            throw .unreadable(error, location, "Whether the state was saved is not known. \(consequence)")
+            let unknown: Message = "Whether the state was saved is not known. \(consequence)"
+            if Task.isCancelled {
+                throw .cancelled("while the state of \(location), was saved", location, version, unknown, error)
+            }
+            throw .unreadable(error, location, unknown)
         }
     }
 
-    /// Saves the intent of a claim over the state that stood at a revision.
+    /// Saves the intent of a claim over the state that stood at a revision, within one deadline, also in a cancelled task.
     ///
     /// Where that failed the store may still be at it. The lease would stand then with nobody to renew it, and the next host take a
     /// closure that was never called for a death. So the revision is moved on, without a lease.
@@ -89,7 +133,8 @@ struct StoredState: Sendable {
         at revision: FleetRevision?
     ) async throws(MigrationError) -> Outcome {
         let consequence: Message = "Migration \(version) was not run."
-        return try await uncancelled { () throws(MigrationError) in
+        let end = deadline.clock.uptime() + deadline.limit
+        return try await uncancelled { [self] () async throws(MigrationError) in
             do throws(MigrationError) {
                 return try await save(intent, version, at: revision, else: consequence)
             } catch {
@@ -98,7 +143,8 @@ struct StoredState: Sendable {
                 void.fence = intent.fence
                 // One that has run out: its holder would go on under a lower fence than the document's.
                 void.marks.interruption?.lease = nil
-                let outcome = try await save(void, version, at: revision, else: consequence)
+                let left = end - deadline.clock.uptime()
+                let outcome = try await save(void, version, at: revision, within: left, else: consequence)
                 if case .saved = outcome { throw error }
                 return outcome
             }
@@ -118,29 +164,17 @@ struct StoredState: Sendable {
 
     private static var forgotten: [UInt8] { Array("  \"forgotten\" : true,\n".utf8) }
 
-    private func save(
-        _ bytes: [UInt8],
-        _ version: AppVersion?,
-        at revision: FleetRevision?,
-        else consequence: Message
-    ) async throws(MigrationError) -> Outcome {
-        var failure: (any Error)?
+    /// The server's process whose open transaction has the row of the document, for people to read; `nil` where none has.
+    func blocker(within limit: Duration? = nil) async -> String? {
+        guard let store = store as? any PostgresStore else { return nil }
         do {
-            if let saved = try await store.replace(location.name, at: revision, with: bytes) {
-                return .saved(saved)
+            let rows = try await deadline.bound(limit) { [location] in
+                try await store.ask(store.table.blocker, [.text(location.name)])
             }
+            guard case .text(let process) = rows.first?.first else { return nil }
+            return "the open transaction of the server's process \(process)"
         } catch {
-            failure = error
+            return "a transaction whose process can't be asked for: \(MigrationError.sentence(error))"
         }
-        let document: FleetDocument?
-        do { document = try await store.read(location.name) } catch {
-            throw .unreadable(error, location, "Whether the state was saved is not known. \(consequence)")
-        }
-        if let document, document.bytes == bytes { return .saved(document.revision) }
-        let found = try found(document)
-        if let failure, found.revision == revision {
-            throw .notSaved(failure, version, location, consequence)
-        }
-        return .refused(found)
     }
 }

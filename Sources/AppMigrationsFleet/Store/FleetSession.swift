@@ -1,3 +1,4 @@
+internal import AppMigrationsPostgreSQL
 internal import AppMigrationsSQL
 
 /// A connection whose transaction holds a closure's work and the document.
@@ -26,28 +27,13 @@ struct FleetSession: @unchecked Sendable {
         }
     }
 
-    /// Begins a transaction that gives up its locks when its host sends nothing for `limit`.
-    nonisolated(nonsending) func begin(_ limit: Duration) async throws {
+    /// Begins a transaction that gives up its locks when its host sends nothing for `limit`; gives the settings of the session.
+    nonisolated(nonsending) func begin(_ limit: Duration) async throws -> [SQLValue] {
         try await db.query("BEGIN ISOLATION LEVEL READ COMMITTED")
-        try await setTimeouts(limit.wholeMilliseconds)
+        let settings = try await db.query(PostgresSettings.reading)
+        try await db.query(PostgresSettings.times(idle: limit))
         try await mark()
-    }
-
-    /// Lets a statement take as long as it takes, which is longer than what a server is asked for otherwise.
-    ///
-    /// A host that vanishes without a word, or stands still, would keep its locks: of the former a server hears by its own probes,
-    /// and not after two hours, as is usual.
-    nonisolated(nonsending) private func setTimeouts(_ milliseconds: Int32) async throws {
-        try await db.query(
-            """
-            SELECT set_config(name, CASE name WHEN 'tcp_keepalives_idle' THEN '10'
-            WHEN 'tcp_keepalives_interval' THEN '5' WHEN 'tcp_keepalives_count' THEN '3'
-            WHEN 'idle_in_transaction_session_timeout' THEN '\(milliseconds)' ELSE '0' END, true)
-            FROM pg_settings WHERE name IN
-            ('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout',
-            'tcp_keepalives_idle', 'tcp_keepalives_interval', 'tcp_keepalives_count')
-            """
-        )
+        return try await (settings + db.query(PostgresSettings.reading)).flatMap(\.self)
     }
 
     // It ends with its transaction, which is over at once where none was begun.
@@ -55,30 +41,34 @@ struct FleetSession: @unchecked Sendable {
         try await db.query("SELECT set_config('app_migrations.transaction', 'open', true)")
     }
 
-    nonisolated(nonsending) func isMarked() async throws -> Bool {
-        try await db.query("SELECT current_setting('app_migrations.transaction', true)") == [["open"]]
+    static var asksForMark: String { "SELECT current_setting('app_migrations.transaction', true)" }
+
+    nonisolated(nonsending) private func isMarked() async throws -> Bool {
+        try await db.query(Self.asksForMark) == [["open"]]
     }
 
-    /// Refuses to write the record where the closure has ended the transaction.
-    nonisolated(nonsending) func requireTransaction(waitingForLocks limit: Duration) async throws {
+    /// Refuses to write the record where the closure has ended the transaction, and puts back what it has set.
+    nonisolated(nonsending) func requireTransaction(
+        _ settings: [SQLValue],
+        waitingForLocks limit: Duration
+    ) async throws {
         if try await !isMarked() { throw SQLError(.transactionEnded, "The closure ended the transaction") }
+        try await db.query(PostgresSettings.restoring, settings)
         try await db.query("SET LOCAL lock_timeout = \(limit.wholeMilliseconds)")
     }
 
     nonisolated(nonsending) func rollBack() async throws { try await db.query("ROLLBACK") }
 
-    /// Rolls back; gives the error to report, which tells of a rollback that failed too.
-    ///
-    /// The server ends a transaction with its connection, which takes no statement while one that wasn't answered is under way.
-    nonisolated(nonsending) func rollingBack(after cause: any Error, _ deadline: Deadline) async -> any Error
-    {
+    /// Rolls back after an error; true if the connection is gone, with which the server ends the transaction.
+    nonisolated(nonsending) func isGone(after cause: any Error, _ deadline: Deadline) async -> Bool {
         do {
+            // It takes no statement while one that wasn't answered is under way.
             if cause is Overdue { throw cause }
             try await asking(deadline) { session, _ in try await session.rollBack() }
-            return cause
+            return false
         } catch {
             await close(deadline)
-            return cause is Overdue ? cause : RollbackFailure(cause: cause, failure: error)
+            return true
         }
     }
 
@@ -88,19 +78,6 @@ struct FleetSession: @unchecked Sendable {
             return
         }
     }
-
-    /// True if nothing of the closure counts, and it is called again.
-    func mayRepeat(after error: any Error) -> Bool {
-        SQLError.isOfConcurrency((error as? SQLError)?.sqlState)
-    }
-}
-
-/// A rollback that failed, after what made it necessary.
-struct RollbackFailure: Error, CustomStringConvertible {
-    let cause: any Error
-    let failure: any Error
-
-    var description: String { "\(cause); the connection could not be rolled back either: \(failure)" }
 }
 
 extension SQLError {

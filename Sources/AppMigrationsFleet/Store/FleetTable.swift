@@ -10,19 +10,26 @@ final class FleetTable: Sendable {
     /// The table's own name, where no schema is named.
     private let bare: String?
     private let select: String
+    /// The server's process whose open transaction has the row of a manager.
+    let blocker: String
 
     init(_ table: String) {
         let parts = table.split(separator: ".", omittingEmptySubsequences: false).map { SQLName(String($0)) }
         name = parts.map(\.quoted).joined(separator: ".")
         bare = parts.count == 1 ? parts[0].text : nil
         select = "SELECT revision, document FROM \(name) WHERE name = $1"
+        // Of a row that is locked or changed in a transaction that is open, xmax is that transaction.
+        blocker = """
+            SELECT pid::text FROM \(name) AS held JOIN pg_locks ON transactionid = held.xmax
+            WHERE name = $1 AND mode = 'ExclusiveLock' AND granted
+            """
     }
 
     nonisolated(nonsending) func read(
         _ name: String,
         on db: some AsyncSQLConnection
     ) async throws -> FleetDocument? {
-        let rows = try await rows(of: select, [key(name)], on: db) ?? []
+        guard let rows = try await rows(of: select, [.text(name)], on: db) else { return nil }
         guard let row = rows.first else {
             _ = try await isThere(on: db)
             return nil
@@ -49,7 +56,7 @@ final class FleetTable: Sendable {
         guard let text = String(validUTF8: document), !document.contains(0) else {
             throw SQLError(.statementFailed, "A document is text as UTF-8 without NUL")
         }
-        guard let revision else { return try await insert(key(name), .text(text), on: db) }
+        guard let revision else { return try await insert(.text(name), .text(text), on: db) }
         // A revision that no store of this kind gave stands nowhere.
         guard let number = Int64(revision.description) else { return nil }
         let row = "name = $1 AND revision = $2"
@@ -59,8 +66,8 @@ final class FleetTable: Sendable {
             AND name = (SELECT name FROM \(self.name) WHERE \(row) \(lock)) AND \(Self.lasting) AND \(Self.durable) \
             RETURNING revision
             """
-        let arguments: [SQLValue] = [key(name), .integer(number), .text(text), .integer(Self.step)]
-        let rows = try await rows(of: update, arguments, on: db) ?? []
+        let arguments: [SQLValue] = [.text(name), .integer(number), .text(text), .integer(Self.step)]
+        guard let rows = try await rows(of: update, arguments, on: db) else { return nil }
         if let next = try Self.revision(rows) { return next }
         _ = try await isThere(on: db)
         return nil
@@ -184,20 +191,6 @@ final class FleetTable: Sendable {
 }
 
 extension FleetTable {
-    /// A text of PostgreSQL holds no NUL.
-    private func key(_ name: String) -> SQLValue {
-        guard name.utf8.contains(where: { $0 == 0 || $0 == UInt8(ascii: "%") }) else { return .text(name) }
-        var key = ""
-        for scalar in name.unicodeScalars {
-            switch scalar {
-            case "\0": key += "%00"
-            case "%": key += "%25"
-            default: key.unicodeScalars.append(scalar)
-            }
-        }
-        return .text(key)
-    }
-
     private static func revision(_ rows: [[SQLValue]]) throws -> FleetRevision? {
         guard let row = rows.first else { return nil }
         guard rows.count == 1, let value = row.first, let number = number(value) else {

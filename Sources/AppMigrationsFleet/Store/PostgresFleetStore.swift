@@ -97,13 +97,8 @@ public final class PostgresFleetStore<Connection: AsyncSQLConnection & Sendable>
 }
 
 extension PostgresFleetStore: PostgresStore {
-    func isInTransaction() async throws -> Bool {
-        try await lending { try await FleetSession(db: $0).isMarked() }
-    }
-
-    func hasProcess(_ number: SQLValue) async throws -> Bool {
-        let sql = "SELECT 1 FROM pg_stat_activity WHERE pid::text = $1"
-        return try await lending { try await !$0.query(sql, [number]).isEmpty }
+    func ask(_ sql: String, _ arguments: [SQLValue]) async throws -> [[SQLValue]] {
+        try await lending { try await $0.query(sql, arguments) }
     }
 }
 
@@ -111,9 +106,5 @@ extension PostgresFleetStore: PostgresStore {
 protocol PostgresStore: FleetStore {
     var table: FleetTable { get }
 
-    /// True if the store's connection is in the transaction of a closure.
-    func isInTransaction() async throws -> Bool
-
-    /// True if the server has the process of a connection.
-    func hasProcess(_ number: SQLValue) async throws -> Bool
+    func ask(_ sql: String, _ arguments: [SQLValue]) async throws -> [[SQLValue]]
 }

@@ -23,13 +23,13 @@ final class ManualClock: Sendable {
     private let progress = Guarded(Progress())
 
     var clock: FleetClock {
-        FleetClock(
-            uptime: { self.now },
-            awake: { self.now },
-            now: { 1_795_000_000 },
-            pause: { try await self.pause($0) },
-            alarm: { try await self.pause($0, isAlarm: true) }
-        )
+        var clock = FleetClock()
+        clock.uptime = { self.now }
+        clock.awake = { self.now }
+        clock.now = { 1_795_000_000 }
+        clock.pause = { try await self.pause($0) }
+        clock.alarm = { try await self.pause($0, isAlarm: true) }
+        return clock
     }
 
     var now: Duration { progress.withLock { $0.now } }

@@ -59,13 +59,13 @@ final class FleetHost: @unchecked Sendable {
 
     /// The clocks of the host begin at another time than those of the others.
     var clock: FleetClock {
-        FleetClock(
-            uptime: { self.fleet.time + .seconds(1_000 * (self.number + 1)) },
-            awake: { self.fleet.time + .seconds(500 * (self.number + 1)) },
-            now: { 1_790_000_000 + 3_600 * Int64(self.number) + self.fleet.time.components.seconds },
-            pause: { try await self.pause($0) },
-            alarm: { try await self.pause($0) }
-        )
+        var clock = FleetClock()
+        clock.uptime = { self.fleet.time + .seconds(1_000 * (self.number + 1)) }
+        clock.awake = { self.fleet.time + .seconds(500 * (self.number + 1)) }
+        clock.now = { 1_790_000_000 + 3_600 * Int64(self.number) + self.fleet.time.components.seconds }
+        clock.pause = { try await self.pause($0) }
+        clock.alarm = { try await self.pause($0) }
+        return clock
     }
 
     /// Waits for some time, or until the task is cancelled.

@@ -96,7 +96,7 @@ struct MigrationErrorTests {
                 let marks = StateMarks(lastRun: .zero, baseline: .zero, launched: .zero)
                 var declarations = Declarations(marks, try release())
                 declarations.forget()
-                return try declarations.read("1.2", minimumAppVersion: nil)
+                return try declarations.declare("1.2", minimumAppVersion: nil, isNested: false) as Any
             },
             "Migration 1.2 was not run. \(state) was forgotten through this manager. The next manager is a first run."
         ),

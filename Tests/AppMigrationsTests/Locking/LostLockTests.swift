@@ -38,7 +38,7 @@ import Testing
         #expect(log.lines == ["1.2", "1.3"])
         #expect(try scratch.read("data") == "new")
         let next = try scratch.manager(upgradingTo: "1.3")
-        #expect(try next.history.map(\.version.description) == ["1.1", "1.2", "1.3"])
+        #expect(try next.status.history.map(\.version.description) == ["1.1", "1.2", "1.3"])
         #expect(try scratch.state.names() == ["Library.migrations.json", "Library.migrations.lock"])
     }
 

@@ -24,7 +24,7 @@ import Testing
             #expect(status.minimumAppVersion == nil)
             #expect(status.requiredAppVersion == nil)
             #expect(status.attempted.isEmpty)
-            #expect(status.history == (try manager.history))
+            #expect(status.history == (try manager.status.history))
             let interruption = try #require(status.interruption)
             #expect(interruption.version == version("1.2"))
             #expect(interruption.attempts == 1)

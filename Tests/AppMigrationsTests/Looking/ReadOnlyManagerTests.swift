@@ -50,7 +50,7 @@ import Testing
                 rows.map(\.description) == ["1.0 baseline", "1.1 alreadyRun", "1.5 willRun", "1.6 refused"]
             )
         }
-        #expect(try look.history.map(\.version.description) == ["1.1"])
+        #expect(try look.status.history.map(\.version.description) == ["1.1"])
         #expect(try folder.everything() == before)
     }
 
@@ -80,7 +80,7 @@ import Testing
                 #expect(look.launch == .first)
                 #expect(look.lastRunVersion == version(lastRun))
                 #expect(try look.plan { try $0.declare("1.0", "1.4", "1.4-1") }.map(\.description) == rows)
-                #expect(try look.history.isEmpty)
+                #expect(try look.status.history.isEmpty)
                 let pending = rows.first { $0.hasSuffix("willRun") }.map { String($0.prefix { $0 != " " }) }
                 if let pending {
                     if pending != "1.0" { #expect(try look.declare("1.0") == []) }
@@ -138,7 +138,7 @@ import Testing
         let look = try folder.look("1.4")
         try folder.remove(folder.stateFile)
         #expect(throws: MigrationError.self) { try look.plan { try $0.declare("1.2") } }
-        #expect(throws: MigrationError.self) { try look.history }
+        #expect(throws: MigrationError.self) { try look.status.history }
         #expect(try look.refusal(of: "1.2").code == .stateUnreadable)
     }
 

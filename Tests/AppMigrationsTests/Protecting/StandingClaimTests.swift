@@ -24,7 +24,7 @@ import Testing
         }
         #expect(try scratch.read("data") == "new")
         let next = try scratch.manager(upgradingTo: "1.3")
-        #expect(try next.history.map(\.attempts) == [1])
+        #expect(try next.status.history.map(\.attempts) == [1])
         #expect(try scratch.state.names() == ["Library.migrations.json", "Library.migrations.lock"])
     }
 

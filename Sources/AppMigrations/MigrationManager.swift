@@ -89,7 +89,8 @@ public final class MigrationManager: Sendable {
     }
 
     /// A manager of the same start as `manager`, for a plan or a rehearsal.
-    init(like manager: MigrationManager, _ declarations: Declarations, with hook: (any RehearsalHook)? = nil) {
+    init(like manager: MigrationManager, _ declarations: Declarations, with hook: (any RehearsalHook)? = nil)
+    {
         launch = manager.launch
         file = manager.file
         release = manager.release
@@ -114,13 +115,6 @@ extension MigrationManager {
         let floor = declarations.withLock { $0.marks.minimumAppVersion }
         return floor.exceeds(currentVersion) ? floor : nil
     }
-
-    /// The migrations that ran here, the oldest first, at most the newest 1,000; read from the state file.
-    ///
-    /// A manager that only looks has none where there is no state.
-    ///
-    /// - Throws: ``MigrationError`` with the code `stateUnreadable`, `stateCorrupted` or `stateFromNewerFormat`.
-    public var history: [AppliedMigration] { get throws(MigrationError) { try readState().history } }
 
     var reporter: Reporter {
         Reporter(location: file.location, onEvent: options.onEvent, rehearsal: rehearsal)
@@ -158,7 +152,7 @@ extension MigrationManager {
         /// True if the manager only looks: it reads, and makes, saves and puts back nothing, and runs nothing under the lock.
         ///
         /// So it needs no right to write, and never waits. ``MigrationManager/plan(_:)-9ywei``,
-        /// ``MigrationManager/history`` and what else only tells work as ever; a declaration that has something to run throws
+        /// ``MigrationManager/status`` and what else only tells work as ever; a declaration that has something to run throws
         /// the code `readOnly`. Where there is no state the first run is asked for, and its answer is kept by this manager
         /// alone: a manager that may write asks again.
         public var isReadOnly: Bool

@@ -37,7 +37,7 @@ import Testing
             #expect(text.contains(#""minimumAppVersion" : "1.0""#))
             #expect(text.contains(#""fence" : 1"#))
             #expect(text.contains(#""owner" : "a, process "#))
-            #expect(text.contains(#""beat" : 0, "fence" : 1, "lease" : 30 }"#))
+            #expect(text.contains(#""beat" : 0, "fence" : 1, "lease" : 30.0 }"#))
             #expect(context.fence == 1)
         }
         let text = try #require(try await fleet.store.text())

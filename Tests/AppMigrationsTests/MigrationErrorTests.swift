@@ -32,8 +32,34 @@ struct MigrationErrorTests {
         try AppRelease(version("1.4"), upgradesFrom: nil, location)
     }
 
-    private static func refusal(_ decision: MigrationDecision, _ declared: String) -> MigrationError {
-        thrown { try decision.refusal(of: version(declared), by: release()).map { throw $0 } as Any }
+    private static func refusal(
+        _ declared: String,
+        after previous: String = "0",
+        launched: String = "1.4",
+        deaths: Int = 0
+    ) -> MigrationError {
+        let known = StateMarks(lastRun: .zero, baseline: .zero, launched: version("1.4"))
+        var marks = known
+        marks.launched = version(launched)
+        marks.attempted = [
+            AttemptedMigration(
+                version: version(declared),
+                attempts: deaths,
+                deaths: deaths,
+                appVersion: version("1.4")
+            )
+        ]
+        return thrown {
+            try MigrationDecision(
+                version(declared),
+                after: version(previous),
+                by: release(),
+                known: known,
+                marks: marks,
+                isFresh: false,
+                attemptLimit: 3
+            )
+        }
     }
 
     private static let declaring: [Row] = [
@@ -45,7 +71,7 @@ struct MigrationErrorTests {
         ),
         Row(
             .newerThanCurrentVersion,
-            refusal(.newerThanCurrent, "1.5"),
+            refusal("1.5"),
             "Version 1.5 is newer than the app (1.4) in manager \"Library\", /d/Library.migrations.json. "
                 + "Raise the app's version or remove the migration. It was not run."
         ),
@@ -57,13 +83,13 @@ struct MigrationErrorTests {
         ),
         Row(
             .outOfOrder,
-            refusal(.outOfOrder(after: version("1.2")), "1.1"),
+            refusal("1.1", after: "1.2"),
             "Migration 1.1 is declared after 1.2 and doesn't lie after it, in manager \"Library\", "
                 + "/d/Library.migrations.json. Declare each version once, in rising order. It was not run."
         ),
         Row(
             .outOfOrder,
-            refusal(.outOfOrder(after: version("0")), "0"),
+            refusal("0"),
             "Version 0 is the mark of a state in which nothing ran, and can't be a migration's, in manager \"Library\", "
                 + "/d/Library.migrations.json. Declare each version once, in rising order. It was not run."
         ),
@@ -77,7 +103,7 @@ struct MigrationErrorTests {
         ),
         Row(
             .overtaken,
-            refusal(.overtaken(by: version("1.5")), "1.4"),
+            refusal("1.4", launched: "1.5"),
             "Migration 1.4 was not run: version 1.5 of the app was started on the data of manager \"Library\", "
                 + "/d/Library.migrations.json, after this manager of version 1.4 was made. Nothing was changed by this "
                 + "call. Write nothing to the data before a new manager says whether this version may use it: where its "
@@ -96,7 +122,7 @@ struct MigrationErrorTests {
                 let marks = StateMarks(lastRun: .zero, baseline: .zero, launched: .zero)
                 var declarations = Declarations(marks, try release())
                 declarations.forget()
-                return try declarations.read("1.2", minimumAppVersion: nil)
+                return try declarations.declare("1.2", minimumAppVersion: nil, isNested: false) as Any
             },
             "Migration 1.2 was not run. \(state) was forgotten through this manager. The next manager is a first run."
         ),
@@ -136,7 +162,7 @@ struct MigrationErrorTests {
         ),
         Row(
             .attemptLimitReached,
-            refusal(.attemptLimitReached(deaths: 3), "1.2"),
+            refusal("1.2", deaths: 3),
             "Migration 1.2 of manager \"Library\" was not run: 3 processes of this app version died in it, as many as "
                 + "attemptLimit allows. The state /d/Library.migrations.json is unchanged. Offer a way to recover; "
                 + "resetAttempts() lets the next manager try again, and so does a new app version, reset(to:) or a higher "

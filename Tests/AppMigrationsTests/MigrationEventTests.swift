@@ -61,7 +61,7 @@ import Testing
         let log = Log()
         let reader = try folder.manager("1.4")
         let options = MigrationManager.Options { event in
-            do { log.add("\(event.kind) \(try reader.history.count)") } catch { log.add("\(error)") }
+            do { log.add("\(event.kind) \(try reader.status.history.count)") } catch { log.add("\(error)") }
         }
         try folder.manager("1.4", options: options).declare("1.2")
         #expect(log.lines == ["started 0", "finished 1"])

@@ -35,7 +35,7 @@ import Testing
         #expect(model.notes == expected)
         try await model.migrate(try folder.manager("1.4"))
         #expect(model.notes == expected)
-        #expect(try manager.history.map(\.version.description) == ["1.1", "1.2", "1.3", "1.4"])
+        #expect(try manager.status.history.map(\.version.description) == ["1.1", "1.2", "1.3", "1.4"])
     }
 
     @Test func `an asynchronous error is recorded as a synchronous one is`() async throws {

@@ -19,7 +19,7 @@ import Testing
                 + "recorded in \(folder.stateFile) and runs again with the next manager."
         )
         #expect(manager.lastRunVersion == version("1.2"))
-        #expect(try manager.history.map(\.version) == [version("1.2")])
+        #expect(try manager.status.history.map(\.version) == [version("1.2")])
         #expect(try folder.stateText().contains("\"failure\" : \"The disk is full.\""))
     }
 
@@ -59,7 +59,7 @@ import Testing
         }
         let manager = try folder.manager("1.4")
         try manager.declare("1.2")
-        #expect(try manager.history.map(\.attempts) == [5])
+        #expect(try manager.status.history.map(\.attempts) == [5])
         #expect(try !folder.stateText().contains("interruption"))
     }
 
@@ -139,7 +139,6 @@ import Testing
         let error = try manager.refusal(of: "1.2")
         #expect(error.code == .stateUnreadable)
         #expect(error.description.contains("was there when the manager was made and is gone."))
-        #expect(throws: MigrationError.self) { try manager.history }
         #expect(throws: MigrationError.self) { try manager.plan { _ in } }
     }
 }

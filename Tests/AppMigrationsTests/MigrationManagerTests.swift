@@ -23,7 +23,7 @@ import Testing
         let manager = try folder.manager("1.4", after: "1.1")
         let before = Int64(Date().timeIntervalSince1970)
         try manager.declare("1.2", "1.4")
-        let rows = try manager.history
+        let rows = try manager.status.history
         #expect(rows.map(\.version) == [version("1.2"), version("1.4")])
         #expect(rows.map(\.previousVersion) == [version("1.1"), version("1.2")])
         #expect(rows.map(\.appVersion) == [version("1.4"), version("1.4")])
@@ -129,7 +129,7 @@ import Testing
         let manager = try library("1.4", in: folder.path + "/inner", firstRun: .freshInstall)
         try folder.remove(folder.path + "/inner")
         try Data().write(to: URL(fileURLWithPath: folder.path + "/inner"))
-        let error = #expect(throws: MigrationError.self) { () throws in _ = try manager.history }
+        let error = #expect(throws: MigrationError.self) { () throws in _ = try manager.status.history }
         #expect(error?.code == .stateUnreadable)
         #expect(error?.underlyingError is SystemCallError)
     }

@@ -41,7 +41,7 @@ import Testing
         let next = try folder.manager("1.4", options: limited)
         try next.whenMigrating(toVersion: "1.2") { context in #expect(context.attempt == 6) }
         try next.whenMigrating(toVersion: "1.3") { context in #expect(context.attempt == 5) }
-        #expect(try next.history.map(\.attempts) == [6, 5])
+        #expect(try next.status.history.map(\.attempts) == [6, 5])
     }
 
     @Test func `the next three deaths reach the limit again`() throws {

@@ -22,14 +22,11 @@ package struct AppRelease: Sendable {
             return location.error(.invalidVersion, nil, "\(problem) \(end)")
         }
         if !earliest.exceeds(version) { return }
-        throw location.error(
-            .newerThanCurrentVersion,
-            earliest,
-            """
+        let text: Message = """
             The upgradesFrom \(earliest) of \(location), is newer than the app (\(version)). Name the newest version whose \
             migration is no longer declared. Nothing was run or changed.
             """
-        )
+        throw location.error(.newerThanCurrentVersion, earliest, text)
     }
 
     /// The version at which a fresh install begins.
@@ -51,14 +48,11 @@ package struct AppRelease: Sendable {
 
     /// Says that the data is at `found`, which lies below ``earliest``.
     func tooOld(_ found: AppVersion, _ end: Message) -> MigrationError {
-        location.error(
-            .tooOld,
-            found,
-            """
+        let text: Message = """
             The data of \(location), is at version \(found), and version \(version) of the app upgrades from \(earliest) at the \
             earliest. \(end) Start a release first that upgrades from \(found).
             """
-        )
+        return location.error(.tooOld, found, text)
     }
 
     /// True if something below `earliest` may have to run, or to run again.
@@ -76,14 +70,11 @@ package struct AppRelease: Sendable {
 extension AppRelease {
     /// Says that a declared version lies above the app's.
     func newer(_ declared: AppVersion) -> MigrationError {
-        location.error(
-            .newerThanCurrentVersion,
-            declared,
-            """
+        let text: Message = """
             Version \(declared) is newer than the app (\(version)) in \(location). Raise the app's version or remove the \
             migration. It was not run.
             """
-        )
+        return location.error(.newerThanCurrentVersion, declared, text)
     }
 
     /// Reads the version to which a mark is to be set.
@@ -92,14 +83,11 @@ extension AppRelease {
     package func mark(_ text: String) throws(MigrationError) -> StateMarks {
         let mark = try AppVersion(text, manager: location.name)
         if mark.exceeds(version) {
-            throw location.error(
-                .newerThanCurrentVersion,
-                mark,
-                """
+            let text: Message = """
                 The version \(mark) of reset(to:) is newer than the app (\(version)) in \(location). Pass the version that the \
                 data is at. Nothing was run or changed.
                 """
-            )
+            throw location.error(.newerThanCurrentVersion, mark, text)
         }
         let marks = StateMarks(lastRun: mark, baseline: mark, launched: version)
         try requireUpgradable(marks, "The mark was not set.")
@@ -117,16 +105,13 @@ extension AppRelease {
             return location.error(.invalidVersion, nil, text)
         }
         if found.exceeds(version) {
-            throw location.error(
-                .newerThanCurrentVersion,
-                found,
-                """
+            let text: Message = """
                 The version \(found) that firstRun: of manager \(location.name.quoted) gave is newer than the app (\(version)). \
                 No state was written to \(location.state) and nothing was run; each start asks again. Where the data is a \
                 newer app's, start that one; else let firstRun: answer with the version that the data is at, at most the \
                 app's.
                 """
-            )
+            throw location.error(.newerThanCurrentVersion, found, text)
         }
         if found < earliest { throw tooOld(found, "No state was written and nothing was run.") }
         return found
@@ -141,15 +126,12 @@ extension AppRelease {
     ) throws(MigrationError) -> MigrationState {
         let floor = state.marks.minimumAppVersion
         if floor.exceeds(version) {
-            throw location.error(
-                .overtaken,
-                floor,
-                """
+            let text: Message = """
                 The data of \(location), is for version \(floor) of the app and later; this is \(version). The mark was not set. \
                 Start version \(floor). Where older data was put back in its place, call forgetState(), and say with firstRun: at \
                 which version that data is.
                 """
-            )
+            throw location.error(.overtaken, floor, text)
         }
         var state = state
         state.marks = marks

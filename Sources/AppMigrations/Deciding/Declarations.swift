@@ -125,26 +125,21 @@ extension Declarations {
         // An older app may have begun meanwhile what this one doesn't declare any more.
         if marks != self.marks { try release.requireUpgradable(marks, "Nothing was run.") }
         if floor > version {
-            throw location.error(
-                .outOfOrder,
-                version,
-                """
+            let text: Message = """
                 The minimumAppVersion: \(floor) of migration \(version) in \(location), lies above the migration: an app of that \
                 very version could not use the data. Name at most \(version). It was not run.
                 """
-            )
+            throw location.error(.outOfOrder, version, text)
         }
-        let decision = MigrationDecision(
+        return try MigrationDecision(
             version,
             after: previous,
-            current: release.version,
+            by: release,
             known: self.marks,
             marks: marks,
             isFresh: isFresh,
             attemptLimit: limit
         )
-        if let refusal = decision.refusal(of: version, by: release) { throw refusal }
-        return decision
     }
 
     /// The state to save where nothing runs; `nil` where it stands already.

@@ -62,7 +62,8 @@ package final class RunToken: Sendable {
     }
 
     private func isExactly(_ location: StateLocation) -> Bool {
-        self.location.name == location.name && self.location.directory.utf8.elementsEqual(location.directory.utf8)
+        self.location.name == location.name
+            && self.location.directory.utf8.elementsEqual(location.directory.utf8)
     }
 
     private func isOfState(_ location: StateLocation) throws(SystemCallError) -> Bool {

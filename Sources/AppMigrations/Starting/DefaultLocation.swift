@@ -4,14 +4,11 @@ enum DefaultLocation {
         #if canImport(Darwin)
         if let version = AppBundle.version { return version }
         #endif
-        throw MigrationError(
-            .unknownCurrentVersion,
-            manager: manager,
-            """
+        let text: Message = """
             Manager \(manager.quoted) was given no currentVersion:, and the main bundle has no \
             CFBundleShortVersionString. Nothing was run. Pass currentVersion:.
             """
-        )
+        throw MigrationError(.unknownCurrentVersion, manager: manager, text)
     }
 
     /// The place of a manager's state, as an absolute path, so that it stays true when the process changes its working directory.
@@ -27,14 +24,11 @@ enum DefaultLocation {
         #if canImport(Darwin)
         if let directory = AppBundle.stateDirectory { return directory }
         #endif
-        throw MigrationError(
-            .unusableDirectory,
-            manager: manager,
-            """
+        let text: Message = """
             Manager \(manager.quoted) was given no stateDirectory:, and the program has no bundle that a default could be named \
             after. Nothing was run or written. Pass the path of a folder that each later release finds again.
             """
-        )
+        throw MigrationError(.unusableDirectory, manager: manager, text)
     }
 
     @inline(__always)
@@ -95,14 +89,10 @@ enum DefaultLocation {
 
     private static func unusable(_ directory: String, _ manager: String, _ reason: Message) -> MigrationError
     {
-        MigrationError(
-            .unusableDirectory,
-            manager: manager,
-            path: directory,
-            """
+        let text: Message = """
             The state directory \(directory.quoted) of manager \(manager.quoted) can't be used: \(reason). \
             Nothing was run or written. Pass the path of a folder as stateDirectory:.
             """
-        )
+        return MigrationError(.unusableDirectory, manager: manager, path: directory, text)
     }
 }

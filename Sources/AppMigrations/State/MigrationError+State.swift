@@ -2,52 +2,39 @@
 
 extension MigrationError {
     static func unreadable(_ cause: SystemCallError, _ location: StateLocation) -> MigrationError {
-        location.error(
-            .stateUnreadable,
-            at: cause.path,
-            because: cause,
-            """
+        let text: Message = """
             The state of \(location), could not be read: \(cause). Nothing was run or written. Try again when the file can be \
             read, for instance after the device's first unlock; where that is no matter of time, change its rights or its path.
             """
-        )
+        return location.error(.stateUnreadable, at: cause.path, because: cause, text)
     }
 
     /// The state was there when the manager was made.
     package static func gone(_ location: StateLocation) -> MigrationError {
-        location.error(
-            .stateUnreadable,
-            nil,
-            """
+        let text: Message = """
             The state of \(location), was there when the manager was made and is gone. Nothing was run or written. Make a new \
             manager; it will be a first run.
             """
-        )
+        return location.error(.stateUnreadable, nil, text)
     }
 
     static func notRegular(_ location: StateLocation) -> MigrationError {
-        location.error(
-            .stateCorrupted,
-            nil,
-            """
+        let text: Message = """
             The state of \(location), is not a regular file of at most 1 MiB. Nothing was run, and what stands there was left as \
             it is. Put the state's file itself at this path: a link isn't followed, since a save would replace it. Where the \
             state is lost, move away what stands there: the next manager is a first run then.\(copies(location))
             """
-        )
+        return location.error(.stateCorrupted, nil, text)
     }
 
     /// `reason` says what is wrong, at which byte.
     static func corrupted(_ location: StateLocation, _ reason: Message) -> MigrationError {
-        location.error(
-            .stateCorrupted,
-            nil,
-            """
+        let text: Message = """
             The state of \(location), is damaged, or not a state of this manager: \(reason). Nothing was run, and every byte of \
             it was left as it is. Repair the file, restore it from a backup, or move it away: the next manager is a first run \
             then.\(copies(location))
             """
-        )
+        return location.error(.stateCorrupted, nil, text)
     }
 
     /// The fate of the copies of protected files where a state is lost or repaired.
@@ -80,13 +67,10 @@ extension MigrationError {
     package static func readOnly(_ location: StateLocation, _ version: AppVersion? = nil) -> MigrationError {
         let reason: Message =
             version.map { "Migration \($0) is pending and was not run" } ?? "Nothing was changed"
-        return location.error(
-            .readOnly,
-            version,
-            """
+        let text: Message = """
             \(reason): this manager of \(location.name.quoted), \(location.state), was made with isReadOnly, and only looks. \
             Nothing was written. Make a manager without isReadOnly for it; plan and status show it without one.
             """
-        )
+        return location.error(.readOnly, version, text)
     }
 }

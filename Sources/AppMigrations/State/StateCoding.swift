@@ -16,14 +16,11 @@ extension MigrationState {
         let format = try json.needed("format")
         let number = try format.count()
         if number > Self.format {
-            throw location.error(
-                .stateFromNewerFormat,
-                nil,
-                """
+            let text: Message = """
                 The state of \(location), has format \(number); this release of the library reads up to \(Self.format). Nothing was \
                 run or written. Start a newer release of the app.
                 """
-            )
+            throw location.error(.stateFromNewerFormat, nil, text)
         }
         if number < Self.format { throw format.expected("format \(Self.format)") }
         let name = try json.needed("name")

@@ -111,7 +111,7 @@ struct StateHead {
         var baseline = AppVersion.zero
         var launched = AppVersion.zero
         var floor = AppVersion.zero
-        guard head.pass("{\n  \"format\" : 1,\n  \"name\" : \""), head.pass(name), head.pass("\",\n"),
+        guard head.pass("{\n  \"format\" : 1,\n  \"name\" : \""), head.passName(name), head.pass("\",\n"),
             head.pass("  \"lastRunVersion\" : \""), head.passVersion(&lastRun),
             head.pass("  \"baseline\" : \""), head.passVersion(&baseline),
             head.pass("  \"launchedVersion\" : \""), head.passVersion(&launched)
@@ -130,7 +130,7 @@ struct StateHead {
     }
 
     /// Passes a manager's name, in which JSON has nothing to escape.
-    private mutating func pass(_ name: String) -> Bool {
+    private mutating func passName(_ name: String) -> Bool {
         for byte in name.utf8 {
             guard index < bytes.count, bytes[index] == byte else { return false }
             index += 1

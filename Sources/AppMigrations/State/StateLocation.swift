@@ -74,14 +74,11 @@ package final class StateLocation: Sendable {
             }
         }
         if isUsable, length > 0, length <= nameLimit { return }
-        throw MigrationError(
-            .invalidName,
-            manager: name,
-            """
+        let text: Message = """
             The manager's name \(name.quoted) can't be used: a name is made of A-Z, a-z, 0-9, dots, hyphens and underscores, \
             at most \(nameLimit) of them, and doesn't begin with a dot. Nothing was run. Pass another name.
             """
-        )
+        throw MigrationError(.invalidName, manager: name, text)
     }
 
     /// An error of this manager; `path` is the state's where none is named.

@@ -31,7 +31,7 @@ extension MigrationDecisionTests {
         Row(
             "it died as often as the limit says, and another migration was begun since",
             "1.3",
-            .attemptLimitReached(deaths: 2),
+            .refused(.attemptLimitReached, "2 processes"),
             limit: 2,
             interrupted: Attempt(failure: "full"),
             attempted: [Attempt(version: "1.3", attempts: 3, deaths: 2)]
@@ -61,7 +61,7 @@ extension MigrationDecisionTests {
         Row(
             "at the limit of attempts",
             "1.2",
-            .attemptLimitReached(deaths: 3),
+            .refused(.attemptLimitReached, "3 processes"),
             limit: 3,
             interrupted: Attempt(attempts: 3, deaths: 2)
         ),
@@ -89,7 +89,7 @@ extension MigrationDecisionTests {
         Row(
             "one death is the limit below one",
             "1.2",
-            .attemptLimitReached(deaths: 1),
+            .refused(.attemptLimitReached, "1 processes"),
             limit: 0,
             interrupted: Attempt()
         ),

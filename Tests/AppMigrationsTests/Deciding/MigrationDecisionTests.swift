@@ -3,11 +3,20 @@ import Testing
 @testable import AppMigrations
 
 struct MigrationDecisionTests {
+    enum Outcome {
+        case run(attempt: Int, deaths: Int)
+        case alreadyRun, joinsBaseline, heldByDowngrade
+        /// The text has this part.
+        case refused(MigrationError.Code, String)
+
+        static let newer = Outcome.refused(.newerThanCurrentVersion, "newer than the app")
+    }
+
     /// One situation; what isn't said is an app 1.4 whose data was last migrated, and last started, at 1.1.
     struct Row: CustomTestStringConvertible {
         let situation: String
         let version: String
-        let decision: MigrationDecision
+        let outcome: Outcome
         let after: String
         let current: String
         let lastRun: String
@@ -22,7 +31,7 @@ struct MigrationDecisionTests {
         init(
             _ situation: String,
             _ version: String,
-            _ decision: MigrationDecision,
+            _ outcome: Outcome,
             after: String = "0",
             current: String = "1.4",
             lastRun: String = "1.1",
@@ -33,7 +42,7 @@ struct MigrationDecisionTests {
             interrupted: Attempt? = nil,
             attempted: [Attempt] = []
         ) {
-            (self.situation, self.version, self.decision) = (situation, version, decision)
+            (self.situation, self.version, self.outcome) = (situation, version, outcome)
             (self.after, self.current, self.lastRun, self.launched) = (after, current, lastRun, launched)
             (self.known, self.isFresh, self.limit) = (known, isFresh, limit)
             (self.interrupted, self.attempted) = (interrupted, attempted)
@@ -69,16 +78,16 @@ struct MigrationDecisionTests {
         Row("a sub-migration of the current version", "1.4-3", .run(attempt: 1, deaths: 0)),
         Row("a sub-migration of the current, longer", "1.4.0-3", .run(attempt: 1, deaths: 0)),
         Row("up to the hard limit", "1.4-2", .run(attempt: 1, deaths: 0), current: "1.4-2"),
-        Row("above the hard limit", "1.4-3", .newerThanCurrent, current: "1.4-2"),
-        Row("a part of the current version", "1.4.1", .newerThanCurrent),
-        Row("a sub-migration of a later version", "1.5-1", .newerThanCurrent),
-        Row("above the current version", "1.5", .newerThanCurrent),
-        Row("newer, though it ran", "1.5", .newerThanCurrent, lastRun: "1.6"),
-        Row("declared twice", "1.2", .outOfOrder(after: version("1.2")), after: "1.2"),
-        Row("declared twice, longer", "1.2.0", .outOfOrder(after: version("1.2")), after: "1.2"),
-        Row("declared too late", "1.2", .outOfOrder(after: version("1.3")), after: "1.3"),
-        Row("ran, but too late", "1.0", .outOfOrder(after: version("1.1")), after: "1.1"),
-        Row("version zero", "0.0", .outOfOrder(after: version("0")), lastRun: "0"),
+        Row("above the hard limit", "1.4-3", .newer, current: "1.4-2"),
+        Row("a part of the current version", "1.4.1", .newer),
+        Row("a sub-migration of a later version", "1.5-1", .newer),
+        Row("above the current version", "1.5", .newer),
+        Row("newer, though it ran", "1.5", .newer, lastRun: "1.6"),
+        Row("declared twice", "1.2", .refused(.outOfOrder, "after 1.2 "), after: "1.2"),
+        Row("declared twice, longer", "1.2.0", .refused(.outOfOrder, "after 1.2 "), after: "1.2"),
+        Row("declared too late", "1.2", .refused(.outOfOrder, "after 1.3 "), after: "1.3"),
+        Row("ran, but too late", "1.0", .refused(.outOfOrder, "after 1.1 "), after: "1.1"),
+        Row("version zero", "0.0", .refused(.outOfOrder, "Version 0 "), lastRun: "0"),
         Row("a fresh install", "1.4", .alreadyRun, lastRun: "1.4", isFresh: true),
         Row("a fresh install's sub-migration", "1.4-1", .joinsBaseline, lastRun: "1.4", isFresh: true),
         Row(
@@ -95,21 +104,21 @@ struct MigrationDecisionTests {
         Row(
             "a newer app was launched since",
             "1.2",
-            .overtaken(by: version("1.5")),
+            .refused(.overtaken, "version 1.5 of the app"),
             launched: "1.5",
             known: ("1.1", "1.1")
         ),
         Row(
             "a newer app ran it since",
             "1.2",
-            .overtaken(by: version("1.5")),
+            .refused(.overtaken, "version 1.5 of the app"),
             lastRun: "1.5-2",
             known: ("1.1", "1.1")
         ),
         Row(
             "a newer sub-migration ran since than the app may run",
             "1.4-2",
-            .overtaken(by: version("1.4-3")),
+            .refused(.overtaken, "version 1.4-3 of the app"),
             current: "1.4-2",
             lastRun: "1.4-3",
             known: ("1.1", "1.4")
@@ -135,11 +144,11 @@ struct MigrationDecisionTests {
             launched: "1.4",
             known: ("1.1", "1.1")
         ),
-        Row("the mark was lowered since", "1.3", .setBack, known: ("1.2", "1.4")),
+        Row("the mark was lowered since", "1.3", .refused(.blocked, "was set back"), known: ("1.2", "1.4")),
     ]
 
     @Test(arguments: versions + attempts)
-    func `each situation has its decision`(row: Row) {
+    func `each situation has its decision`(row: Row) throws {
         var marks = StateMarks(
             lastRun: version(row.lastRun),
             baseline: version(row.lastRun),
@@ -154,15 +163,22 @@ struct MigrationDecisionTests {
                 launched: version($0.launched)
             )
         }
-        let decision = MigrationDecision(
-            version(row.version),
-            after: version(row.after),
-            current: version(row.current),
-            known: known ?? marks,
-            marks: marks,
-            isFresh: row.isFresh,
-            attemptLimit: row.limit
-        )
-        #expect(decision == row.decision)
+        let location = StateLocation(name: "Library", directory: "/d")
+        let release = try AppRelease(version(row.current), upgradesFrom: nil, location)
+        do throws(MigrationError) {
+            let decision = try MigrationDecision(
+                version(row.version),
+                after: version(row.after),
+                by: release,
+                known: known ?? marks,
+                marks: marks,
+                isFresh: row.isFresh,
+                attemptLimit: row.limit
+            )
+            #expect("\(decision)" == "\(row.outcome)")
+        } catch {
+            guard case .refused(let code, let text) = row.outcome else { throw error }
+            #expect(error.code == code && error.description.contains(text), "\(error)")
+        }
     }
 }

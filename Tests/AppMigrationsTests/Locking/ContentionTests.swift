@@ -22,7 +22,9 @@ import Testing
         }
         #expect(failures.withLock { $0 } == [])
         #expect(log.lines == Self.versions)
-        #expect(try scratch.manager(upgradingTo: "1.3").history.map(\.version.description) == Self.versions)
+        #expect(
+            try scratch.manager(upgradingTo: "1.3").status.history.map(\.version.description) == Self.versions
+        )
     }
 
     @Test func `sixteen threads on one manager run the migration once and the others are refused`() throws {
@@ -117,7 +119,9 @@ import Testing
         }
         let lines = try scratch.read("trace").split(separator: "\n").map(String.init)
         #expect(lines == Self.versions.map { "\($0) 1" })
-        #expect(try scratch.manager(upgradingTo: "1.3").history.map(\.version.description) == Self.versions)
+        #expect(
+            try scratch.manager(upgradingTo: "1.3").status.history.map(\.version.description) == Self.versions
+        )
     }
 
     private static func expectProcess(_ path: String, _ isEverything: Bool) async {

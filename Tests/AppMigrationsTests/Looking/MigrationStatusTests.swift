@@ -24,7 +24,7 @@ import Testing
             #expect(status.minimumAppVersion == nil)
             #expect(status.requiredAppVersion == nil)
             #expect(status.attempted.isEmpty)
-            #expect(status.history == (try manager.history))
+            #expect(status.history == (try manager.status.history))
             let interruption = try #require(status.interruption)
             #expect(interruption.version == version("1.2"))
             #expect(interruption.attempts == 1)
@@ -155,7 +155,7 @@ import Testing
                 Waiting: 1.3, tried before, attempts: 2, deaths: 2, last by app version 1.4
                 History: 2 ran here
                   1.1 from 1.0, finished 2026-11-20T03:54:28Z by app version 1.3 in 0.0123 s, attempts: 1
-                  1.1-1 from 1.1, finished 2026-11-20T03:54:29Z by app version 1.3 in 2 s, attempts: 4
+                  1.1-1 from 1.1, finished 2026-11-20T03:54:29Z by app version 1.3 in 2.0 s, attempts: 4
                 """
         )
     }

@@ -49,7 +49,7 @@ import Testing
             #expect(rows[..<3] == ["1.0 baseline", "1.1 alreadyRun", "1.5 willRun"])
             #expect(rows[3].hasPrefix("1.6 refused: Version 1.6 is newer than the app (1.5) in "))
         }
-        #expect(try look.history.map(\.version.description) == ["1.1"])
+        #expect(try look.status.history.map(\.version.description) == ["1.1"])
         #expect(try folder.everything() == before)
     }
 
@@ -79,7 +79,7 @@ import Testing
                 #expect(look.launch == .first)
                 #expect(look.lastRunVersion == version(lastRun))
                 #expect(try look.plan { try $0.declare("1.0", "1.4", "1.4-1") }.map(\.description) == rows)
-                #expect(try look.history.isEmpty)
+                #expect(try look.status.history.isEmpty)
                 let pending = rows.first { $0.hasSuffix("willRun") }.map { String($0.prefix { $0 != " " }) }
                 if let pending {
                     if pending != "1.0" { #expect(try look.declare("1.0") == []) }
@@ -137,7 +137,7 @@ import Testing
         let look = try folder.look("1.4")
         try folder.remove(folder.stateFile)
         #expect(throws: MigrationError.self) { try look.plan { try $0.declare("1.2") } }
-        #expect(throws: MigrationError.self) { try look.history }
+        #expect(throws: MigrationError.self) { try look.status.history }
         #expect(try look.refusal(of: "1.2").code == .stateUnreadable)
     }
 

@@ -21,7 +21,7 @@ import Testing
                 + #""awaitsRestore" : false } ], "history" : [ { "version" : "1.1", "previousVersion" : "1.0", "#
                 + #""appVersion" : "1.3", "finishedAt" : "2026-11-20T03:54:28Z", "duration" : 0.0123, "attempts" : 1 }, "#
                 + #"{ "version" : "1.1-1", "previousVersion" : "1.1", "appVersion" : "1.3", "#
-                + #""finishedAt" : "2026-11-20T03:54:29Z", "duration" : 2, "attempts" : 4 } ] }"#
+                + #""finishedAt" : "2026-11-20T03:54:29Z", "duration" : 2.0, "attempts" : 4 } ] }"#
         )
     }
 

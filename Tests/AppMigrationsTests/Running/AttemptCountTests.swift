@@ -34,7 +34,7 @@ import Testing
         let manager = try folder.manager("1.5.1")
         #expect(try attempt(manager, "1.4-1") == 2)
         #expect(try attempt(manager, "1.5") == 2)
-        #expect(try manager.history.map(\.attempts) == [1, 2, 2])
+        #expect(try manager.status.history.map(\.attempts) == [1, 2, 2])
         #expect(try !folder.stateText().contains("attempted"))
     }
 

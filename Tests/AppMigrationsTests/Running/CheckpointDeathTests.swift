@@ -26,7 +26,6 @@ import Testing
         arguments: [
             (nil, ["a"], 0), ("a", ["a"], 2), ("a", ["b"], 0), ("a", ["b", "a"], 2), ("a", ["a", "b"], 0),
             ("a", [], 2),
-            ("e\u{301}", ["\u{E9}"], 0),
         ] as [(String?, [String], Int)]
     )
     func `deaths are counted since the last checkpoint that changed`(

@@ -120,7 +120,7 @@ import Testing
         let manager = try scratch.manager(upgradingTo: "1.3")
         #expect(manager.launch == .same)
         #expect(manager.lastRunVersion.description == "1.3")
-        #expect(try manager.history.map(\.version.description) == versions)
+        #expect(try manager.status.history.map(\.version.description) == versions)
         #expect(try scratch.state.names() == ["Library.migrations.json", "Library.migrations.lock"])
     }
 
@@ -145,7 +145,7 @@ import Testing
             #expect(context.isRetry)
         }
         #expect(attempts == [2])
-        #expect(try manager.history.map(\.attempts) == [2])
+        #expect(try manager.status.history.map(\.attempts) == [2])
     }
 
     @Test func `the limit of attempts counts deaths, and a new app version starts again`() async throws {

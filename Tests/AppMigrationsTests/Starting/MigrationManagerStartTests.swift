@@ -12,7 +12,7 @@ import Testing
         #expect(manager.launch == .first)
         #expect(try manager.declare("1.1", "1.4", "1.4-1", "1.4-2") == [])
         #expect(manager.lastRunVersion == version("1.4-2"))
-        #expect(try manager.history.isEmpty)
+        #expect(try manager.status.history.isEmpty)
         let next = try folder.manager("1.4")
         #expect(next.launch == .same)
         #expect(try next.declare("1.1", "1.4", "1.4-1", "1.4-2", "1.4-3") == ["1.4-3"])

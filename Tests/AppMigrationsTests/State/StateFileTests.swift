@@ -151,7 +151,7 @@ import Testing
         let manager = try folder.manager("3")
         #expect(manager.lastRunVersion == version("2.1003"))
         try manager.declare("3")
-        #expect(try manager.history.count == 1_000)
-        #expect(try manager.history.first?.version == version("2.5"))
+        #expect(try manager.status.history.count == 1_000)
+        #expect(try manager.status.history.first?.version == version("2.5"))
     }
 }

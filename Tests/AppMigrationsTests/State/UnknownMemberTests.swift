@@ -75,7 +75,9 @@ import Testing
             )
         )
         #expect(
-            text.contains(#", "checkpoint" : "row 12", "checkpointAppVersion" : "1.5", "progress" : 0.25, "startedAt""#)
+            text.contains(
+                #", "checkpoint" : "row 12", "checkpointAppVersion" : "1.5", "progress" : 0.25, "startedAt""#
+            )
         )
     }
 

@@ -56,7 +56,7 @@ final class Server {
             let required = manager.requiredAppVersion.map { "\($0)" } ?? "-"
             System.say("last \(manager.lastRunVersion) \(required)")
         case ("history", 2):
-            for row in try manager(words[1]).history {
+            for row in try manager(words[1]).status.history {
                 System.say("row \(row.version) \(row.previousVersion) \(row.appVersion) \(row.attempts)")
             }
         default: throw System.Failure(description: "unknown: \(words)")

@@ -21,7 +21,14 @@ final class FleetAttempt: Sendable {
         since sent: Duration,
         by manager: FleetMigrationManager
     ) {
-        holder = LeaseHolder(intent, lease, at: revision, since: sent, of: attempt.version, in: manager.stored)
+        holder = LeaseHolder(
+            intent,
+            lease,
+            at: revision,
+            since: sent,
+            of: attempt.version,
+            in: manager.stored
+        )
         context = FleetMigrationContext(
             previousVersion: intent.marks.lastRun,
             began: attempt.known,

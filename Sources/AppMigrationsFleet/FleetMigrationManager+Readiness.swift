@@ -21,14 +21,16 @@ extension FleetMigrationManager {
     ) -> Readiness {
         var looking = options
         looking.isReadOnly = true
-        return Readiness { [looking] () async throws(MigrationError) in
-            try await FleetMigrationManager(
-                named: name,
+        do throws(MigrationError) {
+            let manager = try FleetMigrationManager(
+                unread: name,
                 currentVersion: currentVersion,
-                firstRun: .everything,
                 store: store,
                 options: looking
             )
+            return Readiness(.success(manager))
+        } catch {
+            return Readiness(.failure(error))
         }
     }
 
@@ -36,12 +38,9 @@ extension FleetMigrationManager {
     ///
     /// It is asked again and again, by several tasks too. One probe for the life of a process sees a lease that nobody renews.
     public final class Readiness: Sendable {
-        private let manager: @Sendable () async throws(MigrationError) -> FleetMigrationManager
-        private let made = Guarded<FleetMigrationManager?>(nil)
+        private let manager: Result<FleetMigrationManager, MigrationError>
 
-        fileprivate init(
-            _ manager: @escaping @Sendable () async throws(MigrationError) -> FleetMigrationManager
-        ) {
+        fileprivate init(_ manager: Result<FleetMigrationManager, MigrationError>) {
             self.manager = manager
         }
 
@@ -52,24 +51,17 @@ extension FleetMigrationManager {
         nonisolated(nonsending) public func isMigrated(
             _ declarations: nonisolated(nonsending) (FleetMigrationManager) async throws -> Void
         ) async throws -> Bool {
-            let manager = try await known()
-            if try await manager.status.requiredAppVersion != nil { return false }
-            return try await manager.isMigrated(declarations)
+            let manager = try manager.get()
+            let found = try await manager.stored.read()
+            guard let marks = found.state?.marks else { return false }
+            try manager.release.requireUpgradable(marks, "Nothing was run or changed.")
+            if marks.minimumAppVersion.exceeds(manager.currentVersion) { return false }
+            return try await manager.isMigrated(declarations, in: found)
         }
 
         /// The status that the store has now, as ``FleetMigrationManager/status``.
         nonisolated(nonsending) public var status: MigrationStatus {
-            get async throws(MigrationError) { try await known().status }
-        }
-
-        private nonisolated(nonsending) func known() async throws(MigrationError) -> FleetMigrationManager {
-            if let manager = made.withLock({ $0 }) { return manager }
-            let manager = try await manager()
-            return made.withLock { made in
-                let first = made ?? manager
-                made = first
-                return first
-            }
+            get async throws(MigrationError) { try await manager.get().status }
         }
     }
 }

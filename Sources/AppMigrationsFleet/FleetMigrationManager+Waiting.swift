@@ -14,7 +14,13 @@ extension FleetMigrationManager {
     nonisolated(nonsending) public func isMigrated(
         _ declarations: nonisolated(nonsending) (FleetMigrationManager) async throws -> Void
     ) async throws -> Bool {
-        let found = try await stored.read()
+        try await isMigrated(declarations, in: try await stored.read())
+    }
+
+    nonisolated(nonsending) func isMigrated(
+        _ declarations: nonisolated(nonsending) (FleetMigrationManager) async throws -> Void,
+        in found: StoredState.Found
+    ) async throws -> Bool {
         guard let state = found.state else { return false }
         return try await pending(of: declarations, in: state, found) == nil
     }

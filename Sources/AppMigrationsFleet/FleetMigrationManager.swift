@@ -79,7 +79,7 @@ public final class FleetMigrationManager: Sendable {
     }
 
     /// A manager with other clocks, and another name of this host.
-    package nonisolated(nonsending) init(
+    package nonisolated(nonsending) convenience init(
         named name: String,
         currentVersion: String,
         firstRun: () async throws -> MigrationManager.FirstRun,
@@ -88,31 +88,68 @@ public final class FleetMigrationManager: Sendable {
         clock: FleetClock,
         host: String? = nil
     ) async throws(MigrationError) {
-        try StateLocation.check(name)
-        let current = try AppVersion(currentVersion, manager: name)
-        let deadline = Deadline(clock: clock, limit: options.leaseLength / 2)
-        let stored = StoredState(StateLocation(name, heldBy: ""), store, deadline)
-        let release = try AppRelease(current, upgradesFrom: options.upgradesFrom, stored.location)
+        let (stored, release) = try Self.place(name, currentVersion, store, options, clock)
         let start = try await FleetStart(stored: stored, release: release, isReadOnly: options.isReadOnly)
             .outcome(firstRun)
+        let declarations = Declarations(start.marks, isFresh: start.isFresh, release)
+        self.init(stored, release, options, host, launch: start.launch, declarations)
+    }
+
+    /// A manager that has read nothing yet, for a probe.
+    convenience init(
+        unread name: String,
+        currentVersion: String,
+        store: any FleetStore,
+        options: Options
+    ) throws(MigrationError) {
+        let (stored, release) = try Self.place(name, currentVersion, store, options, FleetClock())
+        let nothing = Declarations(StateMarks(lastRun: .zero, baseline: .zero, launched: .zero), release)
+        self.init(stored, release, options, nil, launch: .same, nothing)
+    }
+
+    /// A manager of the same start, for a plan.
+    convenience init(like other: FleetMigrationManager, _ declarations: Declarations) {
+        self.init(
+            other.stored,
+            other.release,
+            other.options,
+            other.host,
+            number: other.number,
+            launch: other.launch,
+            declarations
+        )
+    }
+
+    private init(
+        _ stored: StoredState,
+        _ release: AppRelease,
+        _ options: Options,
+        _ host: String?,
+        number: UInt64 = UInt64.random(in: 0 ... .max),
+        launch: MigrationManager.Launch,
+        _ declarations: Declarations
+    ) {
         self.stored = stored
         self.release = release
         self.options = options
         self.host = host
-        number = UInt64.random(in: 0 ... .max)
-        launch = start.launch
-        declarations = Guarded(Declarations(start.marks, isFresh: start.isFresh, release))
+        self.number = number
+        self.launch = launch
+        self.declarations = Guarded(declarations)
     }
 
-    /// A manager of the same start, for a plan.
-    init(like manager: FleetMigrationManager, _ declarations: Declarations) {
-        launch = manager.launch
-        stored = manager.stored
-        release = manager.release
-        options = manager.options
-        host = manager.host
-        number = manager.number
-        self.declarations = Guarded(declarations)
+    private static func place(
+        _ name: String,
+        _ currentVersion: String,
+        _ store: any FleetStore,
+        _ options: Options,
+        _ clock: FleetClock
+    ) throws(MigrationError) -> (StoredState, AppRelease) {
+        try StateLocation.check(name)
+        let current = try AppVersion(currentVersion, manager: name)
+        let deadline = Deadline(clock: clock, limit: options.leaseLength / 2)
+        let stored = StoredState(StateLocation(name, heldBy: ""), store, deadline)
+        return (stored, try AppRelease(current, upgradesFrom: options.upgradesFrom, stored.location))
     }
 
     /// The lease's owner, as the document has it: no other manager has the same.

@@ -59,6 +59,58 @@ import Testing
         }
     }
 
+    @Test(arguments: [false, true])
+    func `a connection that is never made ends after half a lease, which is renewed meanwhile`(
+        isOfBatches: Bool
+    ) async throws {
+        let (door, begun) = (Door(), Log())
+        @Sendable func connect() async -> PostgresStandIn {
+            begun.add("connects")
+            await door.pass()
+            return place.db
+        }
+        let manager = try await place.manager()
+        let task = Task {
+            await code {
+                if isOfBatches {
+                    try await manager.whenMigrating(toVersion: "1.1", in: await connect()) { _, _, _ in .done
+                    }
+                } else {
+                    try await manager.whenMigrating(toVersion: "1.1", in: await connect()) { _ in }
+                }
+            }
+        }
+        while begun.lines.isEmpty { await Task.yield() }
+        let claimed = try await place.db.query("SELECT revision FROM app_migration_state")
+        for _ in 1...2 {
+            await place.clock.sleepers(1)
+            place.clock.advance(by: .seconds(5))
+        }
+        await place.clock.sleepers(1)
+        #expect(try await place.db.query("SELECT revision FROM app_migration_state") != claimed)
+        place.clock.advance(by: .seconds(5))
+        #expect(await task.value == .migrationFailed)
+        #expect(try await manager.status.interruption?.failure?.contains("no answer within 15.0") == true)
+        // One that comes later isn't kept.
+        door.open()
+        while !place.db.isClosed { await Task.yield() }
+    }
+
+    @Test func `a probe of the process that runs in: is answered meanwhile`() async throws {
+        let store = postgresStore(place.path)
+        let manager = try await FleetMigrationManager(on: store, clock: place.clock)
+        let probe = FleetMigrationManager.readiness(named: "Data", currentVersion: "1.4", store: store)
+        func isReady() async throws -> Bool {
+            try await probe.isMigrated { try await $0.whenMigrating(toVersion: "1.1") {} }
+        }
+        try await manager.whenMigrating(toVersion: "1.1", in: place.db) { db in
+            try await place.insert(db)
+            #expect(try await !isReady())
+            #expect(try await manager.status.interruption?.version == AppVersion("1.1"))
+        }
+        #expect(try await isReady())
+    }
+
     @Test(arguments: ["40001", "40P01"])
     func `a closure that met a deadlock is called again, and nothing of it counts`(_ state: String)
         async throws

@@ -77,7 +77,8 @@ import Testing
         let times = try #require(db.statements.first { $0.hasPrefix("SELECT set_config(name, CASE") })
         let words = times.split { $0 == " " || $0 == "\n" }.joined(separator: " ")
         for part in [
-            "'statement_timeout'", "'transaction_timeout'", "ELSE '2147483647'", "'tcp_keepalives_idle' THEN '10'",
+            "'statement_timeout'", "'transaction_timeout'", "ELSE '2147483647'",
+            "'tcp_keepalives_idle' THEN '10'",
             "'tcp_keepalives_interval' THEN '5'", "'tcp_keepalives_count' THEN '3'",
             "'idle_in_transaction_session_timeout' THEN '30001'",
         ] { #expect(words.contains(part)) }
@@ -113,6 +114,111 @@ import Testing
         let text = error?.description ?? ""
         #expect(text.contains(state.map { "the server says \($0)" } ?? "server closed"), "\(text)")
         #expect(text.contains("make leaseDuration longer"), "\(text)")
+    }
+
+    @Test func `what a closure has set is put back before the record`() async throws {
+        #expect(await migrate(try await FleetMigrationManager(on: postgresStore(path))) == nil)
+        let statements = db.statements
+        let read = statements.indices.filter { statements[$0].hasPrefix("SELECT json_object_agg") }
+        let work = try #require(statements.firstIndex { $0.hasPrefix("INSERT INTO notes") })
+        let back = try #require(
+            statements.firstIndex { $0.hasPrefix("SELECT set_config(name, session.value") }
+        )
+        #expect(read.count == 2 && read[1] < work && work < back)
+        #expect(statements[back...].contains { $0.hasPrefix("UPDATE") })
+    }
+
+    /// A store whose row a console has, while `isLocked`.
+    private func locked(_ isLocked: @escaping @Sendable () -> Bool) -> PostgresFleetStore<PostgresStandIn> {
+        PostgresFleetStore { [path] in
+            let db = try PostgresStandIn(path)
+            db.onStatement { sql in
+                if sql.contains("pg_locks") { return .gives([["4711"]]) }
+                return sql.hasPrefix("UPDATE") && isLocked() ? .gives([]) : .works
+            }
+            return db
+        }
+    }
+
+    @Test func `a row that a console has is told with its process, and the note waits for it`() async throws {
+        try await db.query("PRAGMA journal_mode = WAL")
+        let clock = ManualClock()
+        let waited = Guarded<Duration?>(nil)
+        let store = locked { waited.withLock { $0.map { clock.now < $0 } } == true }
+        db.onStatement { sql in
+            guard sql.hasPrefix("UPDATE") else { return .works }
+            waited.withLock { $0 = clock.now + .seconds(2) }
+            throw PostgresStandIn.Gone(state: "55P03")
+        }
+        let manager = try await FleetMigrationManager(on: store, clock: clock)
+        let task = Task {
+            await #expect(throws: MigrationError.self) {
+                try await manager.whenMigrating(toVersion: "1.1", in: db) { _ in
+                    // The lease is renewed meanwhile, which makes no advice of it.
+                    for _ in 1...7 {
+                        await clock.sleepers(1)
+                        clock.advance(by: .seconds(5))
+                    }
+                }
+            }
+        }
+        while waited.withLock({ $0 }) == nil { await Task.yield() }
+        for _ in 1...20 {
+            await clock.sleepers(1)
+            clock.advance(by: .milliseconds(100))
+        }
+        let text = await task.value?.description ?? ""
+        #expect(text.contains("the server says 55P03"), "\(text)")
+        #expect(text.hasSuffix("waits for the open transaction of the server's process 4711."), "\(text)")
+        #expect(try await manager.status.interruption?.failure?.contains("55P03") == true)
+        // Below the deadline of 15 seconds.
+        #expect(db.statements.contains("SET LOCAL lock_timeout = 11250"))
+    }
+
+    @Test func `a wait for a row that a console has names its process after one lease`() async throws {
+        let (clock, told) = (ManualClock(), Log())
+        var options = FleetMigrationManager.Options(lockTimeout: .seconds(60))
+        options.onEvent = { told.add("\($0.kind): \($0.note ?? "")") }
+        let manager = try await FleetMigrationManager(on: locked { true }, options: options, clock: clock)
+        let task = Task {
+            await #expect(throws: MigrationError.self) {
+                try await manager.whenMigrating(toVersion: "1.1") {}
+            }
+        }
+        while told.lines.count < 6 {
+            await clock.sleepers(1)
+            clock.advance(by: .seconds(1))
+            for _ in 0..<10 { await Task.yield() }
+        }
+        let process = "the open transaction of the server's process 4711"
+        #expect(told.lines.first == "waiting: another host")
+        #expect(told.lines.last == "waiting: \(process)")
+        while clock.now < .seconds(1_062) {
+            clock.advance(by: .seconds(1))
+            for _ in 0..<10 { await Task.yield() }
+        }
+        let error = await task.value
+        #expect(error?.code == .lockTimeout && error?.description.contains("for \(process), at work") == true)
+    }
+
+    @Test func `a lease that a console's lock has cost names its process`() async throws {
+        let clock = ManualClock()
+        let isLocked = Guarded(false)
+        let store = locked { isLocked.withLock { $0 } }
+        let manager = try await FleetMigrationManager(on: store, clock: clock)
+        let error = await #expect(throws: MigrationError.self) {
+            try await manager.whenMigrating(toVersion: "1.1") {
+                isLocked.withLock { $0 = true }
+                while !Task.isCancelled {
+                    if clock.asleep > 0 { clock.advance(by: .milliseconds(500)) }
+                    await Task.yield()
+                }
+            }
+        }
+        #expect(error?.code == .leaseLost)
+        #expect(
+            error?.description.contains("where the open transaction of the server's process 4711") == true
+        )
     }
 
     @Test func `what only the transaction itself sees is no commit`() async throws {

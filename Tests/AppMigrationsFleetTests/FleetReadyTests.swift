@@ -47,7 +47,9 @@ import Testing
         fleet.store.works()
         #expect(try await !readiness.isMigrated(declare))
         try await declare(fleet.host())
+        let reads = fleet.store.reads
         #expect(try await readiness.isMigrated(declare))
+        #expect(fleet.store.reads == reads + 1)
         #expect(try await readiness.status.lastRunVersion == AppVersion("1.1"))
         try await fleet.host("new", at: "2.0").whenMigrating(toVersion: "2.0", minimumAppVersion: "2.0") {}
         #expect(try await !readiness.isMigrated(declare))

@@ -63,6 +63,46 @@ import Testing
         fleet.store.works()
     }
 
+    @Test func `cancelling the task ends every write at once`() async throws {
+        let host = try await fleet.host()
+        fleet.store.onWrite { _, _ in .stalls }
+        for call in [
+            { try await host.reset(to: "1.0") }, { try await host.forgetState() },
+            { _ = try await fleet.host("b", at: "1.5") },
+        ] as [@Sendable () async throws -> Void] {
+            let writes = fleet.store.writes
+            let task = Task { await code { try await call() } }
+            while fleet.store.writes == writes { await Task.yield() }
+            task.cancel()
+            #expect(await task.value == .cancelled)
+        }
+        fleet.store.works()
+    }
+
+    @Test func `a claim takes one deadline, with what makes it void, and a cancelled one says so`()
+        async throws
+    {
+        let (doors, claims) = ([Door(), Door()], Log())
+        let store = InterposedStore(store: fleet.store) { _ in
+            if claims.lines.isEmpty && fleet.store.writes == 0 { return }
+            claims.add("write")
+            await doors[claims.lines.count - 1].pass()
+            throw TestStore.Failure()
+        }
+        let host = try await fleet.host(on: store)
+        let task = Task {
+            await code { try await host.whenMigrating(toVersion: "1.1") { Issue.record("It ran.") } }
+        }
+        while claims.lines.isEmpty { await Task.yield() }
+        task.cancel()
+        await fleet.pass(.seconds(10))
+        doors[0].open()
+        while claims.lines.count < 2 { await Task.yield() }
+        await fleet.pass(.seconds(5))
+        #expect(await task.value == .cancelled)
+        doors[1].open()
+    }
+
     @Test func `a call that hangs holds no later one up`() async throws {
         let host = try await fleet.host()
         fleet.store.onRead { [reads = fleet.store.reads] in $0 == reads + 1 ? .stalls : .works }

@@ -13,7 +13,8 @@ import Testing
         at release: String = "2.0",
         table: String = "app_migration_state",
         setting: String = "SELECT 1",
-        lease: Duration = .seconds(30)
+        lease: Duration = .seconds(30),
+        timeout: Duration? = nil
     ) async throws(MigrationError) -> FleetMigrationManager {
         try await FleetMigrationManager(
             named: "Data",
@@ -24,7 +25,11 @@ import Testing
                 try await db.query(setting)
                 return db
             },
-            options: FleetMigrationManager.Options(leaseDuration: lease, attemptLimit: 1)
+            options: FleetMigrationManager.Options(
+                leaseDuration: lease,
+                lockTimeout: timeout,
+                attemptLimit: 1
+            )
         )
     }
 
@@ -172,6 +177,49 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        "ROLE pg_monitor", "search_path = pg_temp", "statement_timeout = 0", "row_security = off",
+        "application_name = 'x'", "TIME ZONE 'Asia/Tokyo'", "idle_in_transaction_session_timeout = '1h'",
+    ])
+    func `nothing that a closure sets goes on behind its transaction`(_ setting: String) async throws {
+        try await withAwaited { db, info in
+            let settings = "SELECT name, setting FROM pg_settings UNION SELECT 'role', current_user"
+            let before = try await db.query(settings)
+            try await manager(info).whenMigrating(toVersion: "1.1", in: LentConnection(base: db)) {
+                try await $0.query("SET \(setting)")
+            }
+            #expect(try await Set(db.query(settings)).symmetricDifference(before) == [])
+            #expect(try await manager(info).lastRunVersion == AppVersion("1.1"))
+        }
+    }
+
+    @Test func `a row that a console has locked is told with its process`() async throws {
+        try await withAwaited { console, info in
+            guard case .text(let process) = try await console.query("SELECT pg_backend_pid()::text")[0][0]
+            else { throw CocoaError(.fileReadUnknown) }
+            let name = "the open transaction of the server's process \(process)"
+            let first = try await manager(info, lease: .seconds(4))
+            let failed = await #expect(throws: MigrationError.self) {
+                try await first.whenMigrating(
+                    toVersion: "1.1",
+                    in: try await AsyncPostgresConnection(info)
+                ) { _ in
+                    try await console.query("BEGIN")
+                    try await console.query("SELECT 1 FROM app_migration_state FOR UPDATE")
+                }
+            }
+            #expect(failed?.description.contains("lock timeout") == true, "\(failed?.description ?? "")")
+            #expect(failed?.description.contains(name) == true, "\(failed?.description ?? "")")
+            let second = try await manager(info, lease: .seconds(2), timeout: .seconds(8))
+            let ended = await #expect(throws: MigrationError.self) {
+                try await second.whenMigrating(toVersion: "1.1") {}
+            }
+            #expect(ended?.code == .lockTimeout, "\(ended?.description ?? "")")
+            #expect(ended?.description.contains(name) == true, "\(ended?.description ?? "")")
+            try await console.query("COMMIT")
+        }
+    }
+
     /// The statements of the guide, in their order.
     private static func repairs() throws -> [String] {
         var root = URL(filePath: #filePath)
@@ -216,5 +264,16 @@ import Testing
             try await db.query(statements[1])
             try await manager(info).whenMigrating(toVersion: "1.3") { #expect($0.checkpoint == "7") }
         }
+    }
+}
+
+/// A connection that a pool lends, and doesn't close.
+private struct LentConnection: AsyncSQLConnection, Sendable {
+    static var dialect: SQLDialect { AsyncPostgresConnection.dialect }
+    let base: AsyncPostgresConnection
+
+    @discardableResult
+    nonisolated(nonsending) func query(_ sql: String, _ arguments: [SQLValue]) async throws -> [[SQLValue]] {
+        try await base.query(sql, arguments)
     }
 }

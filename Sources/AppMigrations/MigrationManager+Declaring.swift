@@ -86,20 +86,18 @@ extension MigrationManager {
     @inline(__always)
     private func declare(
         _ text: String,
-        _ minimumAppVersion: String?
+        _ floor: String?
     ) throws(MigrationError) -> Declarations.Declaration? {
-        if minimumAppVersion == nil, let version = AppVersion(text),
-            declarations.withLock({ $0.passes(version) })
-        {
+        if floor == nil, let version = AppVersion(text), declarations.withLock({ $0.passes(version) }) {
             return nil
         }
-        return try declareClosely(text, minimumAppVersion)
+        return try declareClosely(text, minimumAppVersion: floor)
     }
 
     @inline(never)
     private func declareClosely(
         _ text: String,
-        _ minimumAppVersion: String?
+        minimumAppVersion: String?
     ) throws(MigrationError) -> Declarations.Declaration? {
         let isPlanned = try declarations.withLock { declarations throws(MigrationError) in
             try declarations.plan(text, minimumAppVersion: minimumAppVersion)

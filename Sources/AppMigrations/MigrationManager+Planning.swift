@@ -11,7 +11,7 @@ extension MigrationManager {
         let (manager, token) = try beginPlan()
         defer { endPlan(manager, token) }
         try RunToken.$current.withValue(token) { try declarations(manager) }
-        return manager.declarations.withLock { $0.rows }
+        return manager.declarations.withLock { $0.plannedRows }
     }
 
     /// Plans asynchronous declarations without calling a closure: one row for each, in their order.
@@ -23,7 +23,7 @@ extension MigrationManager {
         let (manager, token) = try beginPlan()
         defer { endPlan(manager, token) }
         try await RunToken.$current.withValue(token) { try await declarations(manager) }
-        return manager.declarations.withLock { $0.rows }
+        return manager.declarations.withLock { $0.plannedRows }
     }
 
     private func beginPlan() throws(MigrationError) -> (MigrationManager, RunToken) {

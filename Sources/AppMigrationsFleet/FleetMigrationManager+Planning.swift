@@ -39,7 +39,7 @@ extension FleetMigrationManager {
             declarations.withLock { $0.endPlan() }
         }
         try await RunToken.$current.withValue(token) { try await body(manager) }
-        return manager.declarations.withLock { $0.rows }
+        return manager.declarations.withLock { $0.plannedRows }
     }
 }
 

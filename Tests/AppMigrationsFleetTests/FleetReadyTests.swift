@@ -186,7 +186,7 @@ import Testing
                     "\nUnder way: 1.1, attempts: 1, deaths: 0, last by app version 1.4, begun 2026-11-18T11:06:40Z\n  Host: a, process "
                 )
             )
-            #expect(status.description.contains(". Its lease runs out where it isn't renewed for 30 s.\n"))
+            #expect(status.description.contains(". Its lease runs out where it isn't renewed for 30.0 s.\n"))
             #expect(try await !pod.isMigrated(declare))
         }
         fleet.clock.advance(by: .seconds(1))

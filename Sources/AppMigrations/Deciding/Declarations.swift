@@ -23,10 +23,9 @@ package struct Declarations {
     private var isFresh: Bool
     /// True if each declaration is looked at: by a plan, which shows it, or by a rehearsal, which steps in.
     private var isObserved = false
-    /// The plan that is made of the declarations, while it is, and its rows.
+    /// The plan that is made of the declarations, while it is, and its rows, which outlive it.
     private(set) var plan: Plan?
-    package internal(set) var rows: [PlannedMigration] = []
-    private var isPlanOver = false
+    var rows: [PlannedMigration]?
     private var standing = Standing.open { didSet { settle() } }
     var previous = AppVersion.zero
     /// Versions up to this one have run; zero turns the shortcut off.
@@ -46,6 +45,7 @@ package struct Declarations {
         var observed = Declarations(marks, isFresh: isFresh, release)
         observed.isObserved = true
         observed.plan = plan
+        observed.rows = plan.map { _ in [] }
         observed.settle()
         return observed
     }
@@ -222,12 +222,11 @@ extension Declarations {
             This manager was handed out for a plan of the state \(location.state), and the plan is over. Declare with the manager \
             that was asked for the plan.
             """
-        isPlanOver = true
         standing = .closed(location.error(.blocked, nil, message))
     }
 
     /// The refusal of what would change the state through the manager of a plan that is over.
-    package var endOfPlan: MigrationError? { isPlanOver ? firstFailure : nil }
+    package var endOfPlan: MigrationError? { plan == nil && rows != nil ? firstFailure : nil }
 
     /// Lets declarations that have nothing to run pass quickly again, if nothing stands against it.
     private mutating func settle() {

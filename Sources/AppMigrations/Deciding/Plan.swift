@@ -24,6 +24,8 @@ package final class Plan: Sendable {
 }
 
 extension Declarations {
+    package var plannedRows: [PlannedMigration] { rows ?? [] }
+
     /// Adds a row to the plan that is made of the declarations; `false` where none is.
     ///
     /// A refusal gets a row, and closes as in a real start: so does each row after it.
@@ -48,7 +50,7 @@ extension Declarations {
         }
         previous = max(previous, version)
         let done = version > marks.lastRun ? marks.attempts(at: version)?.checkpoint?.progress : nil
-        rows.append(PlannedMigration(kind: kind, version: version, progress: done, error: refusal))
+        rows?.append(PlannedMigration(kind: kind, version: version, progress: done, error: refusal))
         return true
     }
 }

@@ -137,7 +137,6 @@ import Testing
         let look = try folder.look("1.4")
         try folder.remove(folder.stateFile)
         #expect(throws: MigrationError.self) { try look.plan { try $0.declare("1.2") } }
-        #expect(throws: MigrationError.self) { try look.status.history }
         #expect(try look.refusal(of: "1.2").code == .stateUnreadable)
     }
 

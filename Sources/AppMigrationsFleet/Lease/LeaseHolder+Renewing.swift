@@ -29,7 +29,11 @@ extension LeaseHolder {
         }
         progress.withLock { $0.renewing = renewing }
         defer { renewing.cancel() }
-        return await withTaskCancellationHandler { await calling.value } onCancel: { calling.cancel() }
+        return await withTaskCancellationHandler {
+            await calling.value
+        } onCancel: {
+            calling.cancel()
+        }
     }
 
     /// Renews until the task is cancelled or the lease lost, at the latest when it could not be renewed for half of its length:

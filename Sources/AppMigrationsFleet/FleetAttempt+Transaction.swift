@@ -123,9 +123,8 @@ extension FleetAttempt {
         let store = try store
         return try await session.asking(deadline) { [holder] session, _ in
             let settings = try await session.begin(holder.length)
-            if try await store.ask(FleetSession.asksForMark, []) == [["open"]] {
-                throw SQLError.connectionOfStore
-            }
+            let mark = try await store.ask(FleetSession.asksForMark, [])
+            if mark == [["open"]] { throw SQLError.connectionOfStore }
             let location = holder.stored.location
             guard let document = try await store.table.read(location.name, on: session.db),
                 case let state = try MigrationState(document: document.bytes, at: location),

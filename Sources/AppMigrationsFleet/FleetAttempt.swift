@@ -21,14 +21,8 @@ final class FleetAttempt: Sendable {
         since sent: Duration,
         by manager: FleetMigrationManager
     ) {
-        holder = LeaseHolder(
-            intent,
-            lease,
-            at: revision,
-            since: sent,
-            of: attempt.version,
-            in: manager.stored
-        )
+        let (version, stored) = (attempt.version, manager.stored)
+        holder = LeaseHolder(intent, lease, at: revision, since: sent, of: version, in: stored)
         context = FleetMigrationContext(
             previousVersion: intent.marks.lastRun,
             began: attempt.known,

@@ -21,53 +21,35 @@ import Testing
     )
     private static let version = AppVersion("1.2") ?? .zero
 
+    /// A lease that was lost for a reason, while the closure ran or before.
+    private static func lost(_ loss: LeaseLoss, _ reason: String, begun: Bool = true) -> Row {
+        let end =
+            begun
+            ? """
+            The closure's task was cancelled, and nothing of it was recorded: the migration runs again, here or elsewhere. What it \
+            did outside of the store stays.
+            """
+            : "Its closure was not called, and nothing was recorded: the migration runs later, here or elsewhere."
+        return Row(
+            .leaseLost,
+            .leaseLost(loss, version, location, begun: begun),
+            """
+            This host lost its lease on migration 1.2 of manager "Data", document "Data" in the fleet's store: \(reason). \(end) \
+            Make a new manager, which reads the state again.
+            """
+        )
+    }
+
     static let rows = [
-        Row(
-            .leaseLost,
-            .leaseLost(.notRenewed(.seconds(15), by: "the transaction of 7"), version, location),
-            """
-            This host lost its lease on migration 1.2 of manager "Data", document "Data" in the fleet's store: it could not be \
-            renewed in the store for 15.0 seconds, where the transaction of 7 has its row. The closure's task was cancelled, and nothing of it was recorded: the migration \
-            runs again, here or elsewhere. What it did outside of the store stays. Make a new manager, which reads the state again.
-            """
+        lost(.notRenewed(.seconds(15)), "it could not be renewed in the store for 15.0 seconds"),
+        lost(
+            .notRenewed(.seconds(15), by: "process 7"),
+            "it could not be renewed in the store for 15.0 seconds, where process 7 has its row"
         ),
-        Row(
-            .leaseLost,
-            .leaseLost(.taken(by: "b, process 8, f01"), version, location),
-            """
-            This host lost its lease on migration 1.2 of manager "Data", document "Data" in the fleet's store: b, process 8, f01 has \
-            taken over. The closure's task was cancelled, and nothing of it was recorded: the migration runs again, here or \
-            elsewhere. What it did outside of the store stays. Make a new manager, which reads the state again.
-            """
-        ),
-        Row(
-            .leaseLost,
-            .leaseLost(.taken(by: nil), version, location),
-            """
-            This host lost its lease on migration 1.2 of manager "Data", document "Data" in the fleet's store: another host has \
-            written the document since. The closure's task was cancelled, and nothing of it was recorded: the migration runs \
-            again, here or elsewhere. What it did outside of the store stays. Make a new manager, which reads the state again.
-            """
-        ),
-        Row(
-            .leaseLost,
-            .leaseLost(.setBack, version, location),
-            """
-            This host lost its lease on migration 1.2 of manager "Data", document "Data" in the fleet's store: the store has gone \
-            back to an older document than was saved in it. The closure's task was cancelled, and nothing of it was recorded: the \
-            migration runs again, here or elsewhere. What it did outside of the store stays. Make a new manager, which reads the \
-            state again.
-            """
-        ),
-        Row(
-            .leaseLost,
-            .leaseLost(.taken(by: nil), version, location, begun: false),
-            """
-            This host lost its lease on migration 1.2 of manager "Data", document "Data" in the fleet's store: another host has \
-            written the document since. Its closure was not called, and nothing was recorded: the migration runs later, here or \
-            elsewhere. Make a new manager, which reads the state again.
-            """
-        ),
+        lost(.taken(by: "b, process 8, f01"), "b, process 8, f01 has taken over"),
+        lost(.taken(by: nil), "another host has written the document since"),
+        lost(.setBack, "the store has gone back to an older document than was saved in it"),
+        lost(.taken(by: nil), "another host has written the document since", begun: false),
         Row(
             .lockTimeout,
             .timedOut(.seconds(20), "b, process 8, f01", location, version),

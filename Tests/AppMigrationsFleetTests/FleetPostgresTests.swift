@@ -221,13 +221,15 @@ import Testing
         )
     }
 
-    @Test func `what only the transaction itself sees is no commit`() async throws {
+    @Test(arguments: [["COMMIT"], ["COMMIT", "ROLLBACK"]])
+    func `what only the transaction itself sees is no commit`(_ failing: [String]) async throws {
         let manager = try await FleetMigrationManager(on: postgresStore(path))
-        db.onStatement { $0 == "COMMIT" || $0 == "ROLLBACK" ? .fails : .works }
+        db.onStatement { failing.contains($0) ? .fails : .works }
         #expect(await migrate(manager) == .migrationFailed)
         let next = try await FleetMigrationManager(on: postgresStore(path))
         #expect(next.lastRunVersion == .zero)
         db.onStatement { _ in .works }
         #expect(try await db.query("SELECT count(*) FROM notes") == [[0]])
+        #expect(await migrate(next) == nil)
     }
 }

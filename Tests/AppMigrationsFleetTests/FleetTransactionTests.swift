@@ -16,10 +16,16 @@ import Testing
         other = try SQLiteConnection(path: place.path)
     }
 
-    @Test func `a rollback that fails ends with the connection`() async throws {
-        db.onStatement { $0 == "ROLLBACK" ? .fails : .works }
+    @Test(arguments: [PostgresStandIn.Answer.works, .fails])
+    func `a closure that throws leaves nothing, also where the rollback fails`(
+        _ rollback: PostgresStandIn.Answer
+    )
+        async throws
+    {
+        db.onStatement { $0 == "ROLLBACK" ? rollback : .works }
+        let manager = try await place.manager()
         let failed = await #expect(throws: MigrationError.self) {
-            try await place.manager().whenMigrating(toVersion: "1.1", in: db) { db in
+            try await manager.whenMigrating(toVersion: "1.1", in: db) { db in
                 try await place.insert(db)
                 throw TestStore.Failure()
             }
@@ -27,6 +33,8 @@ import Testing
         #expect(failed?.code == .migrationFailed && failed?.underlyingError is TestStore.Failure)
         #expect(db.isClosed)
         #expect(try other.query("SELECT count(*) FROM notes") == [[0]])
+        #expect(try await manager.status.interruption?.failure == "the network is gone")
+        #expect(try await manager.status.interruption?.isUnderWay == false)
     }
 
     /// Not every server tells of its processes.

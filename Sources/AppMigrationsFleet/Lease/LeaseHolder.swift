@@ -97,13 +97,8 @@ final class LeaseHolder: Sendable {
                 var next = change(now.state)
                 next.marks.interruption?.lease?.beat += 1
                 let sent = clock.uptime()
-                switch try await stored.save(
-                    next,
-                    version,
-                    at: now.revision,
-                    within: limit,
-                    else: consequence
-                ) {
+                let revision = now.revision
+                switch try await stored.save(next, version, at: revision, within: limit, else: consequence) {
                 case .saved(let revision):
                     return progress.withLock { ($0.state, $0.revision, $0.renewed) = (next, revision, sent) }
                 case .refused(let found): try adopt(found)

@@ -29,11 +29,8 @@ struct LeaseWait {
     /// Reads the state for a call that may not stand inside of the closure under its lease.
     mutating func look() async throws(MigrationError) -> StoredState.Found {
         if Task.isCancelled {
-            throw .cancelled(
-                "before manager \(location.name.quoted) took the lease in \(location.state)",
-                location,
-                version
-            )
+            let moment: Message = "before manager \(location.name.quoted) took the lease in \(location.state)"
+            throw .cancelled(moment, location, version)
         }
         let found = try await read()
         if let lease = found.lease,
@@ -102,9 +99,12 @@ struct LeaseWait {
         if let timeout { next = min(next, timeout - (now - start)) }
         pause = min(pause * 2, Self.longestPause)
         do { try await clock.pause(next) } catch {
-            let wait: Message =
-                "while manager \(location.name.quoted) waited for \(holder) in \(location.state)"
-            throw .cancelled(wait, location, version)
+            let name = location.name.quoted
+            throw .cancelled(
+                "while manager \(name) waited for \(holder) in \(location.state)",
+                location,
+                version
+            )
         }
     }
 }

@@ -66,13 +66,7 @@ final class StoredState: Sendable {
         } catch {
             let consequence: Message = "Nothing was run or written."
             if error is CancellationError || Task.isCancelled {
-                throw .cancelled(
-                    "while the state of \(location), was read",
-                    location,
-                    nil,
-                    consequence,
-                    error
-                )
+                throw .cancelled("while \(location) was read", location, nil, consequence, error)
             }
             throw .unreadable(error, location, consequence)
         }
@@ -122,13 +116,7 @@ final class StoredState: Sendable {
             if let error = error as? MigrationError { throw error }
             let unknown: Message = "Whether the state was saved is not known. \(consequence)"
             if Task.isCancelled {
-                throw .cancelled(
-                    "while the state of \(location), was saved",
-                    location,
-                    version,
-                    unknown,
-                    error
-                )
+                throw .cancelled("while \(location) was saved", location, version, unknown, error)
             }
             throw .unreadable(error, location, unknown)
         }
@@ -157,20 +145,26 @@ final class StoredState: Sendable {
                     // One that has run out: its holder would go on under a lower fence than the document's.
                     void.marks.interruption?.lease = nil
                     let left = end - deadline.clock.uptime()
-                    let outcome = try await save(void, version, at: revision, within: left, else: consequence)
+                    let outcome = try await save(
+                        void,
+                        version,
+                        at: revision,
+                        within: left,
+                        else: consequence
+                    )
                     if case .saved = outcome { throw error }
                     return outcome
                 }
             }
         } catch {
-            throw Task.isCancelled
-                ? .cancelled(
-                    "while the lease of \(location), was taken",
-                    location,
-                    version,
-                    consequence,
-                    error
-                ) : error
+            if !Task.isCancelled { throw error }
+            throw .cancelled(
+                "while the lease of \(location) was taken",
+                location,
+                version,
+                consequence,
+                error
+            )
         }
     }
 

@@ -23,8 +23,9 @@ extension FleetMigrationManager {
     /// }
     /// ```
     ///
-    /// The connection is made when the host has the lease, and closed afterwards. It is another one than the store's, by which
-    /// the lease is renewed meanwhile; the database is asked whether it is. The closure is called again, up to three times, where it
+    /// The connection is made when the host has the lease, within half of its length, and closed afterwards. It is another one
+    /// than the store's, by which the lease is renewed meanwhile; the database is asked whether it is. What the closure sets in
+    /// the session, such as `search_path`, is put back before the commit. The closure is called again, up to three times, where it
     /// met a deadlock or a serialization failure (SQLSTATE 40P01, 40001). It sends a statement at least once in the length of a
     /// lease: the server ends a transaction whose host is silent for longer, so that a host which stands still lets go of
     /// its locks.

@@ -66,9 +66,8 @@ package enum PostgresSettings {
     /// Many servers end statements and transactions that take as long as a migration does. Of a host that vanishes without a
     /// word, with the lock, the server has to hear by its own probes, and not after two hours, as is usual. A host that was
     /// stopped answers them: the server ends its transaction once it has sent nothing for as long as others wait.
-    ///
-    /// A script is split as it is read with `standard_conforming_strings`. The times are such that no script has them, by which
-    /// one that a script has set shows.
+    /// The times are such that no script has them, by which one that a script has set shows. A script is split as it is read
+    /// with `standard_conforming_strings`.
     ///
     /// With synchronous_commit=off the server writes the commit after it has returned ("Asynchronous Commit"): a state file would
     /// say what a crash of the server takes back. "on" would also wait for standby servers.
@@ -87,7 +86,7 @@ package enum PostgresSettings {
 
     /// The settings of this moment.
     ///
-    /// Two of these are no rows of pg_settings, and what belongs to the transaction ends with it.
+    /// Two are no rows of pg_settings, and what belongs to the transaction ends with it.
     private static var now: String {
         """
         (SELECT name, setting AS value FROM pg_settings WHERE source = 'session'
@@ -98,7 +97,7 @@ package enum PostgresSettings {
 
     package static var reading: String { "SELECT json_object_agg(name, value)::text FROM \(now)" }
 
-    /// Sets back what was set since the settings were read, $1 before the times and $2 with them.
+    /// Sets back what was set since the settings were read: $1 is of before the times, $2 of behind them.
     ///
     /// A SET outlives the COMMIT: on a pooler's connection, in other clients. A set_config to NULL is RESET. The user comes first,
     /// who may set the rest.

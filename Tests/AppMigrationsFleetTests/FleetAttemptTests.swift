@@ -116,22 +116,4 @@ import Testing
         #expect(await code { try await context.saveCheckpoint("late") } == .checkpointNotSaved)
         #expect(try await fleet.store.text() == text)
     }
-
-    @Test func `a cancelled closure saves its checkpoint, and ends with the code cancelled`() async throws {
-        let manager = try await fleet.host()
-        let door = Door()
-        let task = Task {
-            await code {
-                try await manager.whenMigrating(toVersion: "1.1") { context in
-                    await door.pass()
-                    try await context.saveCheckpoint("here")
-                }
-            }
-        }
-        await fleet.clock.sleepers(1)
-        task.cancel()
-        door.open()
-        #expect(await task.value == .cancelled)
-        #expect(try #require(try await fleet.store.text()).contains(#""checkpoint" : "here""#))
-    }
 }

@@ -43,18 +43,29 @@ import Testing
         #expect(connections.lines.count == 1)
     }
 
+    /// How a migration in the database ends, whose connection is made by `connect`.
+    private func end(
+        _ manager: FleetMigrationManager,
+        isOfBatches: Bool,
+        _ connect: @escaping @Sendable () async throws -> PostgresStandIn
+    ) async -> MigrationError.Code? {
+        await code {
+            if isOfBatches {
+                try await manager.whenMigrating(toVersion: "1.1", in: try await connect()) { _, _, _ in .done
+                }
+            } else {
+                try await manager.whenMigrating(toVersion: "1.1", in: try await connect()) { _ in }
+            }
+        }
+    }
+
     @Test func `a connection that can't be made is noted, as the server says it`() async throws {
-        func connect() throws -> PostgresStandIn { throw PostgresStandIn.Gone(state: "28P01") }
         for isOfBatches in [false, true] {
             let manager = try await place.manager()
-            let failed = await code {
-                if isOfBatches {
-                    try await manager.whenMigrating(toVersion: "1.1", in: try connect()) { _, _, _ in .done }
-                } else {
-                    try await manager.whenMigrating(toVersion: "1.1", in: try connect()) { _ in }
-                }
+            let end = await end(manager, isOfBatches: isOfBatches) {
+                throw PostgresStandIn.Gone(state: "28P01")
             }
-            #expect(failed == .migrationFailed)
+            #expect(end == .migrationFailed)
             let failure = try await manager.status.interruption?.failure
             #expect(failure == "the server says 28P01 (SQLSTATE 28P01).")
         }
@@ -64,21 +75,12 @@ import Testing
     func `a connection that is never made ends after half a lease, which is renewed`(isOfBatches: Bool)
         async throws
     {
-        let (door, begun) = (Door(), Log())
-        @Sendable func connect() async -> PostgresStandIn {
-            begun.add("connects")
-            await door.pass()
-            return place.db
-        }
-        let manager = try await place.manager()
+        let (door, begun, manager) = (Door(), Log(), try await place.manager())
         let task = Task {
-            await code {
-                if isOfBatches {
-                    try await manager.whenMigrating(toVersion: "1.1", in: await connect()) { _, _, _ in .done
-                    }
-                } else {
-                    try await manager.whenMigrating(toVersion: "1.1", in: await connect()) { _ in }
-                }
+            await end(manager, isOfBatches: isOfBatches) {
+                begun.add("connects")
+                await door.pass()
+                return place.db
             }
         }
         await begun.until("connects")

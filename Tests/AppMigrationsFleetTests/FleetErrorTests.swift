@@ -102,8 +102,4 @@ import Testing
         #expect(row.error.version == Self.version)
         #expect(row.error.path == nil)
     }
-
-    @Test func `the code of a lost lease has its name`() {
-        #expect(MigrationError.Code.leaseLost.description == "leaseLost")
-    }
 }

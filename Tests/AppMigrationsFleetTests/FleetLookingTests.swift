@@ -61,14 +61,6 @@ import Testing
         #expect(fleet.log.lines.contains("pod waiting the host that migrates"))
     }
 
-    @Test func `waiting for the job ends with its task`() async throws {
-        let pod = try await fleet.host("pod") { $0.isReadOnly = true }
-        let cancelled = Task { await code { try await pod.untilMigrated(declare) } }
-        await fleet.clock.sleepers(1)
-        cancelled.cancel()
-        #expect(await cancelled.value == .cancelled)
-    }
-
     @Test func `a plan has a row for each declaration, reads once and changes nothing`() async throws {
         let migrations = try await fleet.host()
         try await migrations.whenMigrating(toVersion: "1.1") {}

@@ -215,10 +215,9 @@ import Testing
                 }
             }
         }
+        let text = error?.description ?? ""
         #expect(error?.code == .leaseLost)
-        #expect(
-            error?.description.contains("where the open transaction of the server's process 4711") == true
-        )
+        #expect(text.contains("where the open transaction of the server's process 4711"), "\(text)")
     }
 
     @Test(arguments: [["COMMIT"], ["COMMIT", "ROLLBACK"]])

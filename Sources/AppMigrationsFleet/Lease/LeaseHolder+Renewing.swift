@@ -46,6 +46,7 @@ extension LeaseHolder {
         var pause = lease.length / 6
         /// When the lease is given up, once the last twelfth has begun.
         var end: Duration?
+        var blocker: String?
         while true {
             do { try await clock.pause(pause) } catch {
                 return
@@ -54,11 +55,11 @@ extension LeaseHolder {
             if end == nil, now - renewed >= half - twelfth { end = max(now + twelfth, renewed + half) }
             do throws(MigrationError) {
                 try await save(within: (end ?? renewed + half - twelfth) - now)
-                end = nil
+                (end, blocker) = (nil, nil)
                 pause = lease.length / 6
             } catch {
                 if loss != nil { return }
-                let blocker = error.isRefusal ? await stored.blocker(within: twelfth) : nil
+                if error.isRefusal { blocker = await stored.blocker(within: twelfth) }
                 let now = clock.uptime()
                 if let end, now >= end { return lose(.notRenewed(half, by: blocker)) }
                 pause = max(.zero, min(twelfth, .seconds(1), (end ?? renewed + half - twelfth) - now))

@@ -46,37 +46,32 @@ import Testing
         fleet.store.works()
     }
 
-    @Test func `cancelling the task ends every call at once`() async throws {
-        let host = try await fleet.host()
-        fleet.store.onRead { _ in .stalls }
-        for call in [
-            { _ = try await fleet.host("b") }, { _ = try await host.status },
-            { try await host.untilMigrated { try await $0.whenMigrating(toVersion: "1.1") {} } },
-            { try await host.whenMigrating(toVersion: "1.1") { Issue.record("It ran.") } },
-        ] as [@Sendable () async throws -> Void] {
-            let reads = fleet.store.reads
+    /// Cancels each call once the store stalls in it.
+    private func cancel(_ calls: [@Sendable () async throws -> Void]) async {
+        for call in calls {
+            let count = fleet.store.reads + fleet.store.writes
             let task = Task { await code { try await call() } }
-            while fleet.store.reads == reads { await Task.yield() }
+            while fleet.store.reads + fleet.store.writes == count { await Task.yield() }
             task.cancel()
             #expect(await task.value == .cancelled)
         }
         fleet.store.works()
     }
 
-    @Test func `cancelling the task ends every write at once`() async throws {
+    @Test func `cancelling the task ends every call at once`() async throws {
         let host = try await fleet.host()
+        fleet.store.onRead { _ in .stalls }
+        await cancel([
+            { _ = try await fleet.host("b") }, { _ = try await host.status },
+            { try await host.untilMigrated { try await $0.whenMigrating(toVersion: "1.1") {} } },
+            { try await host.whenMigrating(toVersion: "1.1") { Issue.record("It ran.") } },
+        ])
+        let next = try await fleet.host("b")
         fleet.store.onWrite { _, _ in .stalls }
-        for call in [
-            { try await host.reset(to: "1.0") }, { try await host.forgetState() },
-            { _ = try await fleet.host("b", at: "1.5") },
-        ] as [@Sendable () async throws -> Void] {
-            let writes = fleet.store.writes
-            let task = Task { await code { try await call() } }
-            while fleet.store.writes == writes { await Task.yield() }
-            task.cancel()
-            #expect(await task.value == .cancelled)
-        }
-        fleet.store.works()
+        await cancel([
+            { try await next.reset(to: "1.0") }, { try await next.forgetState() },
+            { _ = try await fleet.host("c", at: "1.5") },
+        ])
     }
 
     @Test func `a claim takes one deadline, with what makes it void, and a cancelled one says so`()

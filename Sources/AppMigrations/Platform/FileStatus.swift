@@ -87,6 +87,27 @@ extension Platform {
         try status(path, following: true)?.identity
     }
 
+    /// The bytes of a regular file; `nil` for anything else, and for more than `limit` bytes.
+    static func contents(ofFile path: String, limit: Int) throws(SystemCallError) -> [UInt8]? {
+        let descriptor = try openToRead(path)
+        defer { closeAfterReading(descriptor) }
+        return try contents(ofOpen: descriptor, limit: limit)
+    }
+
+    package static func contents(ofOpen descriptor: Int32, limit: Int) throws(SystemCallError) -> [UInt8]? {
+        let status = try FileStatus(descriptor)
+        guard status.kind == .file, status.size <= limit else { return nil }
+        var content: [UInt8] = []
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+        defer { buffer.deallocate() }
+        while true {
+            let count = try fill(buffer, from: descriptor)
+            if count == 0 { return content }
+            content += buffer[..<count]
+            if content.count > limit { return nil }
+        }
+    }
+
     /// True if something is mounted at a path, whose folder is on the device `above`.
     ///
     /// The device's number says too much of a subvolume, and nothing of a folder that is mounted in its own file system.

@@ -144,6 +144,13 @@ extension Platform {
         // A signal may cut the pause short: the caller asks the clock anyway.
         nanosleep(&rest, nil)
     }
+
+    /// Memory for as many bytes, aligned for whatever a struct may hold.
+    ///
+    /// Swift's own function asks the C library for an alignment, so three functions would have to be found at a start.
+    static func allocate(_ count: Int) -> UnsafeMutableRawPointer { malloc(count) }
+
+    static func deallocate(_ block: UnsafeMutableRawPointer) { free(block) }
 }
 
 /// A value that one thread at a time can reach.

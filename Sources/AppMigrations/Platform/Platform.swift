@@ -191,34 +191,6 @@ package enum Platform {
     static func makeDirectory(_ path: String) throws(SystemCallError) {
         _ = try retrying("mkdir") { mkdir(path, 0o700) }
     }
-
-    /// The bytes of a regular file; `nil` for anything else, and for more than `limit` bytes.
-    static func contents(ofFile path: String, limit: Int) throws(SystemCallError) -> [UInt8]? {
-        let descriptor = try openToRead(path)
-        defer { closeAfterReading(descriptor) }
-        return try contents(ofOpen: descriptor, limit: limit)
-    }
-
-    package static func contents(ofOpen descriptor: Int32, limit: Int) throws(SystemCallError) -> [UInt8]? {
-        let status = try FileStatus(descriptor)
-        guard status.kind == .file, status.size <= limit else { return nil }
-        var content: [UInt8] = []
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
-        defer { buffer.deallocate() }
-        while true {
-            let count = try fill(buffer, from: descriptor)
-            if count == 0 { return content }
-            content += buffer[..<count]
-            if content.count > limit { return nil }
-        }
-    }
-
-    /// Memory for as many bytes, aligned for whatever a struct may hold.
-    ///
-    /// Swift's own function asks the C library for an alignment, so three functions would have to be found at a start.
-    static func allocate(_ count: Int) -> UnsafeMutableRawPointer { malloc(count) }
-
-    static func deallocate(_ block: UnsafeMutableRawPointer) { free(block) }
 }
 
 /// A call of the operating system that failed: which one, on what, and its error number.

@@ -117,9 +117,7 @@ extension FleetAttempt {
     }
 
     /// Begins the transaction, on another connection than the store's to the same database; gives the settings of its session.
-    nonisolated(nonsending) private func begin(
-        _ session: FleetSession
-    ) async throws -> [SQLValue] {
+    nonisolated(nonsending) private func begin(_ session: FleetSession) async throws -> [SQLValue] {
         let store = try store
         return try await session.asking(deadline) { [holder] session, _ in
             let settings = try await session.begin(holder.length)

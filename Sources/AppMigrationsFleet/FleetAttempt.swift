@@ -67,12 +67,7 @@ final class FleetAttempt: Sendable {
     /// The row of the history for a closure that has returned.
     var row: AppliedMigration {
         let taken = duration.withLock { $0 } ?? .zero
-        return AppliedMigration(
-            context.began,
-            after: context.previousVersion,
-            at: clock.now(),
-            in: taken
-        )
+        return AppliedMigration(context.began, after: context.previousVersion, at: clock.now(), in: taken)
     }
 
     func lost(_ loss: LeaseLoss, _ failure: (any Error)? = nil) -> MigrationError {

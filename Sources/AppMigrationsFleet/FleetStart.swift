@@ -11,12 +11,15 @@ struct FleetStart {
     nonisolated(nonsending) func outcome(
         _ firstRun: () async throws -> MigrationManager.FirstRun
     ) async throws(MigrationError) -> StartOutcome {
-        let found = try await stored.read()
+        let document = try await stored.document()
+        if let marks = document.flatMap(stored.marks), marks.launched >= release.version || isReadOnly {
+            return try StartOutcome(found: marks, by: release)
+        }
+        let found = try stored.found(document)
         if let state = found.state { return try await known(state, found) }
         return try await first(found, firstRun)
     }
 
-    /// A start that finds a state.
     private func known(
         _ state: MigrationState,
         _ found: StoredState.Found
@@ -33,9 +36,7 @@ struct FleetStart {
         _ firstRun: () async throws -> MigrationManager.FirstRun
     ) async throws(MigrationError) -> StartOutcome {
         let answer: MigrationManager.FirstRun
-        do { answer = try await firstRun() } catch {
-            throw .firstRunFailed(error, stored.location)
-        }
+        do { answer = try await firstRun() } catch { throw .firstRunFailed(error, stored.location) }
         let made = try StartOutcome(first: answer, by: release)
         if isReadOnly { return made }
         var state = MigrationState(stored.location.name, made.marks)
@@ -57,9 +58,8 @@ struct FleetStart {
         if state.marks.launched >= release.version || found.lease != nil { return }
         var state = state
         state.marks.launched = release.version
-        let consequence: Message = "Nothing depends on it but \"launch\"."
         do throws(MigrationError) {
-            _ = try await stored.save(state, at: found.revision, else: consequence)
+            _ = try await stored.save(state, at: found.revision, else: "Only \"launch\" depends on it.")
         } catch {
             if error.code != .stateNotSaved { throw error }
         }

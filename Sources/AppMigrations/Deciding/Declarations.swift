@@ -17,7 +17,6 @@ package struct Declarations {
     }
 
     package let release: AppRelease
-    /// The marks of the state.
     package var marks: StateMarks
     /// True if this manager made the state, for a fresh install.
     private var isFresh: Bool
@@ -107,10 +106,7 @@ extension Declarations {
     }
 
     /// - Throws: ``MigrationError`` with the code `invalidVersion`.
-    func read(
-        _ text: String,
-        minimumAppVersion floor: String?
-    ) throws(MigrationError) -> Declaration {
+    func read(_ text: String, minimumAppVersion floor: String?) throws(MigrationError) -> Declaration {
         let version = try AppVersion(text, manager: location.name)
         guard let floor else { return Declaration(version: version, minimumAppVersion: .zero) }
         let minimumAppVersion = try AppVersion(floor) { problem in

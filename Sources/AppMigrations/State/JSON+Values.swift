@@ -102,15 +102,15 @@ extension JSON {
 extension JSON {
     /// An object of the members that have a value, which is JSON already.
     static func object(_ members: [(String, String?)]) -> String {
-        "{ \(lines(members).joined(separator: ", ")) }"
+        "{ \(lines(members, ", ")) }"
     }
 
     static func array(_ elements: [String]) -> String {
         elements.isEmpty ? "[]" : "[ \(elements.joined(separator: ", ")) ]"
     }
 
-    static func lines(_ members: [(String, String?)]) -> [String] {
-        members.compactMap { key, value in value.map { "\(key.quoted) : \($0)" } }
+    static func lines(_ members: [(String, String?)], _ separator: String) -> String {
+        members.compactMap { key, text in text.map { "\(key.quoted) : \($0)" } }.joined(separator: separator)
     }
 
     /// A number of at most nine digits, as ``count()`` reads it.

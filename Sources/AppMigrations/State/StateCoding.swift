@@ -51,22 +51,22 @@ extension MigrationState {
 
     /// The text, in the one form that this library writes, and whose beginning ``StateHead`` knows.
     var document: [UInt8] {
-        let hasFloor = marks.minimumAppVersion != .zero
         let members: [(String, String?)] = [
             ("format", String(Self.format)),
             ("name", name.quoted),
             ("lastRunVersion", marks.lastRun.json),
             ("baseline", marks.baseline.json),
             ("launchedVersion", marks.launched.json),
-            ("minimumAppVersion", hasFloor ? marks.minimumAppVersion.json : nil),
+            ("minimumAppVersion", marks.minimumAppVersion == .zero ? nil : marks.minimumAppVersion.json),
             ("interruption", marks.interruption?.json),
             ("attempted", marks.attempted.isEmpty ? nil : JSON.array(marks.attempted.map(\.json))),
-            ("fence", fence > 0 ? JSON.count(fence) : nil),
         ]
         let rows = history.map(\.json).joined(separator: ",\n    ")
         let history = rows.isEmpty ? "" : "\n    \(rows)\n  "
-        let start = "{\n" + JSON.lines(members).map { "  \($0),\n" }.joined()
-        return Array(start.utf8) + unknownMembers + Array("  \"history\" : [\(history)]\n}\n".utf8)
+        // The fence comes behind the unknown members: a document that has some is read in full, and not by its head.
+        let last = [("fence", fence > 0 ? JSON.count(fence) : nil), ("history", "[\(history)]")]
+        let start = "{\n  " + JSON.lines(members, ",\n  ") + ",\n"
+        return Array(start.utf8) + unknownMembers + Array("  \(JSON.lines(last, ",\n  "))\n}\n".utf8)
     }
 }
 

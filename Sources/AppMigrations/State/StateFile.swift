@@ -98,14 +98,14 @@ struct StateFile: Sendable {
 ///
 /// Any other text, and a state that holds more than marks, is for ``JSON`` to read, which also says what is wrong with it. So
 /// damage behind the head is found by the first start that has work.
-struct StateHead {
+package struct StateHead {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var index = 0
 
     private init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
     /// The marks, or `nil` where the whole text has to be read.
-    static func read(_ bytes: UnsafeBufferPointer<UInt8>, name: String) -> StateMarks? {
+    package static func read(_ bytes: UnsafeBufferPointer<UInt8>, name: String) -> StateMarks? {
         var head = StateHead(bytes)
         var lastRun = AppVersion.zero
         var baseline = AppVersion.zero
@@ -117,7 +117,7 @@ struct StateHead {
             head.pass("  \"launchedVersion\" : \""), head.passVersion(&launched)
         else { return nil }
         if head.pass("  \"minimumAppVersion\" : \""), !head.passVersion(&floor) { return nil }
-        guard head.pass("  \"history\" : [") else { return nil }
+        guard head.pass("  \"history\" : [") || head.pass("  \"fence\" : ") else { return nil }
         return StateMarks(lastRun: lastRun, baseline: baseline, launched: launched, minimumAppVersion: floor)
     }
 

@@ -41,12 +41,10 @@ final class LeaseHolder: Sendable {
 
     var clock: FleetClock { stored.deadline.clock }
 
-    /// When the lease was last renewed.
     var renewed: Duration { progress.withLock { $0.renewed } }
 
     var loss: LeaseLoss? { progress.withLock { $0.loss } }
 
-    /// The state as it is known to stand.
     var state: MigrationState { progress.withLock { $0.state } }
 
     var revision: FleetRevision { progress.withLock { $0.revision } }

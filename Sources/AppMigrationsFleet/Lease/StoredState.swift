@@ -72,6 +72,12 @@ final class StoredState: Sendable {
         }
     }
 
+    /// The marks in a document; `nil` where it has to be read in full, as that of a fresh install or a forgotten state.
+    func marks(_ document: FleetDocument) -> StateMarks? {
+        let marks = document.bytes.withUnsafeBufferPointer { StateHead.read($0, name: location.name) }
+        return marks?.lastRun == .zero ? nil : marks
+    }
+
     func found(_ document: FleetDocument?) throws(MigrationError) -> Found {
         guard let document else { return Found() }
         let state = try MigrationState(document: document.bytes, at: location)
@@ -86,8 +92,7 @@ final class StoredState: Sendable {
 
     /// Replaces what stood at a revision.
     ///
-    /// A store that throws doesn't say if it wrote, and one that refuses may have met its own first try. So both are followed by a
-    /// look.
+    /// A store that throws may have written, and one that refuses may have met its own first try. So both are followed by a look.
     nonisolated(nonsending) func save(
         _ state: MigrationState,
         _ version: AppVersion? = nil,

@@ -90,7 +90,7 @@ private final class BoundedConnection<Connection: AsyncSQLConnection>: AsyncSQLC
 
     static var dialect: SQLDialect { Connection.dialect }
 
-    static func serverError(_ error: any Error) -> SQLServerError? { Connection.serverError(error) }
+    static func errorReport(of error: any Error) -> SQLErrorReport? { Connection.errorReport(of: error) }
 
     init(_ db: Connection, _ deadline: Deadline, _ limit: Duration) {
         (session, self.deadline, self.limit) = (FleetSession(db: db), deadline, limit)

@@ -114,12 +114,12 @@ extension MigrationGate.Contents {
         case .started:
             fraction.begin(step.weight)
             fraction.reach(step.progress)
-        case .progressed where event.isOfFiles: fraction.copy(event.fraction ?? 0, step.weight)
+        case .progressed where event.isCopying: fraction.copy(event.fraction ?? 0, step.weight)
         case .progressed: fraction.reach(event.fraction ?? 0)
         case .finished: fraction.finish()
         default: return
         }
-        change(to: .migrating(fraction: fraction.value, note: event.isOfFiles ? nil : event.note))
+        change(to: .migrating(fraction: fraction.value, note: event.isCopying ? nil : event.note))
     }
 
     mutating func report(_ done: Double, _ note: String?) {

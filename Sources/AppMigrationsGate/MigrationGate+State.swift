@@ -10,7 +10,7 @@ extension MigrationGate {
         case waitingForAnotherProcess
 
         /// The system denies the state, as on a device that wasn't unlocked since it was started (`EPERM`, on Apple's systems
-        /// `EACCES` too, on Linux `ENOKEY`), or the start threw ``NeedsUnlock``; the gate tries again by itself.
+        /// `EACCES` too, on Linux `ENOKEY`), or the start threw ``RequiresUnlock``; the gate tries again by itself.
         case waitingForUnlock(any Error)
 
         /// The start has begun; `pending` migrations are known to be waiting so far, and none has begun.
@@ -63,7 +63,7 @@ extension MigrationGate {
     ///
     /// A state that is there tells so itself, by `stateUnreadable`. Before the first start there is none: throw this before the
     /// manager is made, or from its `firstRun:`. The gate tries again after 0.25 s, and after each time twice as long, up to 4 s.
-    public struct NeedsUnlock: Error, CustomStringConvertible {
+    public struct RequiresUnlock: Error, CustomStringConvertible {
         /// An error for the start to throw.
         public init() {}
 

@@ -5,14 +5,14 @@ internal import AppMigrations
 /// An app has many doors: a scene, an intent, an extension's request, a background task. Each of them asks the same gate.
 ///
 /// ```swift
-/// let gate = MigrationGate { progress in
+/// let gate = MigrationGate { start in
 ///     let migrations = try MigrationManager(
 ///         named: "Library",
 ///         // Off Apple's systems also stateDirectory:
 ///         currentVersion: "1.4",
-///         options: progress.options()
+///         options: start.options()
 ///     )
-///     try progress.migrate(migrations) {
+///     try start.migrate(migrations) {
 ///         try declareLibrary($0, in: folder)
 ///     }
 ///     try database.migrate()
@@ -21,24 +21,25 @@ internal import AppMigrations
 /// ```
 ///
 /// The first question begins the start, which runs off the main actor. Where it throws `stateUnreadable` because the device
-/// is still locked, or ``NeedsUnlock``, the gate tries again by itself. After any other error each question throws it, until
+/// is still locked, or ``RequiresUnlock``, the gate tries again by itself. After any other error each question throws it, until
 /// ``retry()``.
 public final class MigrationGate: Sendable {
-    /// The start of an app: it makes the managers, declares the migrations, opens the database.
-    ///
-    /// It can run several times, so that it makes its managers anew each time.
-    public typealias Start = @Sendable (Progress) async throws -> Void
-
-    private let start: Start
+    private let start: @Sendable (Start) async throws -> Void
     private let sleep: @Sendable (Duration) async throws -> Void
     let contents = Guarded(Contents())
 
     /// Makes a gate that nobody has asked yet; nothing runs before ``ready()`` or ``states``.
-    public convenience init(_ start: @escaping Start) {
+    ///
+    /// - Parameter start: Makes the managers, declares the migrations, opens the database. It can run several times, so that it
+    ///   makes its managers anew each time.
+    public convenience init(_ start: @escaping @Sendable (Start) async throws -> Void) {
         self.init(sleep: { try await Task.sleep(for: $0) }, start)
     }
 
-    package init(sleep: @escaping @Sendable (Duration) async throws -> Void, _ start: @escaping Start) {
+    package init(
+        sleep: @escaping @Sendable (Duration) async throws -> Void,
+        _ start: @escaping @Sendable (Start) async throws -> Void
+    ) {
         self.start = start
         self.sleep = sleep
     }
@@ -81,7 +82,7 @@ public final class MigrationGate: Sendable {
     /// Begins the start again after an error, and tries at once where the gate waits for the device to be unlocked.
     ///
     /// Call it when the user asks for it, or while the gate waits for the unlock and the system says that protected data is
-    /// available. Where the start runs and ends with `stateUnreadable` or ``NeedsUnlock``, it is begun again without a pause. Else
+    /// available. Where the start runs and ends with `stateUnreadable` or ``RequiresUnlock``, it is begun again without a pause. Else
     /// a call does nothing while the start runs, and once the data is ready.
     public func retry() {
         contents.withLock { $0.forgetFailure() }
@@ -104,7 +105,7 @@ public final class MigrationGate: Sendable {
         while true {
             do {
                 if let locked { try await wait(&pause, for: locked) }
-                try await start(Progress(self))
+                try await start(Start(self))
                 return contents.withLock { $0.end(.ready, nil) }()
             } catch {
                 let (end, reason) = Self.end(of: error)
@@ -122,7 +123,7 @@ public final class MigrationGate: Sendable {
             reason = error.underlyingError ?? error
         }
         switch reason {
-        case is NeedsUnlock: return (nil, reason)
+        case is RequiresUnlock: return (nil, reason)
         case let error as MigrationError where error.isDenied: return (nil, reason)
         case let error as RequiresAppVersion: return (.requiresAppVersion(error.version), reason)
         case is CancellationError: return (.cancelled, reason)

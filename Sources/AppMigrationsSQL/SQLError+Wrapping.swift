@@ -20,7 +20,7 @@ extension SQLError {
     package static func wrapped(
         _ error: any Error,
         as code: Code,
-        server: SQLServerError? = nil,
+        server: SQLErrorReport? = nil,
         findingLocks: Bool = false
     ) -> SQLError {
         if let error = error as? SQLError { return error }
@@ -43,7 +43,7 @@ extension SQLError {
         _ body: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
         do { return try await body() } catch {
-            guard let server = type.serverError(error) else { throw error }
+            guard let server = type.errorReport(of: error) else { throw error }
             throw wrapped(error, as: .statementFailed, server: server)
         }
     }

@@ -94,7 +94,7 @@ public struct RehearsalFinding: Error, Sendable, CustomStringConvertible {
         public static var notRehearsed: Kind { Kind("notRehearsed") }
 
         /// A released SQL migration has another text than when it was released.
-        public static var edited: Kind { Kind("edited") }
+        public static var changed: Kind { Kind("changed") }
 
         /// A line of the lock file can't be read.
         public static var unreadableLock: Kind { Kind("unreadableLock") }

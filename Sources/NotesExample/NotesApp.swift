@@ -24,7 +24,7 @@ struct NotesApp: Sendable {
     /// This app has one door. An app with several keeps its gate, and asks it `ready()` at each of them.
     func start() async throws -> Outcome {
         output("Notes \(release.version) starts on \(folder.path)")
-        let gate = MigrationGate { progress in try migrate(progress) }
+        let gate = MigrationGate { start in try migrate(start) }
         do {
             try await ProgressBar(draw: bar).follow(gate)
         } catch let refusal as MigrationGate.RequiresAppVersion {
@@ -38,16 +38,16 @@ struct NotesApp: Sendable {
     }
 
     /// All that has to be done before the data is opened; the gate calls it off the main actor.
-    private func migrate(_ progress: MigrationGate.Progress) throws {
+    private func migrate(_ start: MigrationGate.Start) throws {
         if try SampleData.fill(folder) {
             output("  A new folder: filled with the notes and preferences of 1.0")
         }
-        let options = progress.options(.init { report.event($0) })
+        let options = start.options(.init { report.event($0) })
         let managers = try subsystems.map { ($0, try $0.manager(for: self, options)) }
         // All are planned before one of them migrates: a folder that needs a newer release stays whole, and the bar
         // begins with all that there is to do.
         let plans = try managers.map { subsystem, manager in
-            try progress.plan(manager) { try declare(subsystem.steps, on: $0) }
+            try start.plan(manager) { try declare(subsystem.steps, on: $0) }
         }
         for ((subsystem, manager), plan) in zip(managers, plans) {
             report.plan(of: manager, plan, subsystem.steps)

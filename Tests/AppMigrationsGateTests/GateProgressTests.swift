@@ -11,21 +11,21 @@ import Testing
             try Data("old".utf8).write(to: URL(filePath: folder + "/notes"))
             let notes = folder + "/notes"
             let seen = Log()
-            let gate = MigrationGate { progress in
-                let options = progress.options(.init { _ in seen.add(progress.gate.state.text) })
+            let gate = MigrationGate { start in
+                let options = start.options(.init { _ in seen.add(start.gate.state.text) })
                 let library = try manager("1.3", in: folder, options, named: "Library")
                 let search = try manager("1.3", in: folder, options, named: "Search")
-                try progress.migrate(library) {
+                try start.migrate(library) {
                     try $0.whenMigrating(toVersion: "1.1") { $0.reportProgress(0.5, note: "half") }
                     try $0.whenMigrating(toVersion: "1.2", protecting: [notes]) { $0.reportProgress(0.5) }
                 }
-                try progress.migrate(search) { try $0.whenMigrating(toVersion: "1.3") {} }
-                progress.expect(steps: 2)
-                progress.report(0.5, note: "files")
-                seen.add(progress.gate.state.text)
-                progress.finishStep()
-                progress.finishStep()
-                seen.add(progress.gate.state.text)
+                try start.migrate(search) { try $0.whenMigrating(toVersion: "1.3") {} }
+                start.expect(steps: 2)
+                start.reportProgress(0.5, note: "files")
+                seen.add(start.gate.state.text)
+                start.finishStep()
+                start.finishStep()
+                seen.add(start.gate.state.text)
             }
             try await gate.ready()
             let fractions = seen.lines.compactMap { Double($0.split(separator: " ").dropFirst().first ?? "") }
@@ -39,17 +39,17 @@ import Testing
     @Test func `a long migration has the part of the bar that its weight gives it`() async throws {
         try await withTemporaryFolder { folder async throws in
             let seen = Log()
-            let gate = MigrationGate { progress in
-                let options = progress.options(.init { _ in seen.add(progress.gate.state.text) })
+            let gate = MigrationGate { start in
+                let options = start.options(.init { _ in seen.add(start.gate.state.text) })
                 let library = try manager("1.3", in: folder, options, named: "Library")
                 let search = try manager("1.3", in: folder, options, named: "Search")
                 func declare(_ migrations: MigrationManager) throws {
                     try migrations.whenMigrating(toVersion: "1.2") { $0.reportProgress(0.5) }
                     try migrations.whenMigrating(toVersion: "1.3") {}
                 }
-                try progress.plan(library, weights: ["1.2.0": 5, "1.9": 30], declare)
-                try progress.plan(search, declare)
-                seen.add(progress.gate.state.text)
+                try start.plan(library, weights: ["1.2.0": 5, "1.9": 30], declare)
+                try start.plan(search, declare)
+                seen.add(start.gate.state.text)
                 try declare(search)
                 try declare(library)
             }
@@ -63,12 +63,12 @@ import Testing
     @Test func `a bar goes on where the last checkpoint was`() async throws {
         try await withTemporaryFolder { folder async throws in
             let seen = Log()
-            let gate = MigrationGate { progress in
-                let options = progress.options(.init { _ in seen.add(progress.gate.state.text) })
-                try progress.migrate(manager("1.3", in: folder, options)) {
+            let gate = MigrationGate { start in
+                let options = start.options(.init { _ in seen.add(start.gate.state.text) })
+                try start.migrate(manager("1.3", in: folder, options)) {
                     try $0.whenMigrating(toVersion: "1.2") { context in
                         guard context.isRetry else {
-                            progress.gate.cancel()
+                            start.gate.cancel()
                             return try context.saveCheckpoint(1, progress: 0.75)
                         }
                     }
@@ -83,9 +83,9 @@ import Testing
 
     @Test func `a weight of no version is refused before anything runs`() async throws {
         try await withTemporaryFolder { folder async throws in
-            let gate = MigrationGate { progress in
-                let library = try manager("1.3", in: folder, progress.options(), named: "Library")
-                try progress.migrate(library, weights: ["1,2": 5]) {
+            let gate = MigrationGate { start in
+                let library = try manager("1.3", in: folder, start.options(), named: "Library")
+                try start.migrate(library, weights: ["1,2": 5]) {
                     try $0.whenMigrating(toVersion: "1.2") { Issue.record("it ran") }
                 }
             }

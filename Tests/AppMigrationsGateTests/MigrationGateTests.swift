@@ -85,14 +85,14 @@ private struct Refused: Error {}
         #expect(await starts.count == 2)
     }
 
-    @Test(arguments: [unreadable(because: EPERM), MigrationGate.NeedsUnlock()] as [any Error])
+    @Test(arguments: [unreadable(because: EPERM), MigrationGate.RequiresUnlock()] as [any Error])
     func `a locked device is tried again by itself, and at once when it is unlocked`(locked: any Error)
         async throws
     {
         let isLocked = Guarded(true)
         let pauses = Pauses()
-        let gate = MigrationGate(sleep: pauses.sleep) { progress in
-            if progress.isRetry { throw Refused() }
+        let gate = MigrationGate(sleep: pauses.sleep) { start in
+            if start.isRetry { throw Refused() }
             if isLocked.withLock({ $0 }) { throw locked }
         }
         let asking = Task { try await gate.ready() }
@@ -107,13 +107,13 @@ private struct Refused: Error {}
 
     @Test func `a start knows that it was asked for after an error, up to its end`() async throws {
         let tries = Guarded([Bool]())
-        let gate = MigrationGate(sleep: { _ in }) { progress in
+        let gate = MigrationGate(sleep: { _ in }) { start in
             let count = tries.withLock {
-                $0.append(progress.isRetry)
+                $0.append(start.isRetry)
                 return $0.count
             }
             switch count {
-            case 1, 3: throw MigrationGate.NeedsUnlock()
+            case 1, 3: throw MigrationGate.RequiresUnlock()
             case 2, 4, 5: throw Refused()
             default: break
             }
@@ -133,12 +133,12 @@ private struct Refused: Error {}
     {
         let starts = Counter()
         let pauses = Counter()
-        let gate = MigrationGate(sleep: { _ in await pauses.add() }) { progress in
+        let gate = MigrationGate(sleep: { _ in await pauses.add() }) { start in
             await starts.add()
             let count = await starts.count
             // The system says that the device is unlocked, between the throw and the pause.
-            if count == 1 { progress.gate.retry() }
-            if count < 3 { throw MigrationGate.NeedsUnlock() }
+            if count == 1 { start.gate.retry() }
+            if count < 3 { throw MigrationGate.RequiresUnlock() }
         }
         try await gate.ready()
         #expect(await starts.count == 3)
@@ -148,8 +148,8 @@ private struct Refused: Error {}
     @Test func `an app that a newer release shut out is told so, and runs nothing`() async throws {
         let newer = try manager("3.0", in: folder)
         try newer.whenMigrating(toVersion: "3.0", minimumAppVersion: "2.5") {}
-        let gate = MigrationGate { progress in
-            try progress.migrate(manager("2.0", in: folder, progress.options())) { _ in throw Refused() }
+        let gate = MigrationGate { start in
+            try start.migrate(manager("2.0", in: folder, start.options())) { _ in throw Refused() }
         }
         await #expect(throws: MigrationGate.RequiresAppVersion.self) { try await gate.ready() }
         guard case .requiresAppVersion(let version) = gate.state else { throw Refused() }
@@ -168,7 +168,7 @@ private struct Refused: Error {}
             }
             func look() throws -> MigrationManager.FirstRun {
                 guard let version = AppVersion("2.1"), start < 4 else { throw Refused() }
-                if start == 1 { throw MigrationGate.NeedsUnlock() }
+                if start == 1 { throw MigrationGate.RequiresUnlock() }
                 throw MigrationGate.RequiresAppVersion(version: version, managerName: "Notes")
             }
             _ = try MigrationManager(
@@ -197,8 +197,8 @@ private struct Refused: Error {}
 
     @Test(arguments: hopeless)
     func `the gate doesn't wait where no unlock can help`(cause: Int32?) async throws {
-        let gate = MigrationGate(sleep: { _ in throw Refused() }) { progress in
-            if progress.isRetry { return }
+        let gate = MigrationGate(sleep: { _ in throw Refused() }) { start in
+            if start.isRetry { return }
             throw unreadable(because: cause)
         }
         for await state in gate.states {
@@ -208,14 +208,14 @@ private struct Refused: Error {}
     }
 
     @Test func `what is told after the end of a try, or by another one, changes nothing`() async throws {
-        let told = Guarded([MigrationGate.Progress]())
+        let told = Guarded([MigrationGate.Start]())
         let contexts = Guarded([MigrationContext]())
         let events = Guarded(0)
-        let gate = MigrationGate { progress in
-            told.withLock { $0.append(progress) }
-            if !progress.isRetry { throw Refused() }
+        let gate = MigrationGate { start in
+            told.withLock { $0.append(start) }
+            if !start.isRetry { throw Refused() }
             told.withLock { $0[0] }.report(0.9)
-            guard case .planning = progress.gate.state else { throw Refused() }
+            guard case .planning = start.gate.state else { throw Refused() }
             let manager = try manager("1.0", in: folder, .init { _ in events.withLock { $0 += 1 } })
             try manager.whenMigrating(toVersion: "1.0") { context in contexts.withLock { $0 = [context] } }
         }
@@ -224,7 +224,7 @@ private struct Refused: Error {}
         guard case .failed = gate.state else { throw Refused() }
         gate.retry()
         try await gate.ready()
-        for progress in told.withLock({ $0 }) { progress.expect(steps: 1) }
+        for start in told.withLock({ $0 }) { start.expect(steps: 1) }
         let count = events.withLock { $0 }
         contexts.withLock { $0[0] }.reportProgress(1)
         #expect(events.withLock { $0 } == count && count > 0)
@@ -236,9 +236,9 @@ private struct Refused: Error {}
     @Test func `a start that is cancelled says so, also while it waits, and goes on by retry`() async throws {
         let begun = Door()
         let tries = Guarded([Bool]())
-        let gate = MigrationGate(sleep: { try await Task.sleep(for: $0 * 1_000) }) { progress in
-            tries.withLock { $0.append(progress.isRetry) }
-            if tries.withLock({ $0.count }) > 1 { throw MigrationGate.NeedsUnlock() }
+        let gate = MigrationGate(sleep: { try await Task.sleep(for: $0 * 1_000) }) { start in
+            tries.withLock { $0.append(start.isRetry) }
+            if tries.withLock({ $0.count }) > 1 { throw MigrationGate.RequiresUnlock() }
             begun.open()
             while true { try Task.checkCancellation(); await Task.yield() }
         }
@@ -265,14 +265,14 @@ private struct Refused: Error {}
     }
 
     @Test func `no manager migrates where the plan of a later one refuses`() async throws {
-        let gate = MigrationGate { progress in
-            let settings = try manager("1.0", in: folder, progress.options(), named: "Settings")
-            let cache = try manager("1.0", in: folder, progress.options(), named: "Cache")
+        let gate = MigrationGate { start in
+            let settings = try manager("1.0", in: folder, start.options(), named: "Settings")
+            let cache = try manager("1.0", in: folder, start.options(), named: "Cache")
             func declareSettings(_ migrations: MigrationManager) throws {
                 try migrations.whenMigrating(toVersion: "0.9") { Issue.record("It ran.") }
             }
-            try progress.plan(settings, declareSettings)
-            try progress.plan(cache) { try $0.whenMigrating(toVersion: "1.1") {} }
+            try start.plan(settings, declareSettings)
+            try start.plan(cache) { try $0.whenMigrating(toVersion: "1.1") {} }
             try declareSettings(settings)
         }
         let error = await #expect(throws: MigrationError.self) { try await gate.ready() }

@@ -67,7 +67,7 @@ final class MigrationAttempt {
     func begin() throws(MigrationError) {
         do {
             try files?.fill { done, note in
-                locked.send(MigrationEvent(.progressed, context, fraction: done, note: note, isOfFiles: true))
+                locked.send(MigrationEvent(.progressed, context, fraction: done, note: note, isCopying: true))
             }
         } catch {
             throw location.protection(.taking, version, error)

@@ -35,7 +35,7 @@ public struct MigrationEvent: Sendable {
     ///
     /// The fraction is that of the copy alone then, and ``note`` names a file of the app: show neither as what the migration says
     /// of itself.
-    public let isOfFiles: Bool
+    public let isCopying: Bool
 
     package init(
         _ kind: Kind,
@@ -47,7 +47,7 @@ public struct MigrationEvent: Sendable {
         note: String? = nil,
         duration: Duration? = nil,
         error: MigrationError? = nil,
-        isOfFiles: Bool = false
+        isCopying: Bool = false
     ) {
         self.kind = kind
         self.managerName = managerName
@@ -58,7 +58,7 @@ public struct MigrationEvent: Sendable {
         self.note = note
         self.duration = duration
         self.error = error
-        self.isOfFiles = isOfFiles
+        self.isCopying = isCopying
     }
 
     /// An event of a closure that is about to run, runs, or has ended.
@@ -69,7 +69,7 @@ public struct MigrationEvent: Sendable {
         note: String? = nil,
         duration: Duration? = nil,
         error: MigrationError? = nil,
-        isOfFiles: Bool = false
+        isCopying: Bool = false
     ) {
         self.init(
             kind,
@@ -81,7 +81,7 @@ public struct MigrationEvent: Sendable {
             note: note,
             duration: duration,
             error: error,
-            isOfFiles: isOfFiles
+            isCopying: isCopying
         )
     }
 }

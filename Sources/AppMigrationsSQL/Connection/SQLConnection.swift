@@ -23,7 +23,7 @@ public protocol SQLConnection {
     static var dialect: SQLDialect { get }
 
     /// The server's words for an error that a method threw; `nil`, as by default, where the error is not a server's.
-    static func serverError(_ error: any Error) -> SQLServerError?
+    static func errorReport(of error: any Error) -> SQLErrorReport?
 }
 
 extension SQLConnection {
@@ -31,7 +31,7 @@ extension SQLConnection {
     @discardableResult
     public func query(_ sql: String) throws -> [[SQLValue]] { try query(sql, []) }
 
-    public static func serverError(_ error: any Error) -> SQLServerError? { nil }
+    public static func errorReport(of error: any Error) -> SQLErrorReport? { nil }
 
     /// The rows of a query, with the errors of this library.
     @discardableResult
@@ -64,7 +64,7 @@ public struct SQLDialect: Sendable, Hashable {
 ///
 /// The description of an error is no reason: PostgresNIO hides there what the server said, and a server has words in any
 /// language.
-public struct SQLServerError: Sendable {
+public struct SQLErrorReport: Sendable {
     /// The message of the server.
     public var message: String
 

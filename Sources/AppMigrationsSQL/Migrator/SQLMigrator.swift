@@ -28,7 +28,7 @@ public struct SQLMigrator<Connection>: Sendable {
     }
 
     /// The rule where the SQL of a migration is another one than when it was applied.
-    public enum Changed: Sendable, Hashable {
+    public enum ChangedRule: Sendable, Hashable {
         /// ``SQLMigrationReport/changed`` tells it, and what is pending runs.
         case reported
 
@@ -59,7 +59,7 @@ public struct SQLMigrator<Connection>: Sendable {
         ledger: String = "schema_migrations",
         transactions: Transactions = .eachMigration,
         lockTimeout: Duration = .seconds(60),
-        changed: Changed = .reported
+        changed: ChangedRule = .reported
     ) throws(SQLError) {
         var steps = [SQLStep]()
         steps.reserveCapacity(migrations.count)

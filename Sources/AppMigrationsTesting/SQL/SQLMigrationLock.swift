@@ -106,7 +106,7 @@ public struct SQLMigrationLock: Sendable {
             let text =
                 "\(subject(migration)) was edited after its release: databases that have it never get the change. "
                 + "Put the released text back, and write the change as a new migration."
-            findings.append(RehearsalFinding(.edited, version: line.version, text))
+            findings.append(RehearsalFinding(.changed, version: line.version, text))
         }
         guard let newest = released.map(\.version).max() else { return findings }
         let last = max(newest, migrations.last?.version ?? newest)

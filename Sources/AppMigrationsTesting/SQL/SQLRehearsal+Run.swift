@@ -89,7 +89,7 @@ extension SQLRehearsal {
         /// The release's migrations as its ledger has them, also where their lines are gone from the lock.
         private mutating func compareLedger(_ status: SQLMigrationStatus) {
             let facts: [(RehearsalFinding.Kind, [Int64], String)] = [
-                (.edited, status.changed, "has another text than the one that was released"),
+                (.changed, status.changed, "has another text than the one that was released"),
                 (.disappeared, status.unknown, "was released and isn't there any more"),
             ]
             for (kind, versions, fact) in facts {

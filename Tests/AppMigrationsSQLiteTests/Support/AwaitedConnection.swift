@@ -13,8 +13,8 @@ final class AwaitedConnection: AsyncSQLConnection {
 
     func close() async { isClosed = true }
 
-    static func serverError(_ error: any Error) -> SQLServerError? {
-        error is Hidden ? SQLServerError(message: "the server says why") : nil
+    static func errorReport(of error: any Error) -> SQLErrorReport? {
+        error is Hidden ? SQLErrorReport(message: "the server says why") : nil
     }
 
     /// An error of the server whose description doesn't tell what it is.

@@ -6,10 +6,10 @@ final class OtherConnection: SQLConnection {
     struct Failure: Error, CustomStringConvertible {
         let description: String
         /// As of a database that is a server.
-        var server: SQLServerError?
+        var server: SQLErrorReport?
     }
 
-    static func serverError(_ error: any Error) -> SQLServerError? { (error as? Failure)?.server }
+    static func errorReport(of error: any Error) -> SQLErrorReport? { (error as? Failure)?.server }
 
     let db: SQLiteConnection
     /// Called with each statement before it runs; what it throws is the statement's error.

@@ -28,7 +28,7 @@ import Testing
             let note = try #require(event.note)
             #expect(note.hasPrefix("copying \(folder)"), "\(note)")
             #expect(event.version == AppVersion("1.1") && event.attempt == 1)
-            #expect(event.previousVersion == AppVersion("1.0") && event.isOfFiles)
+            #expect(event.previousVersion == AppVersion("1.0") && event.isCopying)
         }
         #expect(events.contains { $0.note == "copying \(folder)/large" })
     }

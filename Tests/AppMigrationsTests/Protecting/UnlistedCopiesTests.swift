@@ -36,7 +36,7 @@ import Testing
         }
         let told = Log()
         let options = MigrationManager.Options {
-            if $0.isOfFiles || $0.kind == .started || $0.kind == .finished { return }
+            if $0.isCopying || $0.kind == .started || $0.kind == .finished { return }
             told.add("\($0.kind) \($0.error?.path ?? ""): \($0.error?.description ?? "")")
         }
         let manager = try scratch.manager(upgradingTo: "1.1", options: options)

@@ -67,7 +67,7 @@ private struct FirstPage {
     }
 
     func weigh(
-        _ progress: MigrationGate.Progress,
+        _ start: MigrationGate.Start,
         _ migrations: MigrationManager,
         _ declareLibrary: (MigrationManager) throws -> Void
     ) throws {

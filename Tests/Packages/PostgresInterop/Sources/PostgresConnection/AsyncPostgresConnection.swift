@@ -25,7 +25,7 @@ public struct AsyncPostgresConnection: AsyncSQLConnection, Sendable {
         self.cells = cells
     }
 
-    public static func serverError(_ error: any Error) -> SQLServerError? {
+    public static func errorReport(of error: any Error) -> SQLErrorReport? {
         (error as? PostgresError)?.server
     }
 

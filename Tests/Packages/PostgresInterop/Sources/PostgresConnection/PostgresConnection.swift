@@ -17,7 +17,7 @@ public final class PostgresConnection: SQLConnection {
 
     deinit { PQfinish(connection) }
 
-    public static func serverError(_ error: any Error) -> SQLServerError? {
+    public static func errorReport(of error: any Error) -> SQLErrorReport? {
         (error as? PostgresError)?.server
     }
 
@@ -40,18 +40,18 @@ public final class PostgresConnection: SQLConnection {
 
 public struct PostgresError: Error, CustomStringConvertible {
     /// What was said by the server, or by libpq where there was none.
-    public let server: SQLServerError
+    public let server: SQLErrorReport
     /// As PostgresNIO has it, so that no test finds a reason here.
     public var description: String { "PostgresError" }
 
-    init(message: String) { server = SQLServerError(message: message) }
+    init(message: String) { server = SQLErrorReport(message: message) }
 
     init(of connection: OpaquePointer, _ result: OpaquePointer? = nil) {
         // The fields are characters in C: PG_DIAG_SQLSTATE is 'C'.
         func field(_ letter: Unicode.Scalar) -> String? {
             PQresultErrorField(result, Int32(letter.value)).map { String(cString: $0) }
         }
-        server = SQLServerError(
+        server = SQLErrorReport(
             message: field("M") ?? String(cString: PQerrorMessage(connection)),
             sqlState: field("C"),
             detail: field("D"),

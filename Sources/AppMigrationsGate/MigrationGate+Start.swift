@@ -1,8 +1,8 @@
 public import AppMigrations
 
 extension MigrationGate {
-    /// The way in which the start of an app tells its gate how far it is.
-    public struct Progress: Sendable {
+    /// One start of the app: makes the gate follow its managers, and tells how far it is.
+    public struct Start: Sendable {
         let gate: MigrationGate
         private let number: Int
 
@@ -111,7 +111,9 @@ extension MigrationGate {
         public func expect(steps: Int) { tell { $0.expect(Array(repeating: 1, count: max(0, steps))) } }
 
         /// Tells how much of such a step is done, from 0 to 1.
-        public func report(_ fraction: Double, note: String? = nil) { tell { $0.report(fraction, note) } }
+        public func reportProgress(_ fraction: Double, note: String? = nil) {
+            tell { $0.report(fraction, note) }
+        }
 
         /// Tells that such a step is done.
         public func finishStep() { tell { $0.finishStep() } }

@@ -90,7 +90,7 @@ private final class BoundedConnection<Connection: AsyncSQLConnection>: AsyncSQLC
 
     static var dialect: SQLDialect { Connection.dialect }
 
-    static func errorReport(of error: any Error) -> SQLErrorReport? { Connection.errorReport(of: error) }
+    static func report(of error: any Error) -> SQLErrorReport? { Connection.report(of: error) }
 
     init(_ db: Connection, _ deadline: Deadline, _ limit: Duration) {
         (session, self.deadline, self.limit) = (FleetSession(db: db), deadline, limit)

@@ -40,8 +40,7 @@ public final class MigrationGate: Sendable {
         sleep: @escaping @Sendable (Duration) async throws -> Void,
         _ start: @escaping @Sendable (Start) async throws -> Void
     ) {
-        self.start = start
-        self.sleep = sleep
+        (self.sleep, self.start) = (sleep, start)
     }
 
     deinit { contents.withLock { $0.finishObservers() }() }

@@ -43,7 +43,7 @@ extension SQLError {
         _ body: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
         do { return try await body() } catch {
-            guard let server = type.errorReport(of: error) else { throw error }
+            guard let server = type.report(of: error) else { throw error }
             throw wrapped(error, as: .statementFailed, server: server)
         }
     }

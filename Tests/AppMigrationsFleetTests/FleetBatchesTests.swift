@@ -137,7 +137,7 @@ struct BatchConnection: AsyncSQLConnection {
 
     static var dialect: SQLDialect { .sqlite }
 
-    static func errorReport(of error: any Error) -> SQLErrorReport? { PostgresStandIn.errorReport(of: error) }
+    static func report(of error: any Error) -> SQLErrorReport? { PostgresStandIn.report(of: error) }
 
     nonisolated(nonsending) func query(_ sql: String, _ arguments: [SQLValue]) async throws -> [[SQLValue]] {
         try await base.query(sql, arguments)

@@ -90,7 +90,7 @@ public final class PostgresFleetStore<Connection: AsyncSQLConnection & Sendable>
             return value
         } catch {
             await connection.close()
-            guard let server = Connection.errorReport(of: error) else { throw error }
+            guard let server = Connection.report(of: error) else { throw error }
             throw SQLError.wrapped(error, as: .statementFailed, server: server)
         }
     }

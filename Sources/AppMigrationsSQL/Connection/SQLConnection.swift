@@ -23,7 +23,7 @@ public protocol SQLConnection {
     static var dialect: SQLDialect { get }
 
     /// The server's words for an error that a method threw; `nil`, as by default, where the error is not a server's.
-    static func errorReport(of error: any Error) -> SQLErrorReport?
+    static func report(of error: any Error) -> SQLErrorReport?
 }
 
 extension SQLConnection {
@@ -31,7 +31,7 @@ extension SQLConnection {
     @discardableResult
     public func query(_ sql: String) throws -> [[SQLValue]] { try query(sql, []) }
 
-    public static func errorReport(of error: any Error) -> SQLErrorReport? { nil }
+    public static func report(of error: any Error) -> SQLErrorReport? { nil }
 
     /// The rows of a query, with the errors of this library.
     @discardableResult

@@ -100,8 +100,7 @@ package final class SQLConversation {
             }
             return try thread.ask(request)
         } catch {
-            let server =
-                connection.map { type(of: $0).errorReport(of: error) } ?? awaited?.errorReport(of: error)
+            let server = connection.map { type(of: $0).report(of: error) } ?? awaited?.report(of: error)
             // A failure of the connection, which may have words of its own for a lock, or of the app's closure.
             let (code, isOfDatabase): (SQLError.Code, Bool) =
                 switch request {

@@ -41,7 +41,7 @@ final class PostgresStandIn: AsyncSQLConnection, @unchecked Sendable {
     var isClosed: Bool { progress.withLock { $0.isClosed } }
     var isInTransaction: Bool { get throws { try turns.withLock { _ in try db.isInTransaction } } }
 
-    static func errorReport(of error: any Error) -> SQLErrorReport? {
+    static func report(of error: any Error) -> SQLErrorReport? {
         (error as? Gone)?.state.map {
             SQLErrorReport(message: "the server says \($0)", sqlState: $0.isEmpty ? nil : $0)
         }

@@ -13,7 +13,7 @@ final class AwaitedConnection: AsyncSQLConnection {
 
     func close() async { isClosed = true }
 
-    static func errorReport(of error: any Error) -> SQLErrorReport? {
+    static func report(of error: any Error) -> SQLErrorReport? {
         error is Hidden ? SQLErrorReport(message: "the server says why") : nil
     }
 

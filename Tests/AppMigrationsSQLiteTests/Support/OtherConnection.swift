@@ -9,7 +9,7 @@ final class OtherConnection: SQLConnection {
         var server: SQLErrorReport?
     }
 
-    static func errorReport(of error: any Error) -> SQLErrorReport? { (error as? Failure)?.server }
+    static func report(of error: any Error) -> SQLErrorReport? { (error as? Failure)?.server }
 
     let db: SQLiteConnection
     /// Called with each statement before it runs; what it throws is the statement's error.

@@ -25,7 +25,7 @@ public struct AsyncPostgresConnection: AsyncSQLConnection, Sendable {
         self.cells = cells
     }
 
-    public static func errorReport(of error: any Error) -> SQLErrorReport? {
+    public static func report(of error: any Error) -> SQLErrorReport? {
         (error as? PostgresError)?.server
     }
 

@@ -17,7 +17,7 @@ public final class PostgresConnection: SQLConnection {
 
     deinit { PQfinish(connection) }
 
-    public static func errorReport(of error: any Error) -> SQLErrorReport? {
+    public static func report(of error: any Error) -> SQLErrorReport? {
         (error as? PostgresError)?.server
     }
 

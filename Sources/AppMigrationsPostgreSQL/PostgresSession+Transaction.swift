@@ -20,7 +20,7 @@ extension PostgresSession {
     ///
     /// PostgreSQL only warns of the BEGIN. The COMMIT would then end the caller's transaction.
     private func refuseTransaction() throws(SQLError) {
-        // It ends with its transaction, which is over at once where none was begun.
+        // The mark is local to the transaction: outside of one it is gone after this very statement.
         try db.query("SELECT set_config('app_migrations.transaction', 'open', true)")
         if try db.query("SELECT current_setting('app_migrations.transaction', true)") == [["open"]] {
             throw SQLError(.alreadyInTransaction, "The connection is in a transaction already")

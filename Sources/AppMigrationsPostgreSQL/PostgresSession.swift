@@ -129,6 +129,6 @@ extension SQLError {
 }
 
 extension SQLDialect {
-    /// PostgreSQL.
+    /// The dialect of PostgreSQL.
     public static var postgres: SQLDialect { SQLDialect("postgres") { PostgresSession(db: $0) } }
 }

@@ -87,7 +87,7 @@ struct Start {
     /// Where nothing is pending this is one read of the state.
     func outcome(_ firstRun: () throws -> MigrationManager.FirstRun) throws(MigrationError) -> StartOutcome {
         guard case .marks(let marks) = try file.readMarks() else { return try first(firstRun) }
-        // Files that wait to be put back come first: that data is too old is no reason not to write to them.
+        // Put files back first: they wait for it also where the data is too old for this app.
         if marks.hasLeftover, !isReadOnly { return try catchUp(marks) }
         let found = try StartOutcome(found: marks, by: release)
         return marks.launched >= release.version || isReadOnly ? found : try catchUp(marks)
@@ -119,7 +119,7 @@ extension Start {
     /// The launch is told by what is true then: a newer version may have been started since the state was read without the lock.
     private func settle(_ locked: LockedState) throws(MigrationError) -> StartOutcome {
         var state = try locked.existing()
-        // Before the version launched is raised, which would hold back the release that can upgrade the data.
+        // Ask first: a raised `launchedVersion` would hold back the release that can upgrade the data.
         var found = try StartOutcome(found: state.marks, by: release, "Nothing was run.")
         if state.marks.launched >= release.version { return found }
         state.marks.launched = release.version

@@ -64,7 +64,7 @@ final class LeaseHolder: Sendable {
 
     /// Runs a save once those before it are done, in a task that isn't cancelled with the caller's.
     ///
-    /// Work that is done must not stay without its record, nor a failure count as a death, since the caller's task is cancelled.
+    /// Otherwise finished work would stay unrecorded, and a failure would count as a death.
     private func inTurn<Value: Sendable, Failure: Error>(
         _ body: @escaping @Sendable () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {

@@ -36,7 +36,7 @@ struct FleetSession: @unchecked Sendable {
         return try await (settings + db.query(PostgresSettings.reading)).flatMap(\.self)
     }
 
-    // It ends with its transaction, which is over at once where none was begun.
+    // The mark is local to the transaction: outside of one it is gone after this very statement.
     nonisolated(nonsending) private func mark() async throws {
         try await db.query("SELECT set_config('app_migrations.transaction', 'open', true)")
     }

@@ -103,7 +103,7 @@ final class FleetTable: Sendable {
         let sql = """
             INSERT INTO \(name) (name, revision, document) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING RETURNING revision
             """
-        // Anywhere: were the row removed by hand and made anew, a host that stalled since must not meet its old revision.
+        // Begin at a random revision: if the row is removed by hand and made anew, a stalled host mustn't meet its old one.
         let first = SQLValue.integer(Int64.random(in: 1...(1 << 52)))
         return try Self.revision(try await rows(of: sql, [key, first, document], on: db) ?? [])
     }

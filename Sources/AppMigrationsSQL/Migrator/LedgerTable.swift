@@ -1,6 +1,6 @@
 /// A table in which this library records what ran in a database.
 ///
-/// What is known of it is noted here as it is read.
+/// It notes the table's columns and rows as they are read.
 package class LedgerTable {
     let session: any SQLSession
     let name: String

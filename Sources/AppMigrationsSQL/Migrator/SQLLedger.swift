@@ -35,7 +35,7 @@ final class SQLLedger: LedgerTable {
     /// A start that has nothing to do comes here and no further.
     func readFirst() throws(SQLError) {
         if session.goesOnAfterErrors {
-            // The ledger has the error again, unless it was missing or was made meanwhile. A lock would be waited for twice.
+            // The ledger may be missing: `read()` finds that, or the error again. After `busy` it would wait twice.
             do throws(SQLError) { return try selectVersions() } catch {
                 if error.code == .busy { throw error }
             }
@@ -80,7 +80,7 @@ final class SQLLedger: LedgerTable {
     /// A start that has nothing to do asks for one version, and not for the columns first.
     func firstChecksum(of version: Int64) throws(SQLError) -> String? {
         if session.goesOnAfterErrors {
-            // The ledger has the error again, unless it has no checksums.
+            // The ledger may have no checksums: `read()` finds that, or the error again.
             do throws(SQLError) { return try selectChecksum(of: version) } catch {}
         }
         try read()

@@ -81,7 +81,7 @@ package struct Orphans {
         }
     }
 
-    /// What leads nowhere, a sentence for each table.
+    /// A sentence for each table whose references lead nowhere.
     var sentences: [String] {
         complaints.values.map(\.message).sorted()
             + rows.sorted { $0.key.text < $1.key.text }.map {

@@ -95,7 +95,7 @@ struct TableChange {
     /// doesn't read the column gives a value to the rows without one, and says nothing about a conversion. It may also be one
     /// that only said how values are converted, and gives rows without a value none.
     ///
-    /// - Returns: What is read by what is used.
+    /// - Returns: The columns that the used ones read.
     mutating func use(_ answer: Answer, reading reads: ExpressionReads, isEmpty: Bool) -> ExpressionReads {
         if isEmpty, let needed = answer.needed, let column = new[answer.column] {
             let tokens = SQLTokens(answer.hint)

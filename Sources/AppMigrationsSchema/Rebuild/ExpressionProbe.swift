@@ -166,7 +166,7 @@ struct ExpressionProbe {
         name: SQLName, column: SQLName
     )? {
         for virtual in virtualTables where !others.contains(virtual) {
-            // What needs something of the app's connection can't be asked here.
+            // An error is no answer: the table may need something that only the app's connection has.
             let all = try db.reads { () throws(SQLError) in
                 _ = try copy.failure(of: "SELECT * FROM main.\(virtual.quoted) LIMIT 1")
             }

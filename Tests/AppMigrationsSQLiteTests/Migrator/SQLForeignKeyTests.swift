@@ -195,7 +195,7 @@ import Testing
         #expect(
             try sqlError { try migrate(3, "INSERT INTO child VALUES (1, 9)") }.code == .foreignKeyViolation
         )
-        // What stood there may have been anything.
+        // The rows that break the reference were there before SQLite could check it.
         try migrate(4, "CREATE UNIQUE INDEX p_code ON p(code)")
         #expect(try sqlError { try migrate(5, "INSERT INTO c VALUES (9)") }.code == .foreignKeyViolation)
         let error = try sqlError { try migrate(6, "DROP INDEX p_code") }

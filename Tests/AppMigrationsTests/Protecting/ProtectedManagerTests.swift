@@ -49,7 +49,7 @@ import Testing
         return log.lines.first
     }
 
-    /// What a manager is told that may not protect what `Library` has listed.
+    /// Expects the refusal of a manager that may not protect a path that `Library` has listed.
     private static func expectTold(_ error: String?, _ name: String, _ path: String, _ isRunning: Bool = true)
     {
         if name == "Index" {

@@ -2,7 +2,7 @@ import AppMigrations
 import Foundation
 import Testing
 
-/// What is put back comes to where it was, wherever the state lies and whatever the closure left.
+/// Files are put back to where they were, wherever the state lies and whatever the closure left.
 @Suite(.temporaryDirectory) struct RestoringPlacesTests {
     let scratch = TemporaryDirectory.current
 

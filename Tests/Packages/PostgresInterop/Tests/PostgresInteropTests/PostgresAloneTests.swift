@@ -71,7 +71,7 @@ import Testing
     @Test func `a death before the record runs it again`() async throws {
         try await withAwaited { db, _ async throws in
             try await Migrator([first]).migrate(db)
-            // What a host leaves that died behind the statement.
+            // A host died behind the statement, and left its index.
             try await db.query(Self.makeIndex)
             #expect(try await Migrator([first, index]).migrate(db).applied == [2])
         }

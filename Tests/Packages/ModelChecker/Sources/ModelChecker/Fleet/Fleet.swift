@@ -1,7 +1,7 @@
 import AppMigrationsFleet
 import SimulatedSystem
 
-/// What the simulated hosts share: the store with its one document, and time.
+/// The things that the simulated hosts share: the store with its one document, and time.
 final class Fleet: @unchecked Sendable {
     struct Write {
         let host: FleetHost

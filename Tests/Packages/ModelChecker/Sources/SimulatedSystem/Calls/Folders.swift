@@ -96,7 +96,7 @@ public func readlink(
     }
 }
 
-/// What `realpath` gives: the simulated folders that a program names have no links above them.
+/// Gives the path itself: the simulated folders that a program names have no links above them.
 public func realpath(
     _ path: UnsafePointer<CChar>,
     _ buffer: UnsafeMutablePointer<CChar>?

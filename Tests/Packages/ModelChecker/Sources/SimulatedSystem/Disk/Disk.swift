@@ -3,7 +3,7 @@
 /// Numbers of files are used again at once, lowest first, as ext4 does.
 public struct Disk {
     public private(set) var nodes: [Node?]
-    /// Whether what was not synced is kept apart; otherwise everything counts as synced.
+    /// True keeps changes apart until they are synced; otherwise everything counts as synced.
     public var isTrackingSyncs = false
     private var lastChange = 0
 
@@ -106,7 +106,7 @@ public struct Disk {
     }
 }
 
-/// What syncs bring to the disk.
+/// Changes, and the syncs that bring them to the disk.
 extension Disk {
     private mutating func note(_ change: Node.Change.Kind, of folder: Int, following: Bool = false) {
         switch change {

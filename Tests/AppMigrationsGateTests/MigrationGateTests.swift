@@ -214,7 +214,7 @@ private struct Refused: Error {}
         let gate = MigrationGate { start in
             told.withLock { $0.append(start) }
             if !start.isRetry { throw Refused() }
-            told.withLock { $0[0] }.report(0.9)
+            told.withLock { $0[0] }.reportProgress(0.9)
             guard case .planning = start.gate.state else { throw Refused() }
             let manager = try manager("1.0", in: folder, .init { _ in events.withLock { $0 += 1 } })
             try manager.whenMigrating(toVersion: "1.0") { context in contexts.withLock { $0 = [context] } }

@@ -44,7 +44,7 @@ import Testing
             SQLiteMigration(version: 4) { _, _ in }, SQLiteMigration(version: 9, sql: "SELECT 1"),
         ]
         let findings = try lock.findings(in: SQLiteMigrator(migrations))
-        #expect(findings.map(\.kind) == [.edited, .edited, .disappeared, .missed])
+        #expect(findings.map(\.kind) == [.changed, .changed, .disappeared, .missed])
         #expect(findings.map(\.version) == ["2", "4", "6", "1"])
         #expect(
             findings.map(\.description) == [
@@ -59,7 +59,7 @@ import Testing
             ]
         )
         let error = #expect(throws: RehearsalFinding.self) { try lock.record(SQLiteMigrator(migrations)) }
-        #expect(error?.kind == .edited)
+        #expect(error?.kind == .changed)
         #expect(error?.localizedDescription == findings[0].description)
         #expect(try read("migrations.lock", in: folder) == lines)
     }
@@ -124,7 +124,7 @@ import Testing
     @Test func `a closure whose number an SQL text took is a finding`() throws {
         try lock.record(SQLiteMigrator(released))
         let taken = released.prefix(2) + [SQLiteMigration(version: 6, sql: "CREATE TABLE c(x)")]
-        #expect(try lock.findings(in: SQLiteMigrator(Array(taken))).map(\.kind) == [.edited])
+        #expect(try lock.findings(in: SQLiteMigrator(Array(taken))).map(\.kind) == [.changed])
     }
 
     @Test func `a name of several lines is one line`() throws {

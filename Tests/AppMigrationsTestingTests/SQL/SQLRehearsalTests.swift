@@ -96,7 +96,7 @@ import Testing
             sql: "ALTER TABLE note ADD COLUMN title TEXT NOT NULL DEFAULT ''; CREATE VIEW v AS SELECT 1"
         )
         let report = try rehearsal(folder, first, edited).run(opening: memory)
-        #expect(report.findings.map(\.kind) == [.edited, .startsDiffer, .startsDiffer])
+        #expect(report.findings.map(\.kind) == [.changed, .startsDiffer, .startsDiffer])
         let advice =
             "A migration that ran before the release made something else then: give it back the text that was "
             + "released, and write the change as a new migration."
@@ -231,7 +231,7 @@ import Testing
             rehearsal(folder, first, edited).run(opening: memory).findings,
             rehearsal(folder, first).run(opening: memory).findings,
         ]
-        #expect(findings.map { $0.map(\.kind) } == [[.edited], [.disappeared]])
+        #expect(findings.map { $0.map(\.kind) } == [[.changed], [.disappeared]])
         #expect(findings.map { $0.map(\.version) } == [["2"], ["2"]])
         #expect(
             findings[0].first?.description

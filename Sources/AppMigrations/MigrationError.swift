@@ -68,7 +68,7 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
 }
 
 extension MigrationError {
-    /// The kinds of ``MigrationError``.
+    /// The kinds of error that a start or a migration ends with.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         /// The name of the code, as it is written in Swift.
         public let description: String

@@ -52,7 +52,7 @@ extension PostgresSession {
             if try db.number(attempt) == 1 { return }
             try beforeWaiting()
         }
-        // As a text: connections with binary cells can't read what a function gives that returns nothing.
+        // Cast to a text, since connections with binary cells can't read the result of a function that returns nothing.
         try lock(limit: wait.limit) { () throws(SQLError) in
             try db.query("SELECT pg_advisory_xact_lock(\(number))::text")
         }

@@ -135,7 +135,7 @@ import Testing
         var fraction = OverallFraction()
         fraction.copy(0.9, 1)
         fraction.expect([1])
-        // Of a closure that has ended.
+        // A late report of a closure that has ended.
         fraction.reach(0.9)
         fraction.begin(1)
         fraction.reach(0.1)

@@ -180,7 +180,7 @@ final class LeaseHolder: Sendable {
 
 /// How a host lost its lease.
 enum LeaseLoss: Sendable {
-    /// It could not be renewed for that long; somebody's open transaction has the row.
+    /// The lease could not be renewed for that long; somebody's open transaction has the row.
     case notRenewed(Duration, by: String? = nil)
     /// Another host wrote the document; `nil` where no lease is in it now.
     case taken(by: String?)

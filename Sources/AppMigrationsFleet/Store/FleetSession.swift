@@ -62,7 +62,7 @@ struct FleetSession: @unchecked Sendable {
     /// Rolls back after an error; true if the connection is gone, with which the server ends the transaction.
     nonisolated(nonsending) func isGone(after cause: any Error, _ deadline: Deadline) async -> Bool {
         do {
-            // It takes no statement while one that wasn't answered is under way.
+            // The connection takes no statement while one that wasn't answered is under way.
             if cause is Overdue { throw cause }
             try await asking(deadline) { session, _ in try await session.rollBack() }
             return false

@@ -18,7 +18,7 @@ final class FleetTable: Sendable {
         name = parts.map(\.quoted).joined(separator: ".")
         bare = parts.count == 1 ? parts[0].text : nil
         select = "SELECT revision, document FROM \(name) WHERE name = $1"
-        // Of a row that is locked or changed in a transaction that is open, xmax is that transaction.
+        // The xmax of a row is the open transaction that has locked or changed it.
         blocker = """
             SELECT pid::text FROM \(name) AS held JOIN pg_locks ON transactionid = held.xmax
             WHERE name = $1 AND mode = 'ExclusiveLock' AND granted

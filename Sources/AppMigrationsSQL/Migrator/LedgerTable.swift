@@ -7,7 +7,7 @@ package class LedgerTable {
 
     /// The columns of a table that this library made, in lower case.
     private let ownColumns: [String]
-    /// Those without which it is none.
+    /// The columns without which it is no such table.
     private let required: ArraySlice<String>
 
     /// The table as it stands in a statement.

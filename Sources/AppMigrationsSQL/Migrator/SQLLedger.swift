@@ -21,7 +21,7 @@ final class SQLLedger: LedgerTable {
 
     override func read() throws(SQLError) {
         try super.read()
-        // That of FMDBMigrationManager has integers.
+        // FMDBMigrationManager's table has integers.
         if columns == ["version"], ["CHAR", "TEXT"].contains(where: versionType.uppercased().contains) {
             throw SQLError(
                 .foreignLedger,
@@ -139,7 +139,7 @@ extension SQLLedger {
             ("version", .integer(version)), ("name", SQLValue(name)), ("checksum", SQLValue(checksum)),
             ("applied_at", nil),
         ]
-        // One that this library made loses no rows; a look at the row is cheaper than two at the number of rows.
+        // A ledger that this library made loses no rows; a look at the row is cheaper than two at the number of rows.
         try insert(values, of: "\(version)", counting: !isOwn) { () throws(SQLError) in
             try hasApplied(version)
         }

@@ -21,9 +21,9 @@ struct TableChange {
     /// A hint for a column, and what would be asked without it.
     struct Answer {
         let column: SQLName
-        /// As it is written.
+        /// The hint as it is written.
         let hint: String
-        /// In terms of names that the table has.
+        /// The hint in terms of names that the table has.
         let expression: String
         let questions: [SchemaPlan.Question]
 

@@ -130,7 +130,7 @@ struct ExpressionProbe {
         do throws(SQLError) {
             return try connection.number("SELECT (\(expression)\n) IS NULL FROM \(row)") == 1
         } catch  where error.code == .statementFailed {
-            // It takes no such values.
+            // The expression takes no such values.
             return false
         }
     }

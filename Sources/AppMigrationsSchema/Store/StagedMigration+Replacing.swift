@@ -30,7 +30,7 @@ extension StagedMigration {
                 try files.removeLeftovers()
                 continue
             }
-            // There is nothing left that an answer could end.
+            // No answer can end anything any more.
             _ = progress(last.atEnd)
             return outcome == .replaced
         }

@@ -54,7 +54,7 @@ final class PostgresStandIn: AsyncSQLConnection, @unchecked Sendable {
     nonisolated(nonsending) func close() async {
         progress.withLock { $0.isClosed = true }
         end.open()
-        // As a server does with the transaction of a connection that ends.
+        // A server rolls back the transaction of a connection that ends.
         do {
             try turns.withLock { _ in if try db.isInTransaction { try db.query("ROLLBACK") } }
         } catch {

@@ -104,7 +104,7 @@ import Testing
             "DELETE FROM parent WHERE id = 1",
             "ALTER TABLE child RENAME TO children; DELETE FROM parent WHERE id = 1",
             "CREATE TABLE more(p REFERENCES parent(id)); INSERT INTO more VALUES (77)",
-            // One goes and one comes.
+            // One orphan goes and one comes.
             "DELETE FROM child WHERE id = 100; DELETE FROM parent WHERE id = 1",
             "DELETE FROM child WHERE id = 100; DELETE FROM parent WHERE id = 1; ALTER TABLE child ADD COLUMN x",
             // The last page of the file moves into its place.

@@ -1,7 +1,7 @@
 import AppMigrationsSQLite
 import Testing
 
-/// Who hears that another process has the lock.
+/// Waits for another process that has the lock, and who hears of them.
 @Suite(.temporaryDirectory) struct SQLMigratorWaitingTests {
     let folder = TemporaryDirectory.current.path
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AppMigrations
 
-/// Which descriptors the library uses, and what becomes of them when others close them.
+/// The descriptors that the library uses, also when others close them.
 @Suite(.temporaryDirectory) struct DescriptorTests {
     let scratch = TemporaryDirectory.current
 

@@ -41,7 +41,7 @@ public final class PostgresConnection: SQLConnection {
 public struct PostgresError: Error, CustomStringConvertible {
     /// The server's report, or libpq's where there was none.
     public let server: SQLErrorReport
-    /// As PostgresNIO has it, so that no test finds a reason here.
+    /// The text that PostgresNIO gives, so that no test finds a reason here.
     public var description: String { "PostgresError" }
 
     init(message: String) { server = SQLErrorReport(message: message) }

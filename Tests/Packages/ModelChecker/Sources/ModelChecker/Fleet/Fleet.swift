@@ -15,7 +15,7 @@ final class Fleet: @unchecked Sendable {
     private(set) var document: FleetDocument?
     private(set) var documentHash: UInt64 = 0
     private var count = 0
-    /// It passes while nothing else goes on.
+    /// The time, which passes while nothing else goes on.
     var time = Duration.zero
     /// The time in microseconds.
     var moment: UInt64 {

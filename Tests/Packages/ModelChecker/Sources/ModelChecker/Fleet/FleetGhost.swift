@@ -109,7 +109,7 @@ final class FleetGhost: @unchecked Sendable {
             let isLate = other.host.steps.contains {
                 if case .pause(let end) = $0.kind { end <= host.fleet.time } else { false }
             }
-            // One whose lease ran out meanwhile tries once to renew it.
+            // A host whose lease ran out meanwhile tries once to renew it.
             let now = host.fleet.time
             let isAtLastTry =
                 other.host.awake - other.host.written >= FleetScenario.length

@@ -134,7 +134,7 @@ extension Disk {
             isOfMove = true
             synchronize(other)
         }
-        // So is the name of a new folder that something was moved into.
+        // The sync of a move also brings the name of its new folder.
         if isOfMove, nodes[node.above]?.changes.contains(where: { $0.isOfNew(number) }) == true {
             synchronize(node.above)
         }

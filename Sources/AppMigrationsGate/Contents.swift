@@ -25,18 +25,13 @@ extension MigrationGate {
         /// Work for after the lock is given back, because it calls code of others.
         typealias Answer = () -> Void
 
-        private mutating func takeNumber() -> Int {
-            lastNumber += 1
-            return lastNumber
-        }
-
         /// The number under which the observer stops; `nil` where there will be no other state.
         mutating func observe(_ observer: AsyncStream<State>.Continuation) -> Int? {
             observer.yield(state)
             if case .ready = state { return nil }
-            let number = takeNumber()
-            observers[number] = observer
-            return number
+            lastNumber += 1
+            observers[lastNumber] = observer
+            return lastNumber
         }
 
         mutating func stopObserving(_ number: Int) { observers[number] = nil }
@@ -51,9 +46,9 @@ extension MigrationGate {
         }
 
         mutating func beginTry() -> Int {
-            let number = takeNumber()
-            runningTry = number
-            return number
+            lastNumber += 1
+            runningTry = lastNumber
+            return lastNumber
         }
 
         mutating func forgetFailure() {

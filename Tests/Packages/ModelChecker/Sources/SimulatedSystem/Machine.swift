@@ -24,7 +24,7 @@ public struct Call {
     public let text: () -> String
 }
 
-/// The decision which process goes on: it sees the effects of each call.
+/// Decides which process goes on, and sees the effects of each call.
 public protocol Gate: AnyObject {
     /// Called before each call; gives the number of the error that the call is to fail with, or 0.
     func begin(_ call: Call) -> Int32

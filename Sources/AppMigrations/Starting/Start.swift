@@ -87,7 +87,7 @@ struct Start {
     /// Where nothing is pending this is one read of the state.
     func outcome(_ firstRun: () throws -> MigrationManager.FirstRun) throws(MigrationError) -> StartOutcome {
         guard case .marks(let marks) = try file.readMarks() else { return try first(firstRun) }
-        // Put files back first: they wait for it also where the data is too old for this app.
+        // Files that wait to be put back come first: that data is too old is no reason not to write to them.
         if marks.hasLeftover, !isReadOnly { return try catchUp(marks) }
         let found = try StartOutcome(found: marks, by: release)
         return marks.launched >= release.version || isReadOnly ? found : try catchUp(marks)

@@ -55,7 +55,7 @@ final class LockedState {
         do throws(SystemCallError) {
             return try Platform.status(location.snapshotInUse()) != nil
         } catch {
-            // What can't be looked at is told by who tries to remove it.
+            // The error comes from the removal, which this answer asks for.
             return true
         }
     }

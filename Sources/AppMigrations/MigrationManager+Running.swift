@@ -96,7 +96,9 @@ struct MigrationRun {
         guard case .run(let number, let deaths) = decision else {
             let settled = manager.declarations.withLock { $0.settling(state, declaration, decision) }
             guard let settled else { return nil }
-            try locked.save(settled, version, else: decision.consequenceOfNotSaving)
+            if let failure = locked.note(settled) {
+                throw failure.adding(decision.consequenceOfNotSaving, version: version)
+            }
             know(locked)
             return nil
         }

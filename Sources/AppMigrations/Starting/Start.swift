@@ -177,12 +177,15 @@ extension Start {
         // Another process made the state meanwhile; it may have died in a migration already.
         if locked.state != nil { return try settle(locked) }
         let answer = try ask(firstRun)
-        // The app's code may have removed the lock with the folder.
-        try locked.confirm()
         let outcome = try StartOutcome(first: answer, by: release)
-        locked.keepUnlisted()
-        let state = MigrationState(name: location.name, marks: outcome.marks)
-        try locked.save(state, nil, else: "Nothing was run.")
+        do throws(MigrationError) {
+            // The app's code may have removed the lock with the folder.
+            try locked.confirm()
+            locked.keepUnlisted()
+            try locked.save(MigrationState(name: location.name, marks: outcome.marks))
+        } catch {
+            throw error.adding("Nothing was run.")
+        }
         return outcome
     }
 

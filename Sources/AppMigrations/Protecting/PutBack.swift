@@ -1,6 +1,7 @@
 /// One protected path that is put back from its folder in the snapshot.
 ///
 /// ```text
+/// entries-<count>   how many files the copy has; `begun` once one of them may have been put back
 /// item, absent      what stood there, or that nothing did; the same with `-wal`, `-shm` and `-journal` beside a file
 /// replaced          what stood there at the restore
 /// item.entries      a folder that can't be moved as a whole: what is in it is put back one by one
@@ -18,18 +19,23 @@ struct PutBack {
 
     func run() throws {
         if try stands("/item.entries") { return try putBackEntries() }
-        let unspent = try Snapshot.companions.filter { try stands("/item" + $0) || stands("/absent" + $0) }
-        if unspent.isEmpty { return }
+        // The database comes back last of all.
+        if try !stands("/item"), try !stands("/absent") { return }
+        // A file that was made beside the missing database since then is no part of the old one.
+        let unspent = try Snapshot.companions.filter {
+            try stands("/item" + $0) || stands("/absent" + $0) || stands("/absent\($0).spent")
+        }
         try Platform.makeDirectories(FilePaths.parent(place))
         do {
             // The database goes first of all, and comes back last, so that nobody can open an old database with a new `-wal`.
             for companion in unspent { try setAside(place + companion, as: "/replaced" + companion) }
+            try begin()
             try synchronize(FilePaths.parent(place))
             for companion in unspent.reversed() {
                 let (item, mark) = ("/item" + companion, copies + "/absent" + companion)
                 if try stands(item) {
                     try move(item, to: place + companion, orSpend: item + ".spent")
-                } else {
+                } else if try Platform.status(mark) != nil {
                     try Platform.replace(mark + ".spent", with: mark)
                 }
                 try synchronize(FilePaths.parent(place))
@@ -37,6 +43,15 @@ struct PutBack {
         } catch is KeptFolder {
             try setEntriesAside()
             try putBackEntries()
+        }
+    }
+
+    static let begun = "/begun"
+
+    /// Says that a copy that is gone has been put back; by a rename, since the closure may have filled the disk.
+    private func begin() throws {
+        for name in try Platform.names(in: copies) where name.hasPrefix("entries-") {
+            try Platform.replace(copies + Self.begun, with: copies + "/" + name)
         }
     }
 
@@ -60,6 +75,7 @@ struct PutBack {
         try Platform.synchronizeDirectory(copies + "/replaced.entries")
         try synchronize(place)
         // From here on what is in the folder may have been put back, and only what has the name of something unspent goes.
+        try begin()
         try Platform.replace(copies + "/item.entries", with: copies + "/item")
         try Platform.synchronizeDirectory(copies)
     }

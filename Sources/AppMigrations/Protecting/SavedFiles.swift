@@ -25,20 +25,14 @@ struct SavedFiles {
         }
         let places = list.places(from: base)
         try refuseMoved(list, places, base)
-        // Everything is looked at before anything is changed. Once a restore has begun, an item that is gone has been put back.
-        let begun = folder + "/restoring"
-        let isBegun = try Platform.status(begun) != nil
+        // Everything is looked at before anything is changed.
         for (index, place) in places.enumerated() {
             try refuseOtherPlace(place, isElsewhere: list.paths[index].isElsewhere, base)
-            if !isBegun { try refuseEmptied("\(folder)/\(index)", place) }
+            try refuseEmptied("\(folder)/\(index)", place)
         }
         // The process that saved the intent may have died before it was durable: after a power cut the state would not ask for what is
         // half put back.
         try Platform.synchronizeDirectory(location.directory)
-        if !isBegun {
-            try Platform.makeDirectory(begun)
-            try Platform.synchronizeDirectory(folder)
-        }
         for (index, place) in places.enumerated() {
             try PutBack(place, from: "\(folder)/\(index)").run()
             try FileTree.synchronizeFolders(from: FilePaths.parent(place), upTo: base)
@@ -103,6 +97,8 @@ struct SavedFiles {
 
     /// Refuses a copy that has lost files: programs that clear away old files may have removed them.
     private func refuseEmptied(_ copies: String, _ place: String) throws {
+        // From then on a copy that is gone has been put back.
+        if try stands(copies + PutBack.begun) { return }
         if try !stands(copies + "/item"), try !stands(copies + "/absent") {
             throw lost("the copy of \(place) is not in \(copies)")
         }
@@ -121,11 +117,8 @@ struct SavedFiles {
     private func refuseMoved(_ list: SnapshotList, _ places: [String], _ base: String) throws {
         let former = list.stateFolder
         if former.utf8.elementsEqual(base.utf8) { return }
-        let isStateThere = try stands(former)
         for (old, place) in zip(list.places(from: former), places) {
             if try place.utf8.elementsEqual(old.utf8) || !stands(FilePaths.parent(old)) { continue }
-            // The old place still has a state. So these folders are a copy of the app's folders, with files of their own.
-            if isStateThere, try stands(FilePaths.parent(place)) { continue }
             throw refusal(
                 place,
                 """

@@ -27,6 +27,8 @@ final class Snapshot {
     init(of named: [String], _ version: AppVersion, _ location: StateLocation, _ lock: FileLock) throws {
         protected = try ProtectedPaths(named, location, version)
         self.lock = lock
+        // No state asks for a left-over, and one that couldn't be removed must not shut out each later migration.
+        _ = try SavedFiles(location, for: version).keep(from: Platform.now)
         folder = try location.snapshotInUse()
         let base = protected.stateFolder
         let paths = try protected.paths.map { path in
@@ -122,8 +124,9 @@ final class Snapshot {
         endClaim()
     }
 
-    /// Refuses a folder of copies that another user made, or may change: with a list and a copy of their own making, another user
-    /// could overwrite any file that this user may write to.
+    /// Refuses a folder of copies that another user made, whose list and copies could overwrite any file of this user's.
+    ///
+    /// It is made for this user alone. A closure that gives rights to all of the app's files away gives those to it away, too.
     static func refuseForeign(
         _ folder: String,
         _ location: StateLocation,
@@ -131,7 +134,8 @@ final class Snapshot {
         _ version: AppVersion?
     ) throws {
         let status = try FileStatus(ofEntry: folder)
-        if status.kind == .directory, status.permissions & 0o077 == 0, Platform.isOwn(status) { return }
+        let isPrivate = stage == .restoring || status.permissions & 0o077 == 0
+        if status.kind == .directory, Platform.isOwn(status), isPrivate { return }
         let reason: Message =
             "\(folder) is not a folder of this user alone, and a list of files that somebody else wrote could overwrite any file"
         throw location.protection(stage, version, at: folder, reason)

@@ -119,18 +119,6 @@ import Testing
         #expect(try scratch.read("data") == "newer\n")
     }
 
-    @Test func `files that moved with their state are put back where they are now`() async throws {
-        try await Self.die(in: scratch, having: "old\n")
-        try await withTemporaryDirectory { moved async throws in
-            for name in ["state", "data"] {
-                try FileManager.default.copyItem(atPath: scratch.file(name), toPath: moved.file(name))
-            }
-            _ = try moved.manager(upgradingTo: "1.1")
-            #expect(try moved.read("data") == "old\n")
-            #expect(try scratch.read("data") == "old\nchanged\n")
-        }
-    }
-
     @Test func `a restore that fails throws at every start and keeps the copy until it succeeds`()
         async throws
     {

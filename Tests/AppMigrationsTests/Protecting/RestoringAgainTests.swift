@@ -35,24 +35,38 @@ import Testing
     struct Row: Sendable {
         let moves: [(String, String)]
         let written: [String]
+        /// A file that was made beside a database that isn't back yet belongs to another database.
+        var stray: String?
     }
 
     static let rows = [
-        Row(moves: [("data", "@0/replaced"), ("@0/item", "data")], written: ["data"]),
+        Row(
+            moves: [("data", "@0/replaced"), ("@0/entries-1", "@0/begun"), ("@0/item", "data")],
+            written: ["data"]
+        ),
         Row(
             moves: [
                 ("db", "@1/replaced"), ("db-wal", "@1/replaced-wal"), ("db-shm", "@1/replaced-shm"),
-                ("@1/absent-shm", "@1/absent-shm.spent"), ("@1/item-wal", "db-wal"),
+                ("@1/entries-2", "@1/begun"), ("@1/absent-shm", "@1/absent-shm.spent"),
+                ("@1/item-wal", "db-wal"),
             ],
-            written: ["db-wal", "db-shm"]
+            written: ["db-wal"],
+            stray: "db-shm"
         ),
-        Row(moves: [("made", "@2/replaced"), ("@2/absent", "@2/absent.spent")], written: ["made"]),
-        Row(moves: [("folder", "@3/replaced"), ("@3/item", "folder")], written: ["folder/a", "folder/c"]),
+        Row(
+            moves: [("made", "@2/replaced"), ("@2/entries-0", "@2/begun"), ("@2/absent", "@2/absent.spent")],
+            written: ["made"]
+        ),
+        Row(
+            moves: [("folder", "@3/replaced"), ("@3/entries-3", "@3/begun"), ("@3/item", "folder")],
+            written: ["folder/a", "folder/c"]
+        ),
         // A folder that couldn't be moved as a whole: one of its entries is back.
         Row(
             moves: [
                 ("folder/a", "@3/replaced.entries/a"), ("folder/b", "@3/replaced.entries/b"),
-                ("@3/item", "@3/item.entries"), ("@3/item.entries/a", "folder/a"),
+                ("@3/entries-3", "@3/begun"), ("@3/item", "@3/item.entries"),
+                ("@3/item.entries/a", "folder/a"),
             ],
             written: ["folder/a", "folder/c"]
         ),
@@ -61,12 +75,12 @@ import Testing
     @Test(arguments: rows)
     func `what is back already stays as the app wrote it, and the rest is put back`(row: Row) async throws {
         try await Self.die(scratch)
-        try scratch.makeFolder("state/Library.migrations.snapshot/restoring")
         for name in ["replaced.entries", "model"] {
             try scratch.makeFolder("state/Library.migrations.snapshot/3/" + name)
         }
         try Self.move(scratch, row.moves)
         for name in row.written { try scratch.write("app", to: name) }
+        if let stray = row.stray { try scratch.write("app", to: stray) }
         _ = try scratch.manager(upgradingTo: "1.1")
         for name in Self.names + ["db-shm", "folder/c"] {
             let wasThere = Self.names.contains(name) && name != "made"
@@ -102,9 +116,19 @@ import Testing
         try scratch.expectNoCopies()
     }
 
+    /// A program that clears away old files may come between two tries, the first of which had to leave a file as it was.
+    @Test func `copies that are emptied between two tries are not put back`() async throws {
+        try await Self.die(scratch)
+        try Self.move(scratch, [("data", "@0/replaced"), ("@0/entries-1", "@0/begun"), ("@0/item", "data")])
+        try scratch.remove("state/Library.migrations.snapshot/3/item/a")
+        let error = #expect(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }
+        #expect(error?.code == .protectionFailed)
+        #expect(try scratch.read("folder/a") == "old\nnew\n")
+        #expect(try scratch.read("db") == "old\nnew\n")
+    }
+
     @Test func `what a killed restore has set aside gets a number when it is met again`() async throws {
         try await Self.die(scratch)
-        try scratch.makeFolder("state/Library.migrations.snapshot/restoring")
         try Self.move(scratch, [("data", "@0/replaced")])
         // Another program wrote between the two starts.
         try scratch.write("other", to: "data")

@@ -21,16 +21,6 @@ import Testing
             + "overwrite any file. Their copy beside "
     }
 
-    @Test(arguments: [0o755, 0o720, 0o701] as [mode_t])
-    func `a snapshot that others may look into is not put back`(mode: mode_t) async throws {
-        try await ProtectedPathTests.die(in: scratch, having: "old\n")
-        try scratch.setMode(mode, of: scratch.state.snapshot)
-        try Self.expectRefused(scratch, Self.foreign(scratch))
-        try scratch.setMode(0o700, of: scratch.state.snapshot)
-        _ = try scratch.manager(upgradingTo: "1.1")
-        #expect(try scratch.read("data") == "old\n")
-    }
-
     /// Only the root user may give a folder to another.
     @Test(.enabled(if: geteuid() == 0))
     func `a snapshot that is somebody else's is not put back`() async throws {
@@ -80,7 +70,7 @@ import Testing
         #expect(try scratch.read("state/Library.migrations.snapshot/0/item") == "old\n")
     }
 
-    /// Only the folder of the copies counts: on Apple's systems the group of each user is `staff`.
+    /// As `chmod -R g+w` does: on Apple's systems the group of each user is `staff`.
     @Test(arguments: [0o775, 0o777, 0o1777] as [mode_t], [true, false])
     func `a closure that opens its container to others is put back`(mode: mode_t, isKilled: Bool) async throws
     {
@@ -89,6 +79,7 @@ import Testing
         let open = { (path: String) throws in
             for name in [
                 "", "/data", "/state", "/state/Library.migrations.json", "/state/Library.migrations.lock",
+                "/state/Library.migrations.snapshot", "/state/Library.migrations.snapshot/list",
             ] { try #require(chmod(path + name, mode) == 0) }
         }
         if isKilled {
@@ -120,47 +111,51 @@ import Testing
         }
     }
 
-    @Test(arguments: ["data", "folder/data"], [true, false])
+    @Test(arguments: ["data", "folder/data"], ["nothing", "something", "something, folder made"])
     func `a state that was moved alone puts nothing back elsewhere`(
         name: String,
-        isSomethingThere: Bool
+        there: String
     ) async throws {
+        let (isSomethingThere, isFolderMade) = (there != "nothing", there.hasSuffix("made"))
         try scratch.write("old\n", to: "app/" + name)
         await Self.die(scratch, protecting: scratch.file("app/" + name))
         // As seen from its new place, the list leads to another file of this name.
         if isSomethingThere { try scratch.write("unrelated\n", to: name) }
         try FileManager.default.moveItem(atPath: scratch.file("app/state"), toPath: scratch.state.path)
+        // As a service manager does, which makes the folder again that a service is to have.
+        if isFolderMade { try scratch.makeFolder("app/state") }
         let error = try #require(throws: MigrationError.self) { try library("1.1", in: scratch.state.path) }
         #expect(error.code == .protectionFailed)
         #expect(error.description.contains("the state was moved from \(scratch.file("app/state"))"))
         #expect(try scratch.read("app/" + name) == "old\nchanged\n")
         #expect(scratch.exists(name) == isSomethingThere)
         if isSomethingThere { #expect(try scratch.read(name) == "unrelated\n") }
+        if isFolderMade { try scratch.remove("app/state") }
         try FileManager.default.moveItem(atPath: scratch.state.path, toPath: scratch.file("app/state"))
         _ = try library("1.1", in: scratch.file("app/state"))
         #expect(try scratch.read("app/" + name) == "old\n")
     }
 
-    @Test(arguments: [true, false])
-    func `a copy of a state alone puts nothing back elsewhere, and one with its files does`(
-        isWhole: Bool
+    @Test(arguments: ["state", "state folder", "state other"])
+    func `a copy of a state puts nothing back while the files are where they were`(
+        copied: String
     ) async throws {
         try scratch.write("old\n", to: "app/folder/data")
         await Self.die(scratch, protecting: scratch.file("app/folder/data"))
         try scratch.makeFolder("copy")
-        for name in isWhole ? ["state", "folder"] : ["state"] {
+        if copied == "state other" { try scratch.write("unrelated\n", to: "copy/folder/data") }
+        for name in copied.split(separator: " ") where name != "other" {
             try FileManager.default.copyItem(
                 atPath: scratch.file("app/" + name),
                 toPath: scratch.file("copy/" + name)
             )
         }
-        if isWhole {
-            _ = try library("1.1", in: scratch.file("copy/state"))
-            #expect(try scratch.read("copy/folder/data") == "old\n")
-        } else {
-            #expect(throws: MigrationError.self) { try library("1.1", in: scratch.file("copy/state")) }
-            #expect(!scratch.exists("copy/folder"))
-        }
+        let copy = scratch.file("copy/state")
+        let error = try #require(throws: MigrationError.self) { try library("1.1", in: copy) }
+        #expect(error.code == .protectionFailed)
+        let there = ["state other": "unrelated\n", "state folder": "old\nchanged\n"][copied]
+        #expect(scratch.exists("copy/folder/data") == (there != nil))
+        if let there { #expect(try scratch.read("copy/folder/data") == there) }
         #expect(try scratch.read("app/folder/data") == "old\nchanged\n")
     }
 

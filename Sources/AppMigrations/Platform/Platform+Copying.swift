@@ -153,8 +153,10 @@ extension Platform {
                 fgetxattr(source, name, buffer.baseAddress, UInt(buffer.count))
             }
             if fsetxattr(copy, name, buffer.baseAddress, UInt(size), 0) == 0 { continue }
-            // A label that only the system may set says nothing about the data; an access list does.
-            if name.hasPrefix("system.posix_acl") || !isUnsupported(errno) { throw failure("fsetxattr") }
+            // A label that only the system may set says nothing about the data; an access list does. SELinux says EACCES.
+            if name.hasPrefix("system.posix_acl") || errno != EACCES && !isUnsupported(errno) {
+                throw failure("fsetxattr")
+            }
         }
     }
     #endif

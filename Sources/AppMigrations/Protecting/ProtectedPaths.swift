@@ -63,10 +63,7 @@ struct ProtectedPaths {
         let own = FilePaths.joined(stateFolder, location.name) + ".migrations."
         if path.utf8.starts(with: own.utf8) { throw refusal(of: named, "it belongs to the state") }
         let folder = FilePaths.parent(path)
-        for place in [folder, path] {
-            guard let owner = try Platform.owner(unlikeRoot: place) else { continue }
-            throw refusal(of: named, "\(place) belongs to user \(Int(owner)), and this process is root's")
-        }
+        for place in [folder, path] { try refuseForeign(place, named) }
         // The entries of a folder can be put back one by one; a file needs the folder that it is in.
         let isFolder = try Platform.status(path)?.kind == .directory
         if !isFolder, try Platform.status(folder) != nil, try !Platform.mayWrite(folder) {
@@ -78,6 +75,12 @@ struct ProtectedPaths {
                 "it has the escapes of a URL, and \(part) isn't there: take path(percentEncoded: false) of the URL"
             )
         }
+    }
+
+    /// Refuses to let root work in another user's folder, whose owner can lead it elsewhere by a link.
+    func refuseForeign(_ folder: String, _ named: String) throws {
+        guard let owner = try Platform.owner(unlikeRoot: folder) else { return }
+        throw refusal(of: named, "\(folder) belongs to user \(Int(owner)), and this process is root's")
     }
 
     func refuseCancelled() throws(MigrationError) {

@@ -25,7 +25,13 @@ struct PutBack {
         let unspent = try Snapshot.companions.filter {
             try stands("/item" + $0) || stands("/absent" + $0) || stands("/absent\($0).spent")
         }
-        try Platform.makeDirectories(FilePaths.parent(place))
+        if try stands("/item") {
+            try Platform.makeDirectories(FilePaths.parent(place))
+        } else if try Platform.status(FilePaths.parent(place)) == nil {
+            // Nothing was there, and nothing is.
+            try Platform.replace(copies + "/absent.spent", with: copies + "/absent")
+            return try Platform.synchronizeDirectory(copies)
+        }
         do {
             // The database goes first of all, and comes back last, so that nobody can open an old database with a new `-wal`.
             for companion in unspent { try setAside(place + companion, as: "/replaced" + companion) }
@@ -121,6 +127,7 @@ struct PutBack {
         try FileTree(path).synchronize()
         // Nothing orders the names of two file systems: this one is durable before the copy counts as spent.
         try Platform.synchronizeDirectory(FilePaths.parent(path))
+        try open(item, status)
         try Platform.replace(copies + spent, with: item)
     }
 

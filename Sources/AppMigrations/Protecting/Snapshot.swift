@@ -64,8 +64,12 @@ final class Snapshot {
                 try zip(Self.companions, Self.parts(of: path)).map { ($0, try FileTree($1, to: .copy)) }
             }
             for (path, parts) in zip(protected.paths, trees) {
-                guard let state = parts.lazy.compactMap(\.1.state).first else { continue }
-                throw protected.refusal(of: path, "the state of a manager is in it, \(state)")
+                for (_, tree) in parts {
+                    if let state = tree.state {
+                        throw protected.refusal(of: path, "the state of a manager is in it, \(state)")
+                    }
+                    for folder in tree.folders { try protected.refuseForeign(folder, path) }
+                }
             }
             let total = trees.joined().reduce(0) { $0 + $1.1.cost }
             var (done, percent) = (0, -1)
@@ -82,13 +86,13 @@ final class Snapshot {
                 try Platform.makeDirectory(place)
                 for (companion, tree) in parts {
                     if tree.entries.isEmpty {
-                        try Platform.makeDirectory(place + "/absent" + companion)
+                        try Platform.makeMark(place + "/absent" + companion)
                     } else {
                         try tree.copy(to: place + "/item" + companion, reach)
                     }
                 }
                 let count = parts.reduce(0) { $0 + $1.1.entries.count }
-                try Platform.makeDirectory("\(place)/entries-\(count)")
+                try Platform.makeMark("\(place)/entries-\(count)")
             }
             try FileTree.synchronize([folder], by: lock)
             try protected.refuseCancelled()

@@ -58,13 +58,13 @@ package enum FilePaths {
 
     /// The reason why a text can't be meant as a path; `nil` where it can.
     static func refusal(_ text: String) -> Message? {
-        if text.utf8.first == 0x7E {
-            return """
-                ~ at its beginning means the home folder to a shell only; give the whole path, or ./~ for that name
-                """
-        }
-        let isPath = !text.isEmpty && !text.utf8.contains(0) && !text.hasPrefix("file:")
-        return isPath ? nil : "it is not the path of a file or folder"
+        if text.isEmpty { return "it is empty" }
+        if text.utf8.contains(0) { return "a path has no NUL character" }
+        if text.hasPrefix("file:") { return "it is a URL; give its path(percentEncoded: false)" }
+        if text.utf8.first != 0x7E { return nil }
+        return """
+            ~ at its beginning means the home folder to a shell only; give the whole path, or ./~ for that name
+            """
     }
 
     package static func parent(_ path: String) -> String {

@@ -107,11 +107,9 @@ extension AppVersion: LosslessStringConvertible {
 
     /// Reads a version, or gives `nil` where ``init(parsing:)`` says what is wrong.
     public init?(_ description: String) {
-        do throws(VersionReader.Problem) {
-            self = try VersionReader.read(description)
-        } catch {
-            return nil
-        }
+        var reader = VersionReader()
+        if reader.read(description) != nil { return nil }
+        self = reader.version
     }
 }
 
@@ -119,13 +117,11 @@ extension AppVersion: Codable {
     /// Reads the version from one string.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        let text = try container.decode(String.self)
-        do throws(VersionReader.Problem) {
-            self = try VersionReader.read(text)
-        } catch {
-            let problem = error.description(of: text).description
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: problem)
+        var reader = VersionReader()
+        if let problem = reader.read(try container.decode(String.self)) {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: problem.description)
         }
+        self = reader.version
     }
 
     /// Writes the version as one string, its ``description``.

@@ -112,8 +112,7 @@ extension MigrationManager {
     /// A newer release said so with `minimumAppVersion:`. Ask at each start, before anything is read or written, and show that the
     /// app has to be updated. ``launch-property`` is `downgrade(from:)` then, and nothing runs.
     public var requiredAppVersion: AppVersion? {
-        let floor = declarations.withLock { $0.marks.minimumAppVersion }
-        return floor.exceeds(currentVersion) ? floor : nil
+        declarations.withLock { $0.marks.floor(above: currentVersion) }
     }
 
     var reporter: Reporter {

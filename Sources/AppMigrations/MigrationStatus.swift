@@ -50,10 +50,7 @@ public struct MigrationStatus: Sendable, CustomStringConvertible {
     public var hasState: Bool { lastRunVersion != nil }
 
     /// The oldest version of the app that may use the data, where it lies above ``appVersion``: this one may not.
-    public var requiredAppVersion: AppVersion? {
-        guard let minimumAppVersion, minimumAppVersion.exceeds(appVersion) else { return nil }
-        return minimumAppVersion
-    }
+    public var requiredAppVersion: AppVersion? { state?.marks.floor(above: appVersion) }
 }
 
 extension MigrationStatus {

@@ -53,7 +53,8 @@ import Testing
         let pending = Declarations.Declaration(version: version("1.2"), minimumAppVersion: .zero)
         for deaths in 0...2 {
             let decision = try declarations(state).decide(pending, state.marks, limit: 3)
-            #expect(decision == .run(attempt: 6 + deaths, deaths: deaths))
+            guard case .run(let next) = decision else { return Issue.record("\(decision)") }
+            #expect(next.attempts == 6 + deaths && next.deaths == deaths)
             state.marks.interruption?.known.attempts += 1
             state.marks.interruption?.known.deaths = deaths
             state.marks.interruption?.failure = nil

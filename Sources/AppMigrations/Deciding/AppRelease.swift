@@ -124,8 +124,7 @@ extension AppRelease {
         _ state: MigrationState,
         to marks: StateMarks
     ) throws(MigrationError) -> MigrationState {
-        let floor = state.marks.minimumAppVersion
-        if floor.exceeds(version) {
+        if let floor = state.marks.floor(above: version) {
             let text: Message = """
                 The data of \(location), is for version \(floor) of the app and later; this is \(version). The mark was not set. \
                 Start version \(floor). Where older data was put back in its place, call forgetState(), and say with firstRun: at \
@@ -133,9 +132,9 @@ extension AppRelease {
                 """
             throw location.error(.overtaken, floor, text)
         }
-        var state = state
-        state.marks = marks
-        state.marks.minimumAppVersion = floor
-        return state
+        var next = state
+        next.marks = marks
+        next.marks.raiseFloor(to: state.marks.minimumAppVersion)
+        return next
     }
 }

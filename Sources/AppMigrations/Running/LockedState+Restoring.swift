@@ -15,7 +15,9 @@ extension LockedState {
 
     /// Tells of copies that nothing asks for and that are still there.
     private func tell(_ error: MigrationError, _ version: AppVersion?) {
-        send(MigrationEvent(.leftoverNotRemoved, location.name, version: version, error: error))
+        var event = MigrationEvent(.leftoverNotRemoved, location.name, version: version)
+        event.error = error
+        send(event)
     }
 
     /// Puts files back, if the lock is the one at its path.

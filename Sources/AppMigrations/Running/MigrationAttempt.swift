@@ -21,7 +21,7 @@ final class MigrationAttempt {
 
     init(
         _ known: AttemptedMigration,
-        minimumAppVersion: AppVersion,
+        _ minimumAppVersion: AppVersion,
         protecting paths: [String],
         _ locked: LockedState
     ) throws(MigrationError) {
@@ -32,7 +32,7 @@ final class MigrationAttempt {
         } catch {
             throw locked.location.protection(.taking, known.version, error)
         }
-        let began = Interruption(known, isProtecting: files != nil, startedAt: Platform.now)
+        let began = Interruption(known: known, isProtecting: files != nil, startedAt: Platform.now)
         intent = before.beginning(began, minimumAppVersion: minimumAppVersion)
         context = MigrationContext(
             version: known.version,
@@ -52,22 +52,24 @@ final class MigrationAttempt {
     func rival(isAsynchronous: Bool) throws(MigrationError) -> ProtectedPaths.Rival? {
         guard let files else { return nil }
         var isFree = false
-        defer { if !isFree { takeBack(files) } }
+        defer {
+            if !isFree {
+                files.takeBack()
+                locked.lock.unlock()
+            }
+        }
         let rival = try files.protected.rival(isAsynchronous: isAsynchronous)
         isFree = rival == nil
         return rival
-    }
-
-    private func takeBack(_ files: Snapshot) {
-        files.takeBack()
-        locked.lock.unlock()
     }
 
     /// Copies what is protected, and saves the intent.
     func begin() throws(MigrationError) {
         do {
             try files?.fill { done, note in
-                locked.send(MigrationEvent(.progressed, context, fraction: done, note: note, isCopying: true))
+                var event = context.event(.progressed)
+                (event.fraction, event.note, event.isCopying) = (done, note, true)
+                locked.send(event)
             }
         } catch {
             throw location.protection(.taking, version, error)
@@ -118,7 +120,9 @@ final class MigrationAttempt {
     }
 
     func event(_ kind: MigrationEvent.Kind) -> MigrationEvent {
-        MigrationEvent(kind, context, duration: duration)
+        var event = context.event(kind)
+        event.duration = duration
+        return event
     }
 }
 

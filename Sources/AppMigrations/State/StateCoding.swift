@@ -73,7 +73,7 @@ extension MigrationState {
 extension Interruption {
     fileprivate init(_ json: JSON) throws(MigrationError) {
         self.init(
-            try AttemptedMigration(json),
+            known: try AttemptedMigration(json),
             isProtecting: try json.needed("isProtecting").flag(),
             startedAt: try json.needed("startedAt").moment(),
             failure: try json.value("failure")?.text(),

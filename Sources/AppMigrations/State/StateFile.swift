@@ -101,7 +101,7 @@ package struct StateHead {
     /// The marks, or `nil` where the whole text has to be read.
     package static func read(_ bytes: UnsafeBufferPointer<UInt8>, name: String) -> StateMarks? {
         var head = StateHead(bytes: bytes)
-        var marks = StateMarks(lastRun: .zero, baseline: .zero, launched: .zero)
+        var marks = StateMarks.nothing
         guard head.pass("{\n  \"format\" : 1,\n  \"name\" : \""), head.passName(name), head.pass("\",\n"),
             head.pass("  \"lastRunVersion\" : \""), head.pass(&marks.lastRun),
             head.pass("  \"baseline\" : \""), head.pass(&marks.baseline),

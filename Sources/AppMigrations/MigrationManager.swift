@@ -73,13 +73,7 @@ public final class MigrationManager: Sendable {
         let current = try AppVersion(text, manager: name)
         let release = try AppRelease(current, upgradesFrom: options.upgradesFrom, location)
         let file = StateFile(location: location)
-        let start = try Start(
-            file: file,
-            release: release,
-            reporter: Reporter(location: location, onEvent: options.onEvent),
-            lockTimeout: options.lockTimeout,
-            isReadOnly: options.isReadOnly
-        ).outcome(firstRun)
+        let start = try Start(file: file, release: release, options: options).outcome(firstRun)
         launch = start.launch
         self.file = file
         self.release = release

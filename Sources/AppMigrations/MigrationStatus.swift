@@ -116,9 +116,6 @@ extension MigrationStatus {
         }
     }
 
-    /// The rows of the history that ``description`` has room for.
-    private static var rowLimit: Int { 20 }
-
     /// Several lines for a person to read, with times in UTC.
     ///
     /// Of paths it has the state file's alone. What a closure's own error says stands in it as it is, and of a checkpoint only
@@ -139,10 +136,8 @@ extension MigrationStatus {
         }
         if let interruption { lines += interruption.lines(isInterrupted: true) }
         for attempt in attempted { lines += attempt.lines(isInterrupted: false) }
-        let rows = history.suffix(Self.rowLimit)
-        let newest: Message = rows.count < history.count ? ", of which the newest \(rows.count)" : ""
-        lines.append(rows.isEmpty ? "History: none ran here." : "History: \(history.count) ran here\(newest)")
-        for row in rows {
+        lines.append(history.isEmpty ? "History: none ran here." : "History: \(history.count) ran here")
+        for row in history {
             lines.append(
                 """
                   \(row.version) from \(row.previousVersion), finished \(Timestamp.text(row.finishedAt)) by app version \

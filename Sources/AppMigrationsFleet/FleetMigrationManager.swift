@@ -164,7 +164,7 @@ public final class FleetMigrationManager: Sendable {
 
     /// The closure or plan of this manager that the caller stands in.
     var enclosing: RunToken? {
-        if RunToken.current == nil { return nil }
+        if RunToken.current.isEmpty { return nil }
         return RunToken.enclosing(exactly: StateLocation(name, heldBy: owner))
     }
 }

@@ -41,19 +41,22 @@ package enum FilePaths {
         return parts
     }
 
-    /// The part of the path up to its last name with an escape of a `URL`, `%` and two hexadecimal digits, where that part isn't
-    /// there; `nil` where the path can be meant.
+    /// The reason why a path has the escapes of a `URL`, `%` and two hexadecimal digits, by mistake; `nil` where it can be meant.
     ///
     /// A `URL` writes `Application%20Support` for a folder whose name has a space. Only a person who made a folder under such a
     /// name can mean it, so it stands there.
-    static func missingWithEscapes(_ path: String) throws(SystemCallError) -> String? {
+    static func escapes(_ path: String) throws(SystemCallError) -> Message? {
         let bytes = Array(path.utf8)
         let isDigit = { (index: Int) in Character(Unicode.Scalar(bytes[index])).isHexDigit }
         let last = bytes.indices.dropLast(2).last { bytes[$0] == 0x25 && isDigit($0 + 1) && isDigit($0 + 2) }
         guard let last else { return nil }
         let end = bytes[last...].firstIndex(of: 0x2F) ?? bytes.endIndex
         let part = String(decoding: bytes[..<end], as: UTF8.self)
-        return try Platform.status(part) == nil ? part : nil
+        if try Platform.status(part) != nil { return nil }
+        return """
+            it has the escapes of a URL, and \(part) isn't there: take path(percentEncoded: false) of the URL, or make that \
+            folder first
+            """
     }
 
     /// The reason why a text can't be meant as a path; `nil` where it can.

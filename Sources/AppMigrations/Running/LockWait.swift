@@ -32,12 +32,8 @@ struct LockWait {
 
     private func open() throws(MigrationError) -> FileLock {
         let lock = try FileLock.open(location)
-        do throws(SystemCallError) {
-            if try RunToken.enclosing(location) == nil { return lock }
-        } catch {
-            throw .unreadable(error, location)
-        }
-        throw .nested(location, version)
+        if try RunToken.enclosing(location) != nil { throw .nested(location, version) }
+        return lock
     }
 
     /// Tries once: the lock, or `nil` where it isn't free.

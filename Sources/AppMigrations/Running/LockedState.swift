@@ -46,18 +46,14 @@ final class LockedState {
         if state.marks.hasLeftover, let version {
             try restore(version)
             try finishRestore(state)
-        } else if hasSnapshot {
-            discardSnapshot(version)
+            return
         }
-    }
-
-    private var hasSnapshot: Bool {
         do throws(SystemCallError) {
-            return try Platform.status(location.snapshotInUse()) != nil
+            if try Platform.status(location.snapshotInUse()) == nil { return }
         } catch {
             // What can't be looked at is told by who tries to remove it.
-            return true
         }
+        discardSnapshot(version)
     }
 
     // A context that outlived its closure has the lock too.

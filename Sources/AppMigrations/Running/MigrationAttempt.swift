@@ -87,7 +87,7 @@ final class MigrationAttempt {
         let began = begun()
         defer { ended(since: began) }
         do {
-            try RunToken.$current.withValue(token) { try body(context) }
+            try RunToken.$current.withValue(token.opened) { try body(context) }
             return nil
         } catch {
             return error
@@ -100,7 +100,7 @@ final class MigrationAttempt {
         let began = begun()
         defer { ended(since: began) }
         do {
-            try await RunToken.$current.withValue(token) { try await body(context) }
+            try await RunToken.$current.withValue(token.opened) { try await body(context) }
             return nil
         } catch {
             return error
@@ -145,7 +145,7 @@ extension MigrationAttempt {
             try files?.synchronizeWork()
         } catch {
             let path = error.path ?? location.directory
-            let lost = MigrationError.unsynchronized(path, underlying: error, "\(error)", location, version)
+            let lost = MigrationError.unsynchronized(path, "\(error)", location, version, because: error)
             throw undo(lost, because: lost)
         }
         try record()

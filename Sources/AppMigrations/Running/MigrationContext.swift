@@ -131,13 +131,7 @@ extension MigrationContext {
             try FileTree.synchronizeFolders(from: try Platform.resolved(folder), upTo: stateFolder)
         } catch {
             let failure = error.at(path)
-            throw .unsynchronized(
-                failure.path ?? path,
-                underlying: failure,
-                "\(failure)",
-                location,
-                version
-            )
+            throw .unsynchronized(failure.path ?? path, "\(failure)", location, version, because: failure)
         }
     }
 }

@@ -52,21 +52,11 @@ enum DefaultLocation {
     ///
     /// Asked only where there is no state.
     static func refuseEscapes(_ location: StateLocation) throws(MigrationError) {
-        let part: String?
-        do throws(SystemCallError) {
-            part = try FilePaths.missingWithEscapes(location.directory)
-        } catch {
-            throw unusable(location.directory, location.name, "\(error)")
+        let reason: Message?
+        do throws(SystemCallError) { reason = try FilePaths.escapes(location.directory) } catch {
+            reason = "\(error)"
         }
-        guard let part else { return }
-        throw unusable(
-            location.directory,
-            location.name,
-            """
-            it has the escapes of a URL, and \(part) isn't there: take path(percentEncoded: false) of the URL, or make that \
-            folder first
-            """
-        )
+        if let reason { throw unusable(location.directory, location.name, reason) }
     }
 
     private static func unusable(_ directory: String, _ manager: String, _ reason: Message) -> MigrationError

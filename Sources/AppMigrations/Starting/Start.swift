@@ -78,19 +78,18 @@ package struct StartOutcome {
 struct Start {
     let file: StateFile
     let release: AppRelease
-    let reporter: Reporter
-    let lockTimeout: Duration?
-    let isReadOnly: Bool
+    let options: MigrationManager.Options
 
     private var location: StateLocation { file.location }
+    private var reporter: Reporter { Reporter(location: location, onEvent: options.onEvent) }
 
     /// Where nothing is pending this is one read of the state.
     func outcome(_ firstRun: () throws -> MigrationManager.FirstRun) throws(MigrationError) -> StartOutcome {
         guard case .marks(let marks) = try file.readMarks() else { return try first(firstRun) }
         // Files that wait to be put back come first: that data is too old is no reason not to write to them.
-        if marks.hasLeftover, !isReadOnly { return try catchUp(marks) }
+        if marks.hasLeftover, !options.isReadOnly { return try catchUp(marks) }
         let found = try StartOutcome(found: marks, by: release)
-        return marks.launched >= release.version || isReadOnly ? found : try catchUp(marks)
+        return marks.launched >= release.version || options.isReadOnly ? found : try catchUp(marks)
     }
 }
 
@@ -102,7 +101,7 @@ extension Start {
     private func catchUp(_ found: StateMarks) throws(MigrationError) -> StartOutcome {
         var marks = found
         do throws(MigrationError) {
-            let locked = try LockedState.take(ifFree: file, reporter, timeout: lockTimeout) {
+            let locked = try LockedState.take(ifFree: file, reporter, timeout: options.lockTimeout) {
                 () throws(MigrationError) in try awaitsRestore(&marks)
             }
             if let locked { return try settle(locked) }
@@ -163,10 +162,10 @@ extension Start {
         _ firstRun: () throws -> MigrationManager.FirstRun
     ) throws(MigrationError) -> StartOutcome {
         try DefaultLocation.refuseEscapes(location)
-        if isReadOnly { return try look(firstRun) }
+        if options.isReadOnly { return try look(firstRun) }
         let locked: LockedState
         do throws(MigrationError) {
-            locked = try LockedState.take(file, reporter, timeout: lockTimeout)
+            locked = try LockedState.take(file, reporter, timeout: options.lockTimeout)
         } catch {
             // A task of this process made the state since it was missed, and is migrating: there is nothing to wait for.
             if error.code == .nested, case .marks(let marks) = try file.readMarks() {

@@ -73,7 +73,9 @@ public final class MigrationManager: Sendable {
         let current = try AppVersion(text, manager: name)
         let release = try AppRelease(current, upgradesFrom: options.upgradesFrom, location)
         let file = StateFile(location: location)
-        let start = try Start(file: file, release: release, options: options).outcome(firstRun)
+        let reporter = Reporter(location: location, onEvent: options.onEvent)
+        let start = try Start(file: file, release: release, reporter: reporter, timeout: options.lockTimeout)
+            .outcome(isReadOnly: options.isReadOnly, firstRun)
         launch = start.launch
         self.file = file
         self.release = release

@@ -25,7 +25,7 @@ public struct MigrationStatus: Sendable, CustomStringConvertible {
         appVersion = current
         stateFile = location.state
         self.state = state
-        interruption = state?.marks.interruption.map { Attempt($0, isUnderWay: isUnderWay) }
+        interruption = state?.marks.interruption.map { Attempt($0.known, $0, isUnderWay: isUnderWay) }
         attempted = state?.marks.attempted.map { Attempt($0) } ?? []
     }
 
@@ -72,7 +72,7 @@ extension MigrationStatus {
         public var appVersion: AppVersion { known.appVersion }
 
         /// When it was begun last, in seconds since 1970, UTC; of the interrupted migration only.
-        public let startedAt: Int64?
+        public var startedAt: Int64? { interruption?.startedAt }
 
         /// The error that ended it, at most 1,000 characters: what the closure's own error says.
         ///
@@ -92,27 +92,25 @@ extension MigrationStatus {
         public let isUnderWay: Bool?
 
         /// True if protected files wait to be put back, which the next start that may write does.
-        public let awaitsRestore: Bool
+        public var awaitsRestore: Bool { isUnderWay != true && interruption?.isProtecting == true }
 
-        private var known: AttemptedMigration
+        private let known: AttemptedMigration
+        private let interruption: Interruption?
+
         /// How it ended, in words.
-        private let end: String?
+        private var end: String? { interruption?.failure }
+
         /// The lease of the host of a fleet that may be at work; JSON doesn't have it.
-        private let lease: Lease?
+        private var lease: Lease? { isUnderWay == nil ? interruption?.lease : nil }
 
-        fileprivate init(_ known: AttemptedMigration) {
-            self.known = known
-            (startedAt, end, lease, awaitsRestore, isUnderWay) = (nil, nil, nil, false, false)
-        }
-
-        fileprivate init(_ interruption: Interruption, isUnderWay: Bool?) {
-            known = AttemptedMigration(interruption)
-            startedAt = interruption.startedAt
-            end = interruption.failure
-            lease = isUnderWay == nil ? interruption.lease : nil
-            awaitsRestore = isUnderWay != true && interruption.isProtecting
-            self.isUnderWay = isUnderWay
-            if isUnderWay == true || lease != nil { known.deaths = interruption.known.deaths }
+        fileprivate init(
+            _ known: AttemptedMigration,
+            _ interruption: Interruption? = nil,
+            isUnderWay: Bool? = false
+        ) {
+            (self.interruption, self.isUnderWay) = (interruption, isUnderWay)
+            let isAtWork = isUnderWay ?? (interruption?.lease != nil)
+            self.known = isAtWork ? known : interruption.map(AttemptedMigration.init) ?? known
         }
     }
 

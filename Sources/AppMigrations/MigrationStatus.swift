@@ -3,30 +3,30 @@
 /// ``MigrationManager/status`` reads it. ``description`` is a text for a person, and ``json`` one for a program.
 public struct MigrationStatus: Sendable, CustomStringConvertible {
     /// The name of the manager.
-    public let name: String
+    public var name: String { location.name }
 
     /// The version of the app that asked.
     public let appVersion: AppVersion
 
     /// The path of the state file.
-    public let stateFile: String
+    public var stateFile: String { location.state }
 
     /// The migration whose closure was begun last and isn't recorded.
-    public let interruption: Attempt?
+    public var interruption: Attempt? {
+        state?.marks.interruption.map { Attempt($0.known, $0, isUnderWay: isUnderWay) }
+    }
 
     /// The attempts at other versions that were begun and are still pending.
-    public let attempted: [Attempt]
+    public var attempted: [Attempt] { state?.marks.attempted.map { Attempt($0) } ?? [] }
 
     private let state: MigrationState?
+    private let location: StateLocation
+    private let isUnderWay: Bool?
 
     package init(_ state: MigrationState?, of location: StateLocation, current: AppVersion, isUnderWay: Bool?)
     {
-        name = location.name
+        (self.state, self.location, self.isUnderWay) = (state, location, isUnderWay)
         appVersion = current
-        stateFile = location.state
-        self.state = state
-        interruption = state?.marks.interruption.map { Attempt($0.known, $0, isUnderWay: isUnderWay) }
-        attempted = state?.marks.attempted.map { Attempt($0) } ?? []
     }
 
     /// The version up to which everything has run; `nil` where there is no state.

@@ -120,7 +120,7 @@ extension ProtectedPaths {
     func rival(isAsynchronous: Bool) throws(MigrationError) -> Rival? {
         do {
             guard let (rival, isRunning) = try found() else { return nil }
-            let isFirst = location.name.utf8.lexicographicallyPrecedes(rival.location.name.utf8)
+            let isFirst = location.name < rival.location.name
             if isFirst, isRunning, try mayWait(for: rival, isAsynchronous) { return rival }
             let name = rival.location.name.quoted
             let reason: Message =

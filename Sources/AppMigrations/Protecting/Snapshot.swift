@@ -58,15 +58,17 @@ final class Snapshot {
     /// there are, and what is being done.
     func fill(_ handler: (_ fraction: Double, _ note: String) -> Void) throws {
         try orTakeBack {
-            let trees = try protected.paths.map { path in
-                try zip(Self.companions, Self.parts(of: path)).map { ($0, try FileTree($1, to: .copy)) }
+            var trees: [[FileTree]] = []
+            var (total, done, percent) = (0, 0, -1)
+            for path in protected.paths {
+                let parts = try Self.parts(of: path).map { try FileTree($0, to: .copy) }
+                for tree in parts {
+                    total += tree.cost
+                    guard let state = tree.state else { continue }
+                    throw protected.refusal(of: path, "the state of a manager is in it, \(state)")
+                }
+                trees.append(parts)
             }
-            for (path, parts) in zip(protected.paths, trees) {
-                guard let state = parts.lazy.compactMap(\.1.state).first else { continue }
-                throw protected.refusal(of: path, "the state of a manager is in it, \(state)")
-            }
-            let total = trees.joined().reduce(0) { $0 + $1.1.cost }
-            var (done, percent) = (0, -1)
             let reach = { [protected] (path: String, cost: Int) throws in
                 try protected.refuseCancelled()
                 let reached = Int(min(Double(done) / Double(total), 1) * 100)
@@ -78,14 +80,15 @@ final class Snapshot {
             for (index, parts) in trees.enumerated() {
                 let place = "\(folder)/\(index)"
                 try Platform.makeDirectory(place)
-                for (companion, tree) in parts {
+                var count = 0
+                for (companion, tree) in zip(Self.companions, parts) {
+                    count += tree.entries.count
                     if tree.entries.isEmpty {
                         try Platform.makeDirectory(place + "/absent" + companion)
                     } else {
                         try tree.copy(to: place + "/item" + companion, reach)
                     }
                 }
-                let count = parts.reduce(0) { $0 + $1.1.entries.count }
                 try Platform.makeDirectory("\(place)/entries-\(count)")
             }
             try FileTree.synchronize([folder], by: lock)

@@ -58,12 +58,11 @@ extension StateMarks {
     ///
     /// The version interrupted before is still pending, so what is known of it is kept.
     mutating func begin(_ attempt: Interruption) {
-        var known = attempted.filter { $0.version != attempt.version }
-        if let interruption, interruption.version != attempt.version {
-            known.removeAll { $0.version == interruption.version }
-            known.append(AttemptedMigration(interruption))
+        let interrupted = interruption
+        attempted = attempted.filter { $0.version != attempt.version && $0.version != interrupted?.version }
+        if let interrupted, interrupted.version != attempt.version {
+            attempted.append(AttemptedMigration(interrupted))
         }
-        attempted = known
         interruption = attempt
     }
 

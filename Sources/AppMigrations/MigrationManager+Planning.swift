@@ -56,7 +56,6 @@ extension MigrationManager {
         declarations.withLock { $0.endPlan() }
     }
 
-    /// Throws where this manager may not change anything.
     package func requireWritable() throws(MigrationError) {
         if options.isReadOnly { throw .readOnly(file.location) }
     }

@@ -133,7 +133,6 @@ struct MigrationRun {
         manager.reporter.send(event)
     }
 
-    /// Takes over what the state says now.
     private func know(_ locked: LockedState) {
         if let state = locked.state { manager.declarations.withLock { $0.marks = state.marks } }
     }

@@ -97,7 +97,6 @@ extension MigrationStatus {
         private let known: AttemptedMigration
         private let interruption: Interruption?
 
-        /// How it ended, in words.
         private var end: String? { interruption?.failure }
 
         /// The lease of the host of a fleet that may be at work; JSON doesn't have it.

@@ -20,7 +20,6 @@ extension JSON {
         return found
     }
 
-    /// The value of a member that has to be there.
     @inline(never)
     func needed(_ key: String) throws(MigrationError) -> JSON {
         guard let value = try member(key) else { throw missing(key) }

@@ -6,7 +6,6 @@ struct JSON {
     enum Content {
         case null
         case flag(Bool)
-        /// A number as it is written.
         case number(String)
         case text(String)
         case array([JSON])
@@ -23,7 +22,6 @@ struct JSON {
     let content: Content
     /// The first byte of the value.
     let offset: Int
-    /// The state that an error names.
     let location: StateLocation
 
     static var depthLimit: Int { 64 }

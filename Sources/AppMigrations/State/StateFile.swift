@@ -129,7 +129,6 @@ package struct StateHead {
         return true
     }
 
-    /// Passes a version and the end of its line.
     private mutating func pass(_ version: inout AppVersion) -> Bool {
         let start = index
         while index < bytes.count, bytes[index] != 0x22 { index += 1 }

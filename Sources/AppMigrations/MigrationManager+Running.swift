@@ -45,7 +45,7 @@ extension MigrationManager {
 
 /// The run of one declaration, step by step: the two entries differ only in how they let the time between two steps pass, and in how they
 /// call the closure.
-struct MigrationRun {
+struct MigrationRun: ~Copyable {
     private let manager: MigrationManager
     private let declaration: Declarations.Declaration
     private let paths: [String]

@@ -1,6 +1,6 @@
 /// A wait for a state's lock, and for other managers that protect the same files, step by step: the synchronous and the asynchronous
 /// caller differ only in how they let the time between two steps pass.
-struct LockWait {
+struct LockWait: ~Copyable {
     /// A call that waits on its thread, a task, or a start that waits on its thread until files are put back.
     ///
     /// The process that puts files back needs only the thread that does it. So a start can wait for it where a call, which

@@ -75,7 +75,7 @@ package struct StartOutcome {
 
 /// A start of one manager: it reads the state, makes it on the first run, puts back what a killed process left, and saves that
 /// this version was launched.
-struct Start {
+struct Start: ~Copyable {
     let file: StateFile
     let release: AppRelease
     let reporter: Reporter

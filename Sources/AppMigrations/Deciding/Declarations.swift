@@ -95,6 +95,15 @@ extension Declarations {
         }
     }
 
+    /// Adds a row to the plan that is made of the declarations; `false` where none is.
+    ///
+    /// - Throws: ``MigrationError`` with the code `invalidVersion`.
+    package mutating func plan(_ text: String, minimumAppVersion: String?) throws(MigrationError) -> Bool {
+        guard let plan else { return false }
+        try record(text, minimumAppVersion: minimumAppVersion, in: plan)
+        return true
+    }
+
     /// - Throws: ``MigrationError`` with the code `invalidVersion`.
     func read(_ text: String, minimumAppVersion floor: String?) throws(MigrationError) -> Declaration {
         let version = try AppVersion(text, manager: location.name)

@@ -26,16 +26,14 @@ package final class Plan: Sendable {
 extension Declarations {
     package var plannedRows: [PlannedMigration] { rows ?? [] }
 
-    /// Adds a row to the plan that is made of the declarations; `false` where none is.
+    /// Adds a row to the plan.
     ///
     /// A refusal gets a row, and closes as in a real start: so does each row after it.
-    ///
-    /// - Throws: ``MigrationError`` with the code `invalidVersion`.
-    package mutating func plan(
+    mutating func record(
         _ text: String,
-        minimumAppVersion floor: String?
-    ) throws(MigrationError) -> Bool {
-        guard let plan else { return false }
+        minimumAppVersion floor: String?,
+        in plan: Plan
+    ) throws(MigrationError) {
         let declaration = try read(text, minimumAppVersion: floor)
         let (version, marks) = (declaration.version, plan.state.marks)
         var kind = PlannedMigration.Kind.refused
@@ -51,6 +49,5 @@ extension Declarations {
         previous = max(previous, version)
         let done = version > marks.lastRun ? marks.attempts(at: version)?.checkpoint?.progress : nil
         rows?.append(PlannedMigration(kind: kind, version: version, progress: done, error: refusal))
-        return true
     }
 }

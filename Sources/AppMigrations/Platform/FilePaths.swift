@@ -89,15 +89,3 @@ package enum FilePaths {
         path.utf8.elementsEqual(folder.utf8) || path.utf8.starts(with: joined(folder, "").utf8)
     }
 }
-
-extension String {
-    /// The number that the text's leading digits write; zero where there are none.
-    var number: UInt64 {
-        var number: UInt64 = 0
-        for byte in utf8 {
-            guard case 0x30...0x39 = byte else { break }
-            number = number &* 10 &+ UInt64(byte - 0x30)
-        }
-        return number
-    }
-}

@@ -58,6 +58,16 @@ extension String {
         return quoted + "\""
     }
 
+    /// The number that the text's leading digits write; zero where there are none.
+    var number: UInt64 {
+        var number: UInt64 = 0
+        for byte in utf8 {
+            guard case 0x30...0x39 = byte else { break }
+            number = number &* 10 &+ UInt64(byte - 0x30)
+        }
+        return number
+    }
+
     /// The text of the bytes, or `nil` where they are not UTF-8.
     ///
     /// It is what the standard library's `String(validating:as:)` gives from macOS 15 and iOS 18 on.

@@ -33,8 +33,9 @@ enum DefaultLocation {
 
     @inline(__always)
     static func absolute(_ directory: String, _ manager: String) throws(MigrationError) -> String {
-        for byte in directory.utf8 where byte == 0 { return try completed(directory, manager) }
-        return directory.utf8.first == 0x2F ? directory : try completed(directory, manager)
+        var directory = directory
+        let isPlain = directory.withUTF8 { $0.first == 0x2F && !$0.contains(0) }
+        return isPlain ? directory : try completed(directory, manager)
     }
 
     @inline(never)

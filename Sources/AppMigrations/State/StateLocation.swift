@@ -106,17 +106,20 @@ package final class StateLocation: Sendable {
         // The name's length was checked when the manager was made.
         let limit = buffer.count &- Self.nameLimit &- Self.suffix.utf8CodeUnitCount &- 2
         if directory.isEmpty || directory.utf8.count > limit { return 0 }
-        var end = 0
-        func append(_ byte: UInt8) {
-            buffer[end] = byte
+        var (directory, name, end) = (directory, name, 0)
+        func append(_ bytes: UnsafeBufferPointer<UInt8>) {
+            for index in 0..<bytes.count { buffer[end &+ index] = bytes[index] }
+            end &+= bytes.count
+        }
+        directory.withUTF8(append)
+        if buffer[end &- 1] != 0x2F {
+            buffer[end] = 0x2F
             end &+= 1
         }
-        for byte in directory.utf8 { append(byte) }
-        if buffer[end &- 1] != 0x2F { append(0x2F) }
-        for byte in name.utf8 { append(byte) }
-        for index in 0..<Self.suffix.utf8CodeUnitCount { append(Self.suffix.utf8Start[index]) }
-        append(0)
-        return end
+        name.withUTF8(append)
+        append(UnsafeBufferPointer(start: Self.suffix.utf8Start, count: Self.suffix.utf8CodeUnitCount))
+        buffer[end] = 0
+        return end &+ 1
     }
 }
 

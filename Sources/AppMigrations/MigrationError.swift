@@ -187,6 +187,6 @@ extension AppVersion {
     init(_ text: String, _ refusal: (Message) -> MigrationError) throws(MigrationError) {
         var reader = VersionReader()
         if let problem = reader.read(text) { throw refusal(problem) }
-        self = reader.version
+        self = reader.version()
     }
 }

@@ -31,9 +31,6 @@ package struct Message: ExpressibleByStringInterpolation, CustomStringConvertibl
         package mutating func appendInterpolation(_ number: Int) { text += String(number) }
 
         @inline(never)
-        package mutating func appendInterpolation(_ number: UInt64) { text += String(number) }
-
-        @inline(never)
         package mutating func appendInterpolation(_ error: any Error) { text += String(describing: error) }
     }
 }

@@ -51,16 +51,13 @@ final class MigrationAttempt {
     @inline(never)
     func rival(isAsynchronous: Bool) throws(MigrationError) -> ProtectedPaths.Rival? {
         guard let files else { return nil }
-        var isFree = false
-        defer {
-            if !isFree {
-                files.takeBack()
-                locked.lock.unlock()
-            }
+        let found = Result { () throws(MigrationError) in
+            try files.protected.rival(isAsynchronous: isAsynchronous)
         }
-        let rival = try files.protected.rival(isAsynchronous: isAsynchronous)
-        isFree = rival == nil
-        return rival
+        if case .success(nil) = found { return nil }
+        files.takeBack()
+        locked.lock.unlock()
+        return try found.get()
     }
 
     /// Copies what is protected, and saves the intent.

@@ -134,7 +134,7 @@ package struct StateHead {
         while index < bytes.count, bytes[index] != 0x22 { index += 1 }
         var reader = VersionReader()
         if reader.read(UnsafeBufferPointer(rebasing: bytes[start..<index])) != nil { return false }
-        version = reader.version
+        version = reader.version()
         return pass("\",\n")
     }
 }

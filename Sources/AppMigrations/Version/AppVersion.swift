@@ -36,7 +36,7 @@ public struct AppVersion: Sendable {
         var reader = VersionReader()
         for component in numbers.dropLast() { reader.append(component) }
         reader.zeros = trailingZeros
-        return reader.version
+        return reader.version()
     }
 
     /// True if an app at `current` is too old for this version.
@@ -105,7 +105,7 @@ extension AppVersion: LosslessStringConvertible {
     public init?(_ description: String) {
         var reader = VersionReader()
         if reader.read(description) != nil { return nil }
-        self = reader.version
+        self = reader.version()
     }
 }
 
@@ -117,7 +117,7 @@ extension AppVersion: Codable {
         if let problem = reader.read(try container.decode(String.self)) {
             throw DecodingError.dataCorruptedError(in: container, debugDescription: problem.description)
         }
-        self = reader.version
+        self = reader.version()
     }
 
     /// Writes the version as one string, its ``description``.

@@ -127,9 +127,8 @@ struct MigrationRun: ~Copyable {
     /// thread that makes a manager, which puts them back.
     mutating func fail(_ error: MigrationError) {
         manager.declarations.withLock { $0.close(error) }
-        guard var event = attempt?.event(.failed) else { return }
+        guard let event = attempt?.event(.failed, error) else { return }
         attempt = nil
-        event.error = error
         manager.reporter.send(event)
     }
 

@@ -15,9 +15,8 @@ extension LockedState {
 
     /// Tells of copies that nothing asks for and that are still there.
     private func tell(_ error: MigrationError, _ version: AppVersion?) {
-        var event = MigrationEvent(.leftoverNotRemoved, location.name, version: version)
-        event.error = error
-        send(event)
+        let name = location.name
+        send(MigrationEvent(kind: .leftoverNotRemoved, managerName: name, version: version, error: error))
     }
 
     /// Puts files back, if the lock is the one at its path.

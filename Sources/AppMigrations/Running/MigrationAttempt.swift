@@ -116,9 +116,9 @@ final class MigrationAttempt {
         duration = max(.zero, Platform.uptime - began)
     }
 
-    func event(_ kind: MigrationEvent.Kind) -> MigrationEvent {
+    func event(_ kind: MigrationEvent.Kind, _ error: MigrationError? = nil) -> MigrationEvent {
         var event = context.event(kind)
-        event.duration = duration
+        (event.duration, event.error) = (duration, error)
         return event
     }
 }

@@ -112,11 +112,8 @@ private struct JSONReader {
     }
 
     private mutating func word(_ text: String, _ word: JSON.Content) throws(MigrationError) -> JSON.Content {
-        let start = index
-        for byte in text.utf8 {
-            if next != byte { throw expected("a value", at: start) }
-            index += 1
-        }
+        guard bytes[index...].starts(with: text.utf8) else { throw expected("a value") }
+        index += text.utf8.count
         return word
     }
 

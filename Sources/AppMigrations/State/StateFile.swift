@@ -30,9 +30,7 @@ struct StateFile: Sendable {
         let length = location.writePath(into: path)
         guard length > 0, let start = buffer.baseAddress else { return nil }
         do throws(SystemCallError) {
-            let descriptor = try Platform.openToRead(
-                UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)
-            )
+            let descriptor = try Platform.openToRead(start.assumingMemoryBound(to: CChar.self))
             defer { Platform.closeAfterReading(descriptor) }
             let content = UnsafeMutableRawBufferPointer(rebasing: buffer[length...])
             let count = try Platform.fill(content, from: descriptor)

@@ -64,10 +64,10 @@ struct VersionReader {
                 let digit = UInt64(bytes[index] &- 0x30)
                 if digit > 9 { break }
                 index &+= 1
-                let (tenfold, overTen) = value.multipliedReportingOverflow(by: 10)
-                let (sum, overSum) = tenfold.addingReportingOverflow(digit)
-                if overTen || overSum { return "the number at character \(start + 1) is over \(String(UInt64.max))" }
-                value = sum
+                if value > (UInt64.max &- digit) / 10 {
+                    return "the number at character \(start + 1) is over \(String(UInt64.max))"
+                }
+                value = value &* 10 &+ digit
             }
             if index == start {
                 return end == 0 ? "it is empty" : "a digit is missing at character \(index + 1)"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 FILE = ".ci/bounds"
 HEAD = """\
-# What .ci/size counts, and how much of it there may be. Each bound only falls: the script fails where one is higher than in
+# The values that .ci/size counts, and their upper bounds. Each bound only falls: the script fails where one is higher than in
 # an earlier commit; modules beside the core may exchange room. `.ci/size --exact --lower` writes the values that have fallen,
 # and those of new modules.
 """
@@ -23,7 +23,7 @@ HEAD = """\
 LEEWAY = {"start.instructions": 0.01, "build.core.ratio": 0.15, "build.migrator.ratio": 0.15}
 
 
-# What takes room from others: the rows of the modules. The core's only fall.
+# Rows that take room from others: those of the modules. The core's only fall.
 ROOMS = re.compile(r"(?:AppMigrations(?:Fleet|Gate|PostgreSQL|Rows|SQL|SQLite|Schema|Testing)|NotesExample)\.(lines|code|files)")
 
 
@@ -64,7 +64,7 @@ class Bounds:
         self.values = parse(self.path.read_text()) if self.path.exists() else {}
 
     def verdict(self, name, value):
-        """Whether a value keeps its bound, and what there is to say about it."""
+        """True if a value keeps its bound, and the sentence about it."""
         bound = self.values.get(name)
         if bound is None:
             return False, "has no bound: --lower writes one"

@@ -27,7 +27,7 @@ def tool(name):
 
 
 def run(command, **options):
-    """What a command prints. A command that fails ends the count with its output."""
+    """The output of a command. A command that fails ends the count with its output."""
     ended = subprocess.run([str(word) for word in command], capture_output=True, text=True, **options)
     if ended.returncode != 0:
         raise Failure(f"{' '.join(map(str, command))} ended with {ended.returncode}:\n{ended.stdout}{ended.stderr}")
@@ -55,6 +55,6 @@ def objects(products, product):
 
 
 def environment(**more):
-    """What a client sees: nothing of the caller's, and no seed of hashes."""
+    """The environment of a client: nothing of the caller's, and no seed of hashes."""
     kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
     return {**kept, "SWIFT_DETERMINISTIC_HASHING": "1", **more}

@@ -16,7 +16,7 @@ def tracked(root, folder):
 
 def values(root, folder):
     """The rows of a folder, by the ends of their names."""
-    # What a link leads to is counted where it lies.
+    # A file that a link leads to is counted where it lies.
     files = [root / path for path in tracked(root, folder) if path.endswith(".swift") and not (root / path).is_symlink()]
     texts = [path.read_text() for path in files if path.exists()]
     lines = [line for text in texts for line in text.splitlines()]
@@ -28,7 +28,7 @@ def values(root, folder):
 
 
 def folders(root):
-    """What is counted: each module, all of them together, the core's tests and all tests."""
+    """The counts: each module, all of them together, the core's tests and all tests."""
     modules = sorted(path.name for path in (root / "Sources").iterdir() if any(path.rglob("*.swift")))
     return {**{module: f"Sources/{module}" for module in modules}, "Sources": "Sources",
             "AppMigrationsTests": "Tests/AppMigrationsTests", "Tests": "Tests"}

@@ -1,4 +1,4 @@
-"""What a start and a declaration run: the lines of the core, and the steps of a start."""
+"""The lines of the core that a start and a declaration run, and the steps of a start."""
 
 import json
 import re
@@ -54,7 +54,7 @@ def lines(declare):
 
 
 def steps(products):
-    """What the program `start` does between its marks."""
+    """The steps of the program `start` between its marks."""
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as state:
         stepper = Path(folder) / "start"
         clients.run([clients.tool("clang"), "-O1", "-Wall", "-Werror", "-o", stepper, Path(__file__).with_name("start.c")])

@@ -38,7 +38,7 @@ static void fail(const char *format, ...) {
     exit(1);
 }
 
-/// What the program's own file takes of the addresses: its lowest and its highest mapping.
+/// The addresses of the program's own file: its lowest and its highest mapping.
 static void find_own(pid_t child, const char *program, uint64_t *low, uint64_t *high) {
     char path[64], line[4096], own[4096];
     if (realpath(program, own) == NULL) fail("%s has no path: %s", program, strerror(errno));

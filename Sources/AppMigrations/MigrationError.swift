@@ -6,8 +6,8 @@
 /// On Apple's systems `localizedDescription` is the same text. Elsewhere it says nothing, since Foundation asks a protocol
 /// of its own and this library does without Foundation there: show `"\(error)"`.
 public struct MigrationError: Error, Sendable, CustomStringConvertible {
-    // One reference: a struct of six would be copied field by field wherever an error passes, and the code for that, in
-    // every function that throws, would lie between the pages that a start reads.
+    // The facts are behind one reference. Six fields would be copied in every function that throws, and that code would lie
+    // between the pages that a start reads.
     private let facts: Facts
 
     private final class Facts: Sendable {
@@ -68,7 +68,7 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
 }
 
 extension MigrationError {
-    /// The kinds of ``MigrationError``.
+    /// The kinds of error that a start or a migration ends with.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         /// The name of the code, as it is written in Swift.
         public let description: String

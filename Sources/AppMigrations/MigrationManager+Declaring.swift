@@ -15,10 +15,10 @@ extension MigrationManager {
     ///   - paths: Files and folders that are put back to what they were if the closure throws or its process dies, and
     ///     synced to disk before the closure is recorded. Each file in them is another one after a restore, so nobody may have
     ///     one open: name the files that the closure changes.
-    ///   - run: What is to be done. It can be run again after a death or a throw, so make it repeatable, or name in
+    ///   - run: The work. It can be run again after a death or a throw, so make it repeatable, or name in
     ///     `protecting:` what it changes. A closure that writes to other files synchronizes them before it returns, with
     ///     ``MigrationContext/synchronize(_:)-([String])``: otherwise a power cut can leave the record and take the work.
-    /// - Returns: Whether the closure ran. `false` means that the version has run already, or belongs to the baseline; in a start
+    /// - Returns: True if the closure ran. `false` means that the version has run already, or belongs to the baseline; in a start
     ///   whose ``launch-property`` is `downgrade(from:)`, that nothing runs.
     /// - Throws: ``MigrationError`` with the code `invalidVersion`, `newerThanCurrentVersion`, `outOfOrder`, `blocked`,
     ///   `nested`, `overtaken`, `tooOld`, `readOnly`, `attemptLimitReached`, `lockTimeout`, `cancelled`, `stateUnreadable`,

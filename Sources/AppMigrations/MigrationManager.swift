@@ -6,7 +6,7 @@
 ///
 /// ```swift
 /// let migrations = try MigrationManager(
-///     named: "Library",
+///     named: "Library",  // also stateDirectory: off Apple's systems
 ///     currentVersion: "1.4"
 /// )
 /// try migrations.whenMigrating(toVersion: "1.1-2") {
@@ -49,7 +49,7 @@ public final class MigrationManager: Sendable {
     /// - Parameters:
     ///   - name: The subsystem, in at most 200 of `A-Z a-z 0-9 . _ -`, not beginning with a dot: it names files.
     ///   - currentVersion: The app's version; `nil` asks the main bundle for `CFBundleShortVersionString`.
-    ///   - firstRun: What data there is when there is no state; asked only then, and under the lock.
+    ///   - firstRun: The data that is there when there is no state; asked only then, and under the lock.
     ///   - stateDirectory: The path of the folder for the state, which is made where there is none. `nil` is
     ///     `<bundle identifier>/Migrations` in Application Support, for apps on Apple's systems; a program without a bundle has
     ///     to name its folder, and so has an app on tvOS, which may write to its caches only. Of a `URL` take
@@ -127,8 +127,8 @@ extension MigrationManager {
 
     /// How long to wait, how often to try, how old data may be, whether only to look, and the handler of events.
     public struct Options: Sendable {
-        /// How long to wait for another process that is migrating, or for another manager that protects the same files, while the
-        /// machine is awake; `nil` waits as long as it takes, and zero for 10 ms.
+        /// How long to wait for another process that migrates, or for another manager that protects the same files, while the
+        /// machine is awake; `nil` waits as long as it takes, and zero 10 ms.
         public var lockTimeout: Duration?
 
         /// How many processes of one app version may die in one migration before the next start throws
@@ -139,23 +139,23 @@ extension MigrationManager {
         ///
         /// An app that stops declaring its oldest migrations names the newest one that it left out: a state whose
         /// ``MigrationManager/lastRunVersion`` lies below, or a `firstRun:` of `existingData(at:)`, makes `init` throw `tooOld`,
-        /// and what is no longer there isn't skipped. A mark rises by migrations alone, so name no version that had none. A fresh
-        /// install is never too old. With `everything` a first run begins at nothing, which is not too old either: what is
-        /// declared has to build all of it.
+        /// so nothing that is no longer declared is skipped. Name a version that had a migration: only these raise the mark. A
+        /// fresh install is never too old, nor is a first run with `everything`, which begins at nothing: the declarations have to
+        /// build all of it.
         public var upgradesFrom: String?
 
         /// True if the manager only looks: it reads, and makes, saves and puts back nothing, and runs nothing under the lock.
         ///
         /// So it needs no right to write, and never waits. ``MigrationManager/plan(_:)-9ywei``,
         /// ``MigrationManager/status`` and what else only tells work as ever; a declaration that has something to run throws
-        /// the code `readOnly`. Where there is no state the first run is asked for, and its answer is kept by this manager
-        /// alone: a manager that may write asks again.
+        /// the code `readOnly`. Where there is no state, `firstRun:` is asked, and only this manager keeps the answer: a manager
+        /// that may write asks again.
         public var isReadOnly: Bool
 
         /// Called on the thread of the caller for everything that a log or a progress display wants to know.
         ///
-        /// A handler that declares a migration of the same state gets `nested`. Don't block in the handler on a thread that declares
-        /// one: the lock is held, but for the events `waiting` and `failed`, so both would wait for ever.
+        /// A handler that declares a migration of the same state gets `nested`. The lock is held while it runs, except during
+        /// `waiting` and `failed`: a handler that waits for a thread which declares a migration of this state waits for ever.
         public var onEvent: (@Sendable (MigrationEvent) -> Void)?
 
         /// Without arguments: waits as long as it takes, tries without limit, upgrades from every version, may write, and has no

@@ -33,7 +33,7 @@ public struct FleetMigrationContext: Sendable {
     /// - Parameters:
     ///   - fraction: How much is done, from 0 to 1. A value outside is taken for the nearer end, one that is not a
     ///     number for 0.
-    ///   - note: What is being done, for a display.
+    ///   - note: The work that is being done, for a display.
     public func reportProgress(_ fraction: Double, note: String? = nil) {
         onEvent?(event(.progressed, fraction: MigrationContext.fraction(fraction), note: note))
     }

@@ -34,8 +34,8 @@ extension FleetMigrationManager {
     ///   - toVersion: The version, as in `whenMigrating(toVersion:minimumAppVersion:run:)`.
     ///   - minimumAppVersion: The oldest app that can still use the data, as there.
     ///   - connect: Makes a connection to the store's database, which is in no transaction. A pool lends one for the whole call.
-    ///   - run: What is to be done, with the connection. It must not end the transaction.
-    /// - Returns: Whether the closure ran here.
+    ///   - run: The work, with the connection. It must not end the transaction.
+    /// - Returns: True if the closure ran here.
     /// - Throws: `MigrationError` as `whenMigrating(toVersion:minimumAppVersion:run:)`, with the closure's error, or an
     ///   `SQLError` of the database, as its `underlyingError`. `stateNotSaved` where a commit was not answered and the store
     ///   can't be asked: the next manager finds out whether it happened.
@@ -76,10 +76,10 @@ extension FleetMigrationManager {
     /// batch ended, into the table `app_migrations` of the connection's database, which needn't be the store's. A host that dies, or
     /// loses its lease, loses the batch under way and no other: the next one goes on at the cursor. Between two batches others can write.
     ///
-    /// The connection is made when the host has the lease, which is renewed meanwhile, and closed afterwards. The store gets the cursor
-    /// as a checkpoint after the first batch of each attempt and after each tenth of the progress, so the closure saves none. A
-    /// batch that met a deadlock or a serialization failure runs again, up to three times. A cancelled task ends
-    /// between two batches with `cancelled`. ``reset(to:)`` leaves the cursors in the database; ``reset(to:in:ledger:lockTimeout:)`` removes them.
+    /// The connection is made when the host has the lease, which is renewed meanwhile, and closed afterwards. The store gets the
+    /// cursor as a checkpoint after the first batch of each attempt and after each tenth of the progress, so the closure saves
+    /// none. A batch that met a deadlock or a serialization failure runs again, up to three times. A cancelled task ends between
+    /// two batches with `cancelled`. ``reset(to:)`` leaves the cursors in the database; ``reset(to:in:ledger:lockTimeout:)`` removes them.
     ///
     /// PostgreSQL ends a batch that sends no statement for `lockTimeout`, and for at least 60 seconds. A statement of this library that
     /// isn't answered for so long and half a lease ends with its connection. `ledger` is for a database in which another program

@@ -16,8 +16,8 @@ extension FleetMigrationManager {
     ///   - minimumAppVersion: The oldest app that can still use the data once this migration has begun. It is saved before the
     ///     closure runs, and apps below it have a ``requiredAppVersion`` from then on. At most `toVersion`; `nil` says nothing about
     ///     older apps. In a rolling deploy these go on running.
-    ///   - run: What is to be done. It can be run again after a death, a throw or a lost lease, so make it repeatable.
-    /// - Returns: Whether the closure ran here. `false` means that the version has run already, on whichever host, or belongs to
+    ///   - run: The work. It can be run again after a death, a throw or a lost lease, so make it repeatable.
+    /// - Returns: True if the closure ran here. `false` means that the version has run already, on whichever host, or belongs to
     ///   the baseline. A version that has not, in a start whose ``launch`` is `downgrade(from:)`, is the error `overtaken`.
     /// - Throws: `MigrationError` with the code `invalidVersion`, `newerThanCurrentVersion`, `outOfOrder`, `blocked`, `nested`,
     ///   `overtaken`, `tooOld`, `readOnly`, `attemptLimitReached`, `lockTimeout`, `cancelled`, `leaseLost`, `stateUnreadable`,

@@ -51,7 +51,7 @@ public final class FleetMigrationManager: Sendable {
     /// - Parameters:
     ///   - name: The subsystem, in at most 200 of `A-Z a-z 0-9 . _ -`, not beginning with a dot.
     ///   - currentVersion: The app's version.
-    ///   - firstRun: What data there is when the store has no state; asked only then. It is about the data of the fleet: a host
+    ///   - firstRun: The data that is there when the store has no state; asked only then. It is about the data of the fleet: a host
     ///     that is added later finds the state and asks nothing. Where migrations make the schema it is `.everything`. After
     ///     `.freshInstall` the sub-migrations of that version belong to the baseline on every host, one that is added later
     ///     as well: give that one the next version.

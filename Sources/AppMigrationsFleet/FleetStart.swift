@@ -79,7 +79,7 @@ extension MigrationState {
         marks.launched == version && unknownMembers.contains(Self.freshInstall(of: version))
     }
 
-    /// This state without the mark, once somebody has said what the data is.
+    /// This state without the mark, once somebody has named the version of the data.
     func established(in version: AppVersion) -> MigrationState {
         var state = self
         state.unknownMembers.replace(Self.freshInstall(of: version), with: [])

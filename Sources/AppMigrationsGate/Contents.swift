@@ -1,17 +1,17 @@
 internal import AppMigrations
 
 extension MigrationGate {
-    /// The knowledge of a gate, and the streams that look on.
+    /// The state of a gate, and the streams that observe it.
     struct Contents {
         private(set) var state = State.idle
         private(set) var fraction = OverallFraction()
-        /// The pending migrations, by the names of their managers: their parts of the bar, and what checkpoints say is done.
+        /// The pending migrations, by the names of their managers: their parts of the bar, and the progress of their checkpoints.
         var steps = [String: [AppVersion: (weight: Double, progress: Double)]]()
         /// The task that sleeps until the next try.
         var sleeper: Task<Void, any Error>?
         /// The task of the start, from its first try to its end.
         private(set) var task: Task<Void, Never>?
-        /// The number of the try that runs; `nil` once it ended: what is told of it later changes nothing.
+        /// The number of the try that runs; `nil` once it ended: later reports of it change nothing.
         private(set) var runningTry: Int?
         /// True if another try was asked for during this one, whose error may be older than the question.
         private var isAskedAgain = false
@@ -22,21 +22,16 @@ extension MigrationGate {
         private var observers = [Int: AsyncStream<State>.Continuation]()
         private var lastNumber = 0
 
-        /// Work for the time when the lock is given back, since it calls code of others.
+        /// Work for after the lock is given back, because it calls code of others.
         typealias Answer = () -> Void
-
-        private mutating func takeNumber() -> Int {
-            lastNumber += 1
-            return lastNumber
-        }
 
         /// The number under which the observer stops; `nil` where there will be no other state.
         mutating func observe(_ observer: AsyncStream<State>.Continuation) -> Int? {
             observer.yield(state)
             if case .ready = state { return nil }
-            let number = takeNumber()
-            observers[number] = observer
-            return number
+            lastNumber += 1
+            observers[lastNumber] = observer
+            return lastNumber
         }
 
         mutating func stopObserving(_ number: Int) { observers[number] = nil }
@@ -51,9 +46,9 @@ extension MigrationGate {
         }
 
         mutating func beginTry() -> Int {
-            let number = takeNumber()
-            runningTry = number
-            return number
+            lastNumber += 1
+            runningTry = lastNumber
+            return lastNumber
         }
 
         mutating func forgetFailure() {

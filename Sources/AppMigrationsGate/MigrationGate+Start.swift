@@ -17,7 +17,7 @@ extension MigrationGate {
             (number, isRetry) = gate.contents.withLock { ($0.beginTry(), $0.isRetry) }
         }
 
-        /// An end is an end: what another try tells, or this one after its end, changes nothing.
+        /// Changes the gate's contents while this try runs: an end is an end.
         private func tell(_ change: (inout Contents) -> Void) {
             gate.contents.withLock { if $0.runningTry == number { change(&$0) } }
         }
@@ -35,10 +35,10 @@ extension MigrationGate {
 
         /// Plans the declarations, tells the gate how many are pending, and runs them.
         ///
-        /// Where several managers migrate, plan each of them first, so that the bar begins with all that is to be done, and
+        /// Where several managers migrate, plan each of them first, so that the bar begins with all of their work, and
         /// then call the declarations yourself.
         ///
-        /// - Throws: The errors of ``plan(_:weights:_:)-38tzi``, and nothing is run; the errors of the declarations.
+        /// - Throws: The errors of ``plan(_:weights:_:)-5005j``, and nothing is run; the errors of the declarations.
         public func migrate(
             _ migrations: MigrationManager,
             weights: [String: UInt] = [:],

@@ -16,7 +16,7 @@ extension MigrationGate {
         /// The start has begun; `pending` migrations are known to be waiting so far, and none has begun.
         case planning(pending: Int)
 
-        /// Migrations run: how much of all of them is done, from 0 to 1, and what is being done.
+        /// Migrations run: how much of all of them is done, from 0 to 1, and a note on the work.
         ///
         /// The fraction never falls within a start, not even when a second manager has more to do; ``MigrationGate/retry()``
         /// begins it anew. The note is the app's own, and `nil` while the library copies what `protecting:` names.

@@ -90,8 +90,7 @@ public final class MigrationGate: Sendable {
 
     /// Cancels the task of the start, for a button "Later"; a start that heeds it ends in ``State-enum/cancelled``.
     ///
-    /// A migration that saves checkpoints stops at its next one, and no migration begins. Where nothing runs, a call does
-    /// nothing.
+    /// A migration that saves checkpoints stops at its next one, and no migration begins. Where nothing runs, nothing happens.
     public func cancel() { contents.withLock { $0.task }?.cancel() }
 
     private func open() {

@@ -1,6 +1,6 @@
-/// How much of all steps is done, which never falls, also when more steps become known.
+/// The fraction of all steps that is done; it never falls, also when more steps become known.
 struct OverallFraction {
-    /// The fraction when the last steps became known; what was to be done then is the rest up to 1.
+    /// The fraction when the last steps became known; the work that was left then is the rest up to 1.
     private var base = 0.0
     private var expected = 0.0
     private var done = 0.0
@@ -10,7 +10,7 @@ struct OverallFraction {
     private var weight = 1.0
     /// How many steps are known that aren't done.
     private(set) var pending = 0
-    /// True while a closure runs: what one says that has ended doesn't count for the next step.
+    /// True while a closure runs: a report of an ended one doesn't count for the next step.
     private var isRunning = false
     /// True if files were copied before the closure began, which counts as half of its step.
     private var hasCopied = false
@@ -20,13 +20,13 @@ struct OverallFraction {
         return base + (1 - base) * min((done + share * weight) / expected, 1)
     }
 
-    /// More steps become known, and none of those that are known is under way: what was copied before belongs to none.
+    /// Adds steps while none is under way: files that were copied before belong to none of them.
     mutating func expect(_ weights: [Double]) {
         pending += weights.count
         go(onWith: expected - done + weights.reduce(0, +))
     }
 
-    /// The start is begun once more, and plans anew what is left.
+    /// Begins a further try of the start, which plans the rest anew.
     mutating func beginAgain() {
         pending = 0
         go(onWith: 0)
@@ -41,14 +41,13 @@ struct OverallFraction {
 
     private mutating func leaveStep() { (share, isRunning, hasCopied) = (0, false, false) }
 
-    /// Files are copied for the next closure, or were put back.
+    /// Counts files that are copied for the next closure, or were put back.
     mutating func copy(_ fraction: Double, _ weight: Double) {
         self.weight = weight
         hasCopied = true
         share = max(share, fraction / 2)
     }
 
-    /// A closure begins.
     mutating func begin(_ weight: Double) {
         self.weight = weight
         isRunning = true

@@ -20,7 +20,7 @@ extension PostgresSession {
     ///
     /// PostgreSQL only warns of the BEGIN. The COMMIT would then end the caller's transaction.
     private func refuseTransaction() throws(SQLError) {
-        // It ends with its transaction, which is over at once where none was begun.
+        // The mark is local to the transaction: outside of one it is gone after this very statement.
         try db.query("SELECT set_config('app_migrations.transaction', 'open', true)")
         if try db.query("SELECT current_setting('app_migrations.transaction', true)") == [["open"]] {
             throw SQLError(.alreadyInTransaction, "The connection is in a transaction already")
@@ -52,7 +52,7 @@ extension PostgresSession {
             if try db.number(attempt) == 1 { return }
             try beforeWaiting()
         }
-        // As a text: connections with binary cells can't read what a function gives that returns nothing.
+        // Cast to a text, since connections with binary cells can't read the result of a function that returns nothing.
         try lock(limit: wait.limit) { () throws(SQLError) in
             try db.query("SELECT pg_advisory_xact_lock(\(number))::text")
         }

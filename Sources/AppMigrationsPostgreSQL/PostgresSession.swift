@@ -73,7 +73,7 @@ final class PostgresSession: SQLSession {
     /// before.
     func run(script: String) throws(SQLError) {
         let statements = try PostgresStatements(script).statements
-        // One that sets its own wait has it.
+        // A script that sets its own wait keeps it.
         let lock = script.contains("lock_timeout") ? nil : lock
         var (waited, wait) = (Duration.zero, min(.seconds(2), lock?.limit ?? .zero))
         while true {
@@ -129,6 +129,6 @@ extension SQLError {
 }
 
 extension SQLDialect {
-    /// PostgreSQL.
+    /// The dialect of PostgreSQL.
     public static var postgres: SQLDialect { SQLDialect("postgres") { PostgresSession(db: $0) } }
 }

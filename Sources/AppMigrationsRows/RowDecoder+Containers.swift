@@ -7,7 +7,7 @@ struct RowKeys<Key: CodingKey>: KeyedDecodingContainerProtocol {
     var codingPath: [any CodingKey] { [] }
     var allKeys: [Key] { row.keys() }
 
-    // One that several columns have is an error when its value is asked for.
+    // A name of several columns is an error when its value is asked for.
     func contains(_ key: Key) -> Bool {
         if case .missing = row.column(key.stringValue) { false } else { true }
     }

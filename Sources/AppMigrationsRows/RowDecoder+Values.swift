@@ -133,7 +133,7 @@ struct DateText {
             }
             (whole, fraction) = (String(text[..<dot] + text[digits.endIndex...]), part)
         }
-        // It would read no further than to a zero byte.
+        // SQLite would read no further than to a zero byte.
         if whole.utf8.contains(0) { return nil }
         try reading.bind([.text(whole)])
         defer { reading.reset() }

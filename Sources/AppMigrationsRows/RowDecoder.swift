@@ -60,8 +60,6 @@ final class RowDecoder: Decoder {
         return CellDecoder(row: self, column: 0, kind: .plain)
     }
 
-    // MARK: Columns
-
     func keys<Key: CodingKey>() -> [Key] { names.compactMap { Key(stringValue: $0) } }
 
     /// Where the value for a key is.
@@ -98,8 +96,6 @@ final class RowDecoder: Decoder {
             throw failure("Row \(row): there is no column \(key), which \(rowType) needs, but \(list)")
         }
     }
-
-    // MARK: Errors
 
     /// The error of a column whose value does not fit a type.
     func misfit(_ column: Int, _ type: String, _ cause: (any Error)? = nil) throws(SQLError) -> SQLError {

@@ -41,7 +41,7 @@ struct RowColumns<Key: CodingKey>: KeyedEncodingContainerProtocol {
         if let value { try encode(value, forKey: key) } else { encodeNil(forKey: key) }
     }
 
-    // It has them for each type by itself, and one for all integers would not be taken instead.
+    // The protocol has them for each type by itself, and one for all integers would not be taken instead.
     func encodeIfPresent(_ value: Int?, forKey key: Key) throws { try set(value, key) }
     func encodeIfPresent(_ value: Int8?, forKey key: Key) throws { try set(value, key) }
     func encodeIfPresent(_ value: Int16?, forKey key: Key) throws { try set(value, key) }

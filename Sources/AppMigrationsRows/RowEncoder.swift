@@ -20,7 +20,7 @@ final class RowEncoder: Encoder {
 
     /// Encodes a row into `names` and `values`.
     ///
-    /// - Returns: Whether the columns are the ones of the row before.
+    /// - Returns: True if the columns are the ones of the row before.
     func encode<Row: Encodable>(_ value: Row) throws(SQLError) -> Bool {
         row += 1
         place = 0
@@ -83,8 +83,6 @@ final class RowEncoder: Encoder {
         return RefusedValues(row: self)
     }
 
-    // MARK: Values
-
     func set<Value: BinaryInteger>(integer value: Value, for key: String) throws(SQLError) {
         guard let integer = Int64(exactly: value) else {
             throw failure("\(value) does not fit SQLite's integers of 64 bits; encode it as a text", at: key)
@@ -114,8 +112,6 @@ final class RowEncoder: Encoder {
         if let refusal { throw refusal }
         if place == before { throw failure("\(Value.self) encodes no value", at: key) }
     }
-
-    // MARK: Errors
 
     func refuse(_ message: String, at key: String?) {
         if refusal == nil { refusal = failure(message, at: key) }

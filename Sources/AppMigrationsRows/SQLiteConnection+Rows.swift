@@ -39,7 +39,7 @@ extension SQLiteConnection {
     /// - Parameters:
     ///   - rows: The values, of which each encodes the same columns or some of its own.
     ///   - table: The name of the table, without quotes.
-    ///   - rule: What to do where a key is taken.
+    ///   - rule: The rule for a key that is taken.
     /// - Throws: `SQLError` with the row, counted from 1: with the code `SQLError.Code.unwritableRow` for a
     ///   value that a column can't hold, and for a primary key that ``SQLConflictRule/update(keepingIfNull:)`` would
     ///   have to change; what SQLite says of a row otherwise.

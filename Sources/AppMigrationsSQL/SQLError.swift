@@ -10,7 +10,7 @@ public import Foundation
 /// On Apple's systems `localizedDescription` is the same text. Elsewhere it says nothing, since Foundation asks a protocol
 /// of its own and this library does without Foundation there: show `"\(error)"`.
 public struct SQLError: Error, Sendable, CustomStringConvertible {
-    // One reference: the facts would be copied one by one wherever an error passes, in every function that throws.
+    // The facts are behind one reference: they would be copied one by one in every function that throws.
     private let box: Box
 
     private final class Box: Sendable {

@@ -62,9 +62,8 @@ struct FolderComparison: Sendable {
 
     private static func byteDifference(_ path: String, _ expected: [UInt8], _ found: [UInt8]) -> String {
         let index = zip(expected, found).prefix { $0 == $1 }.count
-        let sizes =
-            expected.count == found.count
-            ? "" : ", and has \(found.count) bytes instead of \(expected.count)"
+        let isAsLong = expected.count == found.count
+        let sizes = isAsLong ? "" : ", and has \(found.count) bytes instead of \(expected.count)"
         return "\(path.quoted) differs from byte \(index + 1) on\(sizes)"
     }
 

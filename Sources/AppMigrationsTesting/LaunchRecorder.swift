@@ -1,6 +1,6 @@
 import AppMigrations
 
-/// Sees what one start does, through the manager's hook.
+/// Watches one start, through the manager's hook.
 final class LaunchRecorder: RehearsalHook {
     struct Record: Sendable {
         var declared: [AppVersion] = []
@@ -40,7 +40,7 @@ final class LaunchRecorder: RehearsalHook {
             record.declared.append(version)
             if kind == .listing { return .passOver }
             guard let limit, version > limit else { return .continue }
-            // An older release should not come to what follows the declarations.
+            // An older release should not come to the code behind the declarations.
             if case .older = kind { return .passOver }
             record.isStopped = true
             return .stop

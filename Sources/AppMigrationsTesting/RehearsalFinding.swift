@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Something that a rehearsal, of migrations or of SQL migrations, or a `FleetStoreConformance` found, in plain words.
+/// A finding of a rehearsal, of an SQL rehearsal or of a `FleetStoreConformance`, in plain words.
 public struct RehearsalFinding: Error, Sendable, CustomStringConvertible {
     /// The kind of finding.
     ///

@@ -1,7 +1,7 @@
 import AppMigrations
 import Foundation
 
-/// Where a rehearsal works: one place for the run under way, and copies beside it.
+/// The folders of a rehearsal: one place for the run under way, and copies beside it.
 ///
 /// Every run has the same path, since the data may contain paths, and the state's list of protected files does.
 struct RehearsalFolders: Sendable {

@@ -4,16 +4,16 @@ public import AppMigrations
 ///
 /// It prints as a table with the findings below it.
 public struct RehearsalReport: Sendable {
-    /// The manager's name; `SQL migrations` of those.
+    /// The manager's name, or `SQL migrations`.
     public let name: String
 
-    /// The version that was rehearsed; of SQL migrations the newest.
+    /// The version that was rehearsed, or the newest of the SQL migrations.
     public let currentVersion: String
 
     /// True if the upgrades were compared with a fresh install.
     let hasFreshInstall: Bool
 
-    /// The versions declared, or those of the SQL migrations, in their order.
+    /// The declared versions, or those of the SQL migrations, in their order.
     public internal(set) var declaredVersions: [String] = []
 
     /// The runs, in their order.
@@ -49,13 +49,13 @@ public struct RehearsalReport: Sendable {
 public struct RehearsedRun: Sendable {
     /// The starting point: its version, `fresh install` or `everything`, and its name where it has one.
     ///
-    /// Of SQL migrations it is the release, or `new database`.
+    /// For SQL migrations it is the release, or `new database`.
     public let start: String
 
     /// The run in words, for instance `step by step` or `killed after the closure of 1.1`.
     public let title: String
 
-    /// The app's versions that were started, one after the other; none of SQL migrations.
+    /// The app's versions that were started, one after the other; none for SQL migrations.
     public let appVersions: [AppVersion]
 
     /// The versions of the migrations that ran to their end, in their order.
@@ -66,7 +66,7 @@ public struct RehearsedRun: Sendable {
     /// How long the declarations took, all starts together.
     public let duration: Duration
 
-    /// The differences from the run that it was compared with, or how it failed.
+    /// The differences from the run that it was compared with, or its failure.
     public let findings: [RehearsalFinding]
 
     /// The answer of the app's `firstRun:`, in a row that asked it; `nil` in the others, and where `firstRun:` threw.

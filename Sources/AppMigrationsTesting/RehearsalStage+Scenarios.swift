@@ -2,7 +2,7 @@ import AppMigrations
 
 /// The questions before all runs, and the runs that follow a jump, to be compared with it.
 extension RehearsalStage {
-    /// Asks the app where the data of each starting point is; the answers are judged once the declared versions are known.
+    /// Asks the app for the version of each starting point's data; the answers are judged once the declared versions are known.
     ///
     /// From the release `first` on a starting point has a state, and the app isn't asked about it.
     func ask(

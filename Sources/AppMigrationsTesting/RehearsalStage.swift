@@ -45,12 +45,12 @@ final class RehearsalStage {
 
     /// The next start, its data in place; `nil` when everything is rehearsed.
     ///
-    /// `firstRun` is what the app says of data without a state.
+    /// `firstRun` asks the app about data without a state.
     func next(_ firstRun: (String) throws -> MigrationManager.FirstRun?) throws -> Launch? {
         try cleaningUp { try nextLaunch(firstRun) }
     }
 
-    /// Takes what a start came to.
+    /// Takes the outcome of a start.
     func end(_ launch: Launch, _ error: (any Error)?) throws { try cleaningUp { try take(launch, error) } }
 
     /// Checks the versions against the record, cleans up, and gives the report.
@@ -201,7 +201,7 @@ final class RehearsalStage {
         )
     }
 
-    /// Puts the data in its place: what a death left, or a copy of what the starting point made.
+    /// Puts the data in its place: the image of a death, or a copy of the starting point's data.
     func prepare(_ scenario: Scenario) throws {
         try FolderFiles.removeIfThere(folders.run)
         if let image = scenario.image { return try FolderFiles.move(image.path, to: folders.run) }

@@ -1,6 +1,6 @@
 import AppMigrations
 
-/// A run that has begun, and what its starts came to so far.
+/// A run that has begun, with the outcome of its starts so far.
 struct RunUnderWay {
     var scenario: Scenario
     var launches: ArraySlice<AppVersion>
@@ -17,9 +17,9 @@ struct RunUnderWay {
 }
 
 extension RehearsalStage {
-    /// The row of a run that has ended, with what its data should be and isn't.
+    /// The row of a run that has ended, with its findings.
     ///
-    /// It is compared with the end of its own starting point's jump, and a jump with the end of the point `reference`.
+    /// Its data is compared with the end of its starting point's jump, and that of a jump with the end of the point `reference`.
     func judged(_ run: RunUnderWay) throws -> RehearsedRun {
         let scenario = run.scenario
         var findings: [RehearsalFinding] = []
@@ -60,7 +60,7 @@ extension RehearsalStage {
         )
     }
 
-    /// A fresh install says how it should be: there it is the upgrade that is looked at.
+    /// Compares the data with another end; a fresh install's own data is right by definition.
     private func differences(_ scenario: Scenario, comparedWith expected: Int) throws -> [RehearsalFinding] {
         let comparison = rehearsal.comparison
         let end = folders.end(expected)

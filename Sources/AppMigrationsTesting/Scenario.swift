@@ -3,7 +3,7 @@ import AppMigrations
 /// One run: the starts of the app on the data of one starting point, and what disturbs them.
 struct Scenario {
     enum Kind: Equatable {
-        /// Nothing runs: which versions are declared?
+        /// Nothing runs: the declared versions are listed.
         case listing
         case jump
         case steps
@@ -13,7 +13,7 @@ struct Scenario {
         case failure(AppVersion)
         /// An older release starts on the data of this one, which is not for it any more.
         case older(AppVersion)
-        /// As the app's own `firstRun:` answers.
+        /// The app starts as its own `firstRun:` answers.
         case answered
         /// The app starts once more on data that it has upgraded, without the state that says so.
         case lost
@@ -28,7 +28,7 @@ struct Scenario {
     var answer: MigrationManager.FirstRun?
     /// The data that a death left, for the next start to find.
     var image: RunImage?
-    /// The version that had run before the first of these starts.
+    /// The versions that had run before the first of these starts.
     var ranBefore: [AppVersion] = []
 
     var title: String {
@@ -55,7 +55,7 @@ struct Scenario {
         }
     }
 
-    /// The migration whose closure is begun again in this run, and what is wrong with it where that does harm.
+    /// The migration whose closure is begun again in this run, and its fault where that does harm.
     var begunAgain: (version: AppVersion, kind: RehearsalFinding.Kind, advice: String)? {
         let repeated =
             "is not repeatable: let it find out what is done already, or name what it changes in protecting:."

@@ -1,6 +1,6 @@
 import AppMigrations
 
-/// Looks at a folder by managers that change nothing, also in the folder of another user.
+/// Looks at a folder, also at another user's, by managers that change nothing.
 extension NotesApp {
     private static let options = MigrationManager.Options(isReadOnly: true)
 
@@ -28,11 +28,11 @@ extension NotesApp {
         for status in try statuses() { output("\(status)\n") }
     }
 
-    /// Prints the same as JSON: a list of the managers' statuses.
+    /// Prints the statuses of the managers as a list in JSON.
     func statusAsJSON() throws { output("[ \(try statuses().map(\.json).joined(separator: ",\n  ")) ]\n") }
 
     private func statuses() throws -> [MigrationStatus] {
-        // A status tells what stands in the state, so what is found in the data has no part in it.
+        // A status tells only of the state, so nobody has to look at the data.
         try subsystems.map { try $0.manager(for: self, from: { release.version }, Self.options).status }
     }
 }

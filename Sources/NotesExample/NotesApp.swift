@@ -37,7 +37,7 @@ struct NotesApp: Sendable {
         return .opened
     }
 
-    /// All that has to be done before the data is opened; the gate calls it off the main actor.
+    /// Does all that comes before the data is opened; the gate calls it off the main actor.
     private func migrate(_ start: MigrationGate.Start) throws {
         if try SampleData.fill(folder) {
             output("  A new folder: filled with the notes and preferences of 1.0")
@@ -45,7 +45,7 @@ struct NotesApp: Sendable {
         let options = start.options(.init { report.event($0) })
         let managers = try subsystems.map { ($0, try $0.manager(for: self, options)) }
         // All are planned before one of them migrates: a folder that needs a newer release stays whole, and the bar
-        // begins with all that there is to do.
+        // begins with all of the work.
         let plans = try managers.map { subsystem, manager in
             try start.plan(manager) { try declare(subsystem.steps, on: $0) }
         }
@@ -59,7 +59,7 @@ struct NotesApp: Sendable {
         }
     }
 
-    /// All that the app says about its migrations; the plan and the run are made from the same declarations.
+    /// Declares the app's migrations; the plan and the run are made from these declarations.
     func declare(_ steps: [Step], on manager: MigrationManager) throws {
         for step in steps {
             // No older release can read what a step leaves, so each of them shuts those before it out.

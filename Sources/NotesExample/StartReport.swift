@@ -5,7 +5,7 @@ import Foundation
 struct StartReport: Sendable {
     let folder: NotesFolder
     let output: Output
-    /// True if a bar shows the progress, which is told in lines elsewhere.
+    /// True if a bar shows the progress; otherwise lines tell it.
     let hasBar: Bool
 
     /// The migrations that will run, from the plan, before any does.

@@ -1,7 +1,7 @@
 import AppMigrationsGate
 import Foundation
 
-/// Takes one line of what the app has to say.
+/// Takes one line of the app's words.
 typealias Output = @Sendable (String) -> Void
 
 /// Where the app writes: lines, and below them a bar if a person is looking on.
@@ -31,7 +31,7 @@ struct ProgressBar: Sendable {
             switch state {
             // The gate would try again by itself, as it should in an app. A tool ends, and its caller tries again.
             case .waitingForUnlock(let error): throw error
-            // It has what the start threw; the states go on, since a screen may have a button for another try.
+            // `ready()` throws the start's error; the states go on, since a screen may have a button for another try.
             case .failed, .cancelled, .requiresAppVersion: try await gate.ready()
             default: if let text = Self.text(for: state) { draw?(text) }
             }

@@ -92,7 +92,7 @@ import Testing
         }
         #expect(await task.value == .migrationFailed)
         #expect(try await manager.status.interruption?.failure?.contains("no answer within 15.0") == true)
-        // One that comes later isn't kept.
+        // A connection that comes later isn't kept.
         door.open()
         for _ in 0..<10_000 where !place.db.isClosed { await Task.yield() }
         #expect(place.db.isClosed)
@@ -202,7 +202,7 @@ import Testing
         let error = await #expect(throws: MigrationError.self) {
             try await manager.whenMigrating(toVersion: "1.1", in: place.db) { db in
                 try await place.insert(db)
-                // As a host would that took over from this one.
+                // Another host takes over from this one.
                 try await db.query(
                     """
                     UPDATE app_migration_state SET revision = revision + 7,

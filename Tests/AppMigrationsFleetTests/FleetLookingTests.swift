@@ -5,7 +5,7 @@ import Testing
 @Suite struct FleetLookingTests {
     let fleet = Fleet()
 
-    /// What this release declares, as an app hands it to the migration job and to the pods.
+    /// The declarations of this release, as an app hands it to the migration job and to the pods.
     private func declare(_ migrations: FleetMigrationManager) async throws {
         try await migrations.whenMigrating(toVersion: "1.1") {}
         try await migrations.whenMigrating(toVersion: "1.4") {}

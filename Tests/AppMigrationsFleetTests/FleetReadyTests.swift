@@ -2,7 +2,7 @@ import AppMigrations
 import AppMigrationsFleet
 import Testing
 
-/// Which hosts are ready, where a migration failed, a host died, or a newer release was started.
+/// The readiness of hosts where a migration failed, a host died, or a newer release was started.
 @Suite struct FleetReadyTests {
     let fleet = Fleet()
 

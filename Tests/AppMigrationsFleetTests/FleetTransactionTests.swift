@@ -74,7 +74,7 @@ import Testing
         #expect(await work.value == .migrationFailed)
     }
 
-    /// What becomes of work whose task is cancelled at a statement, on a connection that takes none in a cancelled task.
+    /// Cancels a migration's task at a statement, on a connection that takes none in a cancelled task.
     private func cancelled(
         at end: String,
         _ answer: PostgresStandIn.Answer

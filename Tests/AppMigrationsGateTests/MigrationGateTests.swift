@@ -18,8 +18,6 @@ private struct Door: Sendable {
     func open() { door.continuation.finish() }
 }
 
-private struct Refused: Error {}
-
 @Suite(.temporaryDirectory) struct MigrationGateTests {
     let folder = TemporaryDirectory.current.path
 
@@ -207,32 +205,6 @@ private struct Refused: Error {}
         }
     }
 
-    @Test func `what is told after the end of a try, or by another one, changes nothing`() async throws {
-        let told = Guarded([MigrationGate.Start]())
-        let contexts = Guarded([MigrationContext]())
-        let events = Guarded(0)
-        let gate = MigrationGate { start in
-            told.withLock { $0.append(start) }
-            if !start.isRetry { throw Refused() }
-            told.withLock { $0[0] }.reportProgress(0.9)
-            guard case .planning = start.gate.state else { throw Refused() }
-            let manager = try manager("1.0", in: folder, .init { _ in events.withLock { $0 += 1 } })
-            try manager.whenMigrating(toVersion: "1.0") { context in contexts.withLock { $0 = [context] } }
-        }
-        await #expect(throws: Refused.self) { try await gate.ready() }
-        told.withLock { $0[0] }.finishStep()
-        guard case .failed = gate.state else { throw Refused() }
-        gate.retry()
-        try await gate.ready()
-        for start in told.withLock({ $0 }) { start.expect(steps: 1) }
-        let count = events.withLock { $0 }
-        contexts.withLock { $0[0] }.reportProgress(1)
-        #expect(events.withLock { $0 } == count && count > 0)
-        guard case .ready = gate.state else { throw Refused() }
-        try await gate.ready()
-        #expect(told.withLock { $0.count } == 2)
-    }
-
     @Test func `a start that is cancelled says so, also while it waits, and goes on by retry`() async throws {
         let begun = Door()
         let tries = Guarded([Bool]())
@@ -262,20 +234,5 @@ private struct Refused: Error {}
         var gate: MigrationGate? = MigrationGate { _ in throw Refused() }
         let states = try #require(gate).states
         for await state in states { if case .failed = state { gate = nil } }
-    }
-
-    @Test func `no manager migrates where the plan of a later one refuses`() async throws {
-        let gate = MigrationGate { start in
-            let settings = try manager("1.0", in: folder, start.options(), named: "Settings")
-            let cache = try manager("1.0", in: folder, start.options(), named: "Cache")
-            func declareSettings(_ migrations: MigrationManager) throws {
-                try migrations.whenMigrating(toVersion: "0.9") { Issue.record("It ran.") }
-            }
-            try start.plan(settings, declareSettings)
-            try start.plan(cache) { try $0.whenMigrating(toVersion: "1.1") {} }
-            try declareSettings(settings)
-        }
-        let error = await #expect(throws: MigrationError.self) { try await gate.ready() }
-        #expect(error?.code == .newerThanCurrentVersion && error?.managerName == "Cache")
     }
 }

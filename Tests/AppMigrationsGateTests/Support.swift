@@ -40,6 +40,8 @@ actor Pauses {
     }
 }
 
+struct Refused: Error {}
+
 func unreadable(because number: Int32?) -> MigrationError {
     MigrationError(
         .stateUnreadable,

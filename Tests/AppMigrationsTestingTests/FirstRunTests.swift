@@ -121,7 +121,7 @@ import Testing
     @Test func `a lost state is a run of its own, also where the data of starting points is not asked about`()
         async throws
     {
-        // It knows what the releases without the library left, and nothing that came later.
+        // The app looks for the data of releases without the library, and for nothing that came later.
         func detection(_ folder: String) -> MigrationManager.FirstRun {
             exists("list.txt", in: folder) ? .existingData(at: "3.0") : .freshInstall
         }

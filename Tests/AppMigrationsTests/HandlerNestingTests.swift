@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    /// What a handler uses of what is made with it.
+    /// A manager and its options, for the handler that they are made with.
     private final class Held: @unchecked Sendable {
         var options = MigrationManager.Options()
         var manager: MigrationManager?

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AppMigrations
 
-/// What a plan makes of attempts that nobody recorded, and of rows that the history no longer holds.
+/// A plan's rows for attempts that nobody recorded, and for rows that the history no longer holds.
 @Suite(.temporaryDirectory) struct MigrationPlanHistoryTests {
     let folder = TemporaryDirectory.current
 

@@ -28,7 +28,7 @@ package struct TemporaryDirectory: Sendable {
 
     package func file(_ name: String) -> String { name.hasPrefix("/") ? name : path + "/" + name }
 
-    /// The same without links and dots, as a protected path is named.
+    /// The path of a file without links and dots, as a protected path is named.
     package func resolved(_ name: String) throws -> String { try PathSpelling.resolved(path) + "/" + name }
 
     /// Writes a file, and makes the folders above it.
@@ -54,7 +54,7 @@ package struct TemporaryDirectory: Sendable {
 
     package func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: file(name)) }
 
-    /// Whether anything has that name, a broken link included.
+    /// True if anything has that name, a broken link included.
     package func exists(_ name: String) -> Bool {
         (try? FileManager.default.attributesOfItem(atPath: file(name))) != nil
     }
@@ -87,7 +87,7 @@ package func withTemporaryDirectory<Result>(
     return try body(directory)
 }
 
-/// The same for asynchronous tests, on the caller's actor.
+/// Makes the folder for an asynchronous test, on the caller's actor.
 package nonisolated(nonsending) func withTemporaryDirectory<Result>(
     _ body: nonisolated(nonsending) (TemporaryDirectory) async throws -> Result
 ) async throws -> Result {
@@ -96,7 +96,7 @@ package nonisolated(nonsending) func withTemporaryDirectory<Result>(
     return try await body(directory)
 }
 
-/// The same for tests that need nothing but the path.
+/// Makes the folder for a test that needs nothing but the path.
 package func withTemporaryFolder<Result>(_ body: (String) throws -> Result) throws -> Result {
     try withTemporaryDirectory { try body($0.path) }
 }

@@ -1,4 +1,4 @@
-"""What the README and the documentation promise of starts, versions and counts, as a model: `model` plays lives against it.
+"""The promises of the README and the documentation on starts, versions and counts, as a model: `model` plays lives against it.
 
 It is written from those pages alone, in another language than the library, and shares nothing with it.
 """
@@ -37,7 +37,7 @@ class Problem(Exception):
 
 
 class State:
-    """What is kept of one subsystem between starts."""
+    """The state of one subsystem between starts."""
 
     def __init__(self, mark, app):
         self.last_run = self.baseline = mark
@@ -139,7 +139,7 @@ class Manager:
             raise Problem("newerThanCurrentVersion")
 
     def refuse_changed(self, state):
-        """What became of the state since the manager looked."""
+        """Refuses a state that others changed since the manager looked."""
         if state.is_newer_than(self.app):
             raise Problem("overtaken")
         if state.last_run < self.known:
@@ -151,7 +151,7 @@ class Manager:
             raise Problem("attemptLimitReached")
 
     def admit(self, text, floor_text="0", cursor=None):
-        """Whether the migration runs; a closed manager runs nothing, whatever it is asked."""
+        """True if the migration runs; a closed manager runs nothing, whatever it is asked."""
         migration, floor = version(text), version(floor_text)
         self.cursor = cursor
         if self.closed:

@@ -1,4 +1,4 @@
-"""What the scripts beside this file share: the stand-in app, its folders, and what must be true of them."""
+"""The parts that the scripts beside this file share: the stand-in app, its folders, and what must be true of them."""
 
 import atexit
 import concurrent.futures
@@ -189,7 +189,7 @@ def option(arguments, name):
 
 
 def check_promises(folder, arguments):
-    """What a process that died said before: older apps are shut out, and its work reaches as far as its checkpoint."""
+    """The promises of a process before its death: older apps are shut out, its work reaches to its checkpoint."""
     if not os.path.exists(folder.state_file):
         return
     floors = (option(arguments, "--floors") or "").split(",")

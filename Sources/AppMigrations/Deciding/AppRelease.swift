@@ -56,8 +56,8 @@ package struct AppRelease: Sendable {
 
     /// True if something below `earliest` may have to run, or to run again.
     ///
-    /// The mark zero is that of a subsystem that builds itself from nothing, which needs nothing older. It has to be made by a
-    /// release that could say so, and nothing older may have been begun in it.
+    /// A mark of zero means that the subsystem builds itself from nothing, so nothing older is missing. That holds only if a
+    /// release which knew `upgradesFrom` made the state, and if no older migration was begun.
     private func isTooOld(_ marks: StateMarks) -> Bool {
         guard marks.lastRun < earliest else { return false }
         if marks.lastRun != .zero || earliest.exceeds(marks.launched) { return true }

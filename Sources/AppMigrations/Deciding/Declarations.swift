@@ -39,7 +39,7 @@ package struct Declarations {
         settle()
     }
 
-    /// What is known, for the manager of a plan or a rehearsal, which begins its declarations anew.
+    /// Begins the declarations anew with what is known, for the manager of a plan or a rehearsal.
     package func observed(by plan: Plan? = nil) -> Declarations {
         var observed = Declarations(marks, isFresh: isFresh, release)
         observed.isObserved = true

@@ -7,16 +7,16 @@ package enum MigrationDecision: Equatable {
     case alreadyRun
     /// Belongs to the state that a fresh install begins with, as its release does.
     case joinsBaseline
-    /// A newer app was here when the manager was made, whose `launch` says so: its data isn't touched by this one.
+    /// A newer app had used the data before this manager was made, and `launch` says so: this app leaves the data alone.
     case heldByDowngrade
 
     /// - Parameters:
     ///   - version: The version declared.
     ///   - previous: The version declared before it; zero when it is the first.
     ///   - release: The app.
-    ///   - known: What the manager knew of the state before this declaration.
-    ///   - marks: What the state says; the same as `known` until the lock is held.
-    ///   - isFresh: Whether this manager made the state, for a fresh install.
+    ///   - known: The manager's knowledge of the state before this declaration.
+    ///   - marks: The state's own marks, equal to `known` until the lock is held.
+    ///   - isFresh: True if this manager made the state, for a fresh install.
     ///   - attemptLimit: How many processes may die in one migration.
     /// - Throws: ``MigrationError`` with the code `outOfOrder`, `newerThanCurrentVersion`, `overtaken`, `blocked` or
     ///   `attemptLimitReached`.

@@ -1,4 +1,4 @@
-/// What a plan is made by: the state, read again, and the limit of attempts.
+/// The source of a plan's rows: the state, read again, and the limit of attempts.
 package final class Plan: Sendable {
     let state: MigrationState
     let limit: Int?

@@ -78,7 +78,7 @@ final class FileLock: Sendable {
     enum Attempt {
         case taken
         case held
-        /// No process has the lock, and a closure runs under a lock that was at this path before.
+        /// The lock is free, but a closure still runs under an earlier lock file that was removed from this path.
         case claimed
         /// The file that was opened is not the lock any more.
         case lost

@@ -57,7 +57,7 @@ extension Platform {
             made = try openLock(path, making: O_CREAT | O_EXCL)
         } catch {
             if error.errorNumber != EEXIST { throw error }
-            // A thing that stood there before could be anybody's, and stays whose it is.
+            // A file that was there before may be anybody's. It keeps its owner.
             return try openLock(path, making: 0)
         }
         do throws(SystemCallError) {
@@ -82,7 +82,7 @@ extension Platform {
 
     static func isOwn(_ status: FileStatus) -> Bool { status.owner == geteuid() }
 
-    /// The user whose a folder is, where this process is root's and the folder isn't; `nil` where nothing stands.
+    /// The owner of a folder, if this process is root and the folder isn't root's; `nil` where nothing stands.
     static func owner(unlikeRoot folder: String) throws(SystemCallError) -> UInt32? {
         guard geteuid() == 0, let found = try status(folder) else { return nil }
         return found.owner == 0 ? nil : found.owner

@@ -23,7 +23,7 @@ package enum Platform {
     static var notADirectory: Int32 { ENOTDIR }
     static var nameTooLong: Int32 { ENAMETOOLONG }
     package static var notText: Int32 { EILSEQ }
-    // An open of a locked device's file. Elsewhere EACCES is about rights, and ENOKEY about an encrypted folder.
+    // The errors of opening a locked device's file. Elsewhere EACCES means missing rights, ENOKEY a folder without its key.
     #if canImport(Darwin)
     package static var locked: [Int32] { [EPERM, EACCES] }
     #else

@@ -21,7 +21,7 @@ struct ProtectedPaths {
             )
         }
         let all = try named.map(canonical)
-        // What lies in another one of them, or is named twice, is covered already.
+        // A path in another one, or one that is named twice, is covered already.
         for (index, path) in all.enumerated() {
             let others = all[..<index] + all[index...].filter { !FilePaths.contains(path, $0) }
             if !others.contains(where: { FilePaths.contains($0, path) }) { paths.append(path) }

@@ -47,7 +47,7 @@ final class Snapshot {
         }
     }
 
-    /// What is protected with a path: a database has its companions, whether they are there or not.
+    /// The paths that are protected with a path: a database's companions too, whether they are there or not.
     static func parts(of path: String) throws(SystemCallError) -> [String] {
         try Platform.status(path)?.kind == .directory ? [path] : companions.map { path + $0 }
     }

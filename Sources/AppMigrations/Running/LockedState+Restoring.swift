@@ -2,8 +2,8 @@
 extension LockedState {
     /// Moves copies aside that stand there before the first state, which was lost.
     ///
-    /// They may be the only good ones, and beside a state that doesn't ask for them they would be removed. Where they can't be moved or
-    /// marked, they stay, and the first save tells of the folder's trouble.
+    /// They may be the only good ones, and beside a state that doesn't ask for them they would be removed. Where they can be
+    /// neither moved nor marked they stay, and the first save reports the error of the folder.
     func keepUnlisted() {
         do throws(SystemCallError) {
             guard let kept = try SavedFiles(location, for: nil).keep(from: Platform.now) else { return }

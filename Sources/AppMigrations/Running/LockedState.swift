@@ -51,7 +51,7 @@ final class LockedState {
         do throws(SystemCallError) {
             if try Platform.status(location.snapshotInUse()) == nil { return }
         } catch {
-            // What can't be looked at is told by who tries to remove it.
+            // The error comes from the removal, which is tried then.
         }
         discardSnapshot(version)
     }

@@ -79,7 +79,7 @@ final class MigrationAttempt {
 
     /// Calls the closure.
     ///
-    /// Its error is given, not thrown: first it has to be undone what the closure did.
+    /// Returns its error instead of throwing it, because what the closure did has to be undone first.
     func call(_ body: (MigrationContext) throws -> Void) -> (any Error)? {
         let began = begun()
         defer { ended(since: began) }

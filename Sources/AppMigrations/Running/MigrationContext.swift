@@ -1,4 +1,4 @@
-/// The facts of a migration's closure, and ways to say how far it is, to go on there and to make its work durable.
+/// The migration that a closure runs, and the calls that report progress, save checkpoints and sync work to disk.
 public struct MigrationContext: Sendable {
     /// The version of this migration.
     public let version: AppVersion
@@ -21,7 +21,7 @@ public struct MigrationContext: Sendable {
     /// - Parameters:
     ///   - fraction: How much is done, from 0 to 1. A value outside is taken for the nearer end, one that is not a
     ///     number for 0.
-    ///   - note: What is being done, for a display.
+    ///   - note: The work that is being done, for a display.
     public func reportProgress(_ fraction: Double, note: String? = nil) {
         guard writer.isUnderWay else { return }
         var event = event(.progressed)

@@ -121,7 +121,7 @@ extension Start {
     /// The launch is told by what is true then: a newer version may have been started since the state was read without the lock.
     private func settle(_ locked: LockedState) throws(MigrationError) -> StartOutcome {
         var state = try locked.existing()
-        // Before the version launched is raised, which would hold back the release that can upgrade the data.
+        // Ask first: a raised `launchedVersion` would hold back the release that can upgrade the data.
         var found = try StartOutcome(found: state.marks, by: release, "Nothing was run.")
         if state.marks.launched >= release.version { return found }
         state.marks.launched = release.version

@@ -7,9 +7,9 @@ struct StateFile: Sendable {
     // The path and the head fit the part of the stack that Swift gives without asking the heap.
     private static var stackSize: Int { 1_024 }
 
-    /// The finding of a start.
+    /// The marks that a start found, or none.
     ///
-    /// Not an `Optional`, for the reason given at `StateMarks.interruptions`.
+    /// It is no `Optional`, for the reason given at `StateMarks.interruptions`.
     enum Found {
         case absent
         case marks(StateMarks)

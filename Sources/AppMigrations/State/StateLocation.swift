@@ -41,7 +41,7 @@ package final class StateLocation: Sendable {
 
     static var keptMark: String { "kept" }
 
-    /// Where copies stay that are not put back, by a user's choice or since the state was lost; numbered where one second has several.
+    /// The folder of copies that were given up, or whose state was lost; a number tells two of one second apart.
     func kept(_ time: Int64, _ number: Int) -> String {
         let time = Timestamp.text(time).filter { $0 != "-" && $0 != ":" }
         return file(".migrations.kept-\(time)" + (number == 1 ? "" : "-\(number)"))

@@ -74,7 +74,7 @@ public struct AppVersion: Sendable {
 extension AppVersion: Comparable {
     public static func < (left: AppVersion, right: AppVersion) -> Bool {
         if left.head != right.head { return left.head < right.head }
-        // Equal in nearly every start, and the general comparison is a generic call.
+        // Comparing two arrays is a generic call, which nearly no version needs.
         if left.rest.isEmpty || right.rest.isEmpty { return left.rest.isEmpty && !right.rest.isEmpty }
         return left.rest.lexicographicallyPrecedes(right.rest)
     }

@@ -64,7 +64,7 @@ final class LeaseHolder: Sendable {
 
     /// Runs a save once those before it are done, in a task that isn't cancelled with the caller's.
     ///
-    /// Work that is done must not stay without its record, nor a failure count as a death, since the caller's task is cancelled.
+    /// Otherwise finished work would stay unrecorded, and a failure would count as a death.
     private func inTurn<Value: Sendable, Failure: Error>(
         _ body: @escaping @Sendable () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
@@ -180,7 +180,7 @@ final class LeaseHolder: Sendable {
 
 /// How a host lost its lease.
 enum LeaseLoss: Sendable {
-    /// It could not be renewed for that long; somebody's open transaction has the row.
+    /// The lease could not be renewed for that long; somebody's open transaction has the row.
     case notRenewed(Duration, by: String? = nil)
     /// Another host wrote the document; `nil` where no lease is in it now.
     case taken(by: String?)

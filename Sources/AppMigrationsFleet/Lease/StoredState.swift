@@ -147,7 +147,7 @@ final class StoredState: Sendable {
                     if error.code != .stateNotSaved || error.underlyingError == nil { throw error }
                     var void = state
                     void.fence = intent.fence
-                    // One that has run out: its holder would go on under a lower fence than the document's.
+                    // Take out a lease that has run out as well: its holder would go on with a lower fence than the document's.
                     void.marks.interruption?.lease = nil
                     let left = end - deadline.clock.uptime()
                     let outcome = try await save(

@@ -36,7 +36,7 @@ struct FleetSession: @unchecked Sendable {
         return try await (settings + db.query(PostgresSettings.reading)).flatMap(\.self)
     }
 
-    // It ends with its transaction, which is over at once where none was begun.
+    // The mark is local to the transaction: outside of one it is gone after this very statement.
     nonisolated(nonsending) private func mark() async throws {
         try await db.query("SELECT set_config('app_migrations.transaction', 'open', true)")
     }
@@ -62,7 +62,7 @@ struct FleetSession: @unchecked Sendable {
     /// Rolls back after an error; true if the connection is gone, with which the server ends the transaction.
     nonisolated(nonsending) func isGone(after cause: any Error, _ deadline: Deadline) async -> Bool {
         do {
-            // It takes no statement while one that wasn't answered is under way.
+            // The connection takes no statement while one that wasn't answered is under way.
             if cause is Overdue { throw cause }
             try await asking(deadline) { session, _ in try await session.rollBack() }
             return false

@@ -18,7 +18,7 @@ final class FleetTable: Sendable {
         name = parts.map(\.quoted).joined(separator: ".")
         bare = parts.count == 1 ? parts[0].text : nil
         select = "SELECT revision, document FROM \(name) WHERE name = $1"
-        // Of a row that is locked or changed in a transaction that is open, xmax is that transaction.
+        // The xmax of a row is the open transaction that has locked or changed it.
         blocker = """
             SELECT pid::text FROM \(name) AS held JOIN pg_locks ON transactionid = held.xmax
             WHERE name = $1 AND mode = 'ExclusiveLock' AND granted
@@ -103,7 +103,7 @@ final class FleetTable: Sendable {
         let sql = """
             INSERT INTO \(name) (name, revision, document) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING RETURNING revision
             """
-        // Anywhere: were the row removed by hand and made anew, a host that stalled since must not meet its old revision.
+        // Begin at a random revision: if the row is removed by hand and made anew, a stalled host mustn't meet its old one.
         let first = SQLValue.integer(Int64.random(in: 1...(1 << 52)))
         return try Self.revision(try await rows(of: sql, [key, first, document], on: db) ?? [])
     }

@@ -10,8 +10,8 @@ internal import Android
 
 /// The thread of rules whose connection is awaited, and the way from it to a task and back.
 ///
-/// One of the two waits at any time, so what they hand to each other needs no further lock. The rules are the C library's
-/// thread's: one of a pool would be one less for the tasks that the rules wait for.
+/// One of the two always waits, so no further lock is needed. The thread isn't one of Swift's pool, where the tasks that the
+/// rules wait for would miss it.
 final class SQLThread: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let answered = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)

@@ -1,13 +1,13 @@
 /// A table in which this library records what ran in a database.
 ///
-/// What is known of it is noted here as it is read.
+/// It notes the table's columns and rows as they are read.
 package class LedgerTable {
     let session: any SQLSession
     let name: String
 
     /// The columns of a table that this library made, in lower case.
     private let ownColumns: [String]
-    /// Those without which it is none.
+    /// The columns without which it is no such table.
     private let required: ArraySlice<String>
 
     /// The table as it stands in a statement.

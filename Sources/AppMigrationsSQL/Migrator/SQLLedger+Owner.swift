@@ -1,4 +1,4 @@
-/// Whose a ledger is, where it is not this migrator's.
+/// The owner of a ledger, where it is not this migrator.
 extension SQLLedger {
     /// Reads the ledger, and the files of every migration that is applied.
     func compare(with steps: [SQLStep]) throws(SQLError) {

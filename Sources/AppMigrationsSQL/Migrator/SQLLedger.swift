@@ -21,7 +21,7 @@ final class SQLLedger: LedgerTable {
 
     override func read() throws(SQLError) {
         try super.read()
-        // That of FMDBMigrationManager has integers.
+        // FMDBMigrationManager's table has integers.
         if columns == ["version"], ["CHAR", "TEXT"].contains(where: versionType.uppercased().contains) {
             throw SQLError(
                 .foreignLedger,
@@ -35,7 +35,7 @@ final class SQLLedger: LedgerTable {
     /// A start that has nothing to do comes here and no further.
     func readFirst() throws(SQLError) {
         if session.goesOnAfterErrors {
-            // The ledger has the error again, unless it was missing or was made meanwhile. A lock would be waited for twice.
+            // The ledger may be missing: `read()` finds that, or the error again. After `busy` it would wait twice.
             do throws(SQLError) { return try selectVersions() } catch {
                 if error.code == .busy { throw error }
             }
@@ -80,7 +80,7 @@ final class SQLLedger: LedgerTable {
     /// A start that has nothing to do asks for one version, and not for the columns first.
     func firstChecksum(of version: Int64) throws(SQLError) -> String? {
         if session.goesOnAfterErrors {
-            // The ledger has the error again, unless it has no checksums.
+            // The ledger may have no checksums: `read()` finds that, or the error again.
             do throws(SQLError) { return try selectChecksum(of: version) } catch {}
         }
         try read()
@@ -139,7 +139,7 @@ extension SQLLedger {
             ("version", .integer(version)), ("name", SQLValue(name)), ("checksum", SQLValue(checksum)),
             ("applied_at", nil),
         ]
-        // One that this library made loses no rows; a look at the row is cheaper than two at the number of rows.
+        // A ledger that this library made loses no rows; a look at the row is cheaper than two at the number of rows.
         try insert(values, of: "\(version)", counting: !isOwn) { () throws(SQLError) in
             try hasApplied(version)
         }

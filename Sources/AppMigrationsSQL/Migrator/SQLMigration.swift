@@ -36,7 +36,7 @@ public struct SQLMigration<Connection>: Sendable {
     ///
     /// - Parameters:
     ///   - version: The version, from 0 on.
-    ///   - name: What the migration is called in errors, in progress and in the ledger.
+    ///   - name: The name of the migration in errors, in progress and in the ledger.
     ///   - sql: The statements.
     ///   - inTransaction: `false` for the one statement that PostgreSQL refuses in a transaction, `CREATE INDEX CONCURRENTLY`
     ///     for instance. It is recorded after it has run, so it runs **at least once**: write it so that it can run twice. A

@@ -1,4 +1,4 @@
-/// What is pending, from BEGIN to COMMIT.
+/// The transactions of a run, from BEGIN to COMMIT.
 extension SQLMigrationRun {
     /// Runs every migration in a transaction of its own, or all in one.
     func runAll() throws(SQLError) {

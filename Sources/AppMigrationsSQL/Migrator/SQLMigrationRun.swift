@@ -45,7 +45,7 @@ final class SQLMigrationRun {
         ledger = SQLLedger(session, named: steps.ledger)
     }
 
-    // A session keeps the lock, and this keeps the session.
+    // `unowned`, since this run keeps the session, and the session keeps this closure.
     var lock: SQLLockWait {
         SQLLockWait(steps.lockTimeout) { [unowned self] () throws(SQLError) in try self.call(.waiting) }
     }
@@ -136,7 +136,7 @@ final class SQLMigrationRun {
         }
     }
 
-    /// Calls the caller.
+    /// Asks the caller's task to answer `reason`: to run a closure, or to hear of a wait.
     func call(_ reason: Call) throws(SQLError) {
         call = reason
         try session.db.call()

@@ -61,7 +61,7 @@ public struct SQLMigrationReport: Sendable {
     /// Another process may have applied others meanwhile.
     public internal(set) var applied = [Int64]()
 
-    /// Those of `applied` that lie below a version applied before.
+    /// The versions of `applied` that lie below a version applied before.
     public internal(set) var outOfOrder = [Int64]()
 
     /// Versions in the database that this app does not have: a newer release made or changed it.

@@ -13,13 +13,13 @@ extension SQLMigrator where Connection: AsyncSQLConnection {
     /// - Parameters:
     ///   - db: A connection that is not in a transaction, unless `insideTransaction` says so.
     ///   - target: The version to stop at, that of a migration; `nil` for all. There is no way down.
-    ///   - insideTransaction: Whether the caller has begun a transaction. Each migration is a savepoint in it then, and is
+    ///   - insideTransaction: True if the caller has begun a transaction. Each migration is a savepoint in it then, and is
     ///     lost when the caller rolls back. The wait for locks and the time-outs of the transaction stay as they are.
     ///   - progress: Told after each migration that this call ran, before its commit, and answers whether to continue.
     ///   - waiting: Called each time another host has the lock, before the wait for it begins; while it runs a statement
     ///     outside of a transaction, at once and then every ten seconds; and before each further try of a script that could not
     ///     have a table.
-    /// - Returns: What was applied by this call.
+    /// - Returns: The migrations that this call applied.
     /// - Throws: ``SQLError`` with the version, the file and the place; ``SQLError/applied`` tells what stays. Answers of
     ///   `progress` that leave migrations pending throw ``SQLError/Code/stopped``.
     @discardableResult
@@ -57,7 +57,7 @@ extension SQLMigrator where Connection: AsyncSQLConnection {
     /// Compares the database with the migrations of this app, and changes nothing.
     ///
     /// - Parameter db: A connection.
-    /// - Returns: What is applied, pending, unknown, out of order and changed.
+    /// - Returns: The versions that are applied, pending, unknown, out of order and changed.
     /// - Throws: ``SQLError``: of the database, or of a file that can't be read. A status is never made up.
     public nonisolated(nonsending) func status(_ db: Connection) async throws(SQLError) -> SQLMigrationStatus
     {
@@ -77,7 +77,7 @@ extension SQLMigrator where Connection: AsyncSQLConnection {
     /// - Parameters:
     ///   - db: A connection that is not in a transaction.
     ///   - version: The version of a migration, or 0.
-    ///   - correcting: Whether the versions up to this one are recorded also where there is a ledger that lacks them.
+    ///   - correcting: True records the versions up to this one also where there is a ledger that lacks them.
     /// - Returns: The versions recorded.
     /// - Throws: ``SQLError``; a version that no migration has is ``SQLError/Code/unknownTarget``.
     @discardableResult

@@ -43,7 +43,7 @@ public struct SQLMigrator<Connection>: Sendable {
     ///   - migrations: In any order.
     ///   - ledger: The table that records what was applied. It has one owner: modules that share a database, each
     ///     with a migrator, need a name each.
-    ///   - transactions: What one transaction holds.
+    ///   - transactions: One transaction for each migration, or one for all.
     ///   - lockTimeout: How long to wait for another process: longer than the longest migration. An SQLite
     ///     connection of another library has this `busy_timeout` during a call, and its own afterwards; a
     ///     busy handler that is a function would be lost. PostgreSQL has it as `lock_timeout`, also for the
@@ -51,7 +51,7 @@ public struct SQLMigrator<Connection>: Sendable {
     ///     wait for it in tries of 2, 4, 8 … seconds, between which others reach the table. It bounds the wait for a statement
     ///     that another host runs outside of a transaction, too. A closure that sends no statement for so long, and for at least 60
     ///     seconds, loses its transaction there (`idle_in_transaction_session_timeout`): a host that was stopped lets go of its locks.
-    ///   - changed: What happens where a migration was edited after it was applied.
+    ///   - changed: The rule for a migration that was edited after it was applied.
     /// - Throws: ``SQLError`` with the code ``SQLError/Code/duplicateVersion`` or
     ///   ``SQLError/Code/invalidVersion``; ``SQLError/Code/ledgerUnreadable`` for a name that no table can have.
     public init(
@@ -95,14 +95,14 @@ extension SQLMigrator where Connection: SQLConnection {
     /// - Parameters:
     ///   - db: A connection that is not in a transaction, unless `insideTransaction` says so.
     ///   - target: The version to stop at, that of a migration; `nil` for all. There is no way down.
-    ///   - insideTransaction: Whether the caller has begun a transaction. Each migration is a savepoint in
+    ///   - insideTransaction: True if the caller has begun a transaction. Each migration is a savepoint in
     ///     it then, and is lost when the caller rolls back. Foreign keys stay as they are, since SQLite
     ///     switches them outside of a transaction only, so that dropping a table may delete the rows that
     ///     refer to it.
     ///   - progress: Told after each migration that this call ran, before its commit, and answers whether to continue.
     ///   - waiting: Called each time another process has the lock, before the wait for it begins; on PostgreSQL also before each
     ///     further try of a script that could not have a table.
-    /// - Returns: What was applied by this call.
+    /// - Returns: The migrations that this call applied.
     /// - Throws: ``SQLError`` with the version, the file and the place; ``SQLError/applied`` tells what
     ///   stays. Answers of `progress` that leave migrations pending throw ``SQLError/Code/stopped``, so
     ///   that nobody takes the schema for complete.
@@ -143,7 +143,7 @@ extension SQLMigrator where Connection: SQLConnection {
     /// Compares the database with the migrations of this app, and changes nothing.
     ///
     /// - Parameter db: A connection.
-    /// - Returns: What is applied, pending, unknown, out of order and changed.
+    /// - Returns: The versions that are applied, pending, unknown, out of order and changed.
     /// - Throws: ``SQLError``: of the database, or of a file that can't be read. A status is never made up.
     public func status(_ db: Connection) throws(SQLError) -> SQLMigrationStatus {
         let ledger = SQLLedger(Connection.dialect.session(SQLConversation(db)), named: steps.ledger)
@@ -159,7 +159,7 @@ extension SQLMigrator where Connection: SQLConnection {
     /// - Parameters:
     ///   - db: A connection that is not in a transaction.
     ///   - version: The version of a migration, or 0.
-    ///   - correcting: Whether the versions up to this one are recorded also where there is a ledger that lacks them: the way out
+    ///   - correcting: True records the versions up to this one also where there is a ledger that lacks them: the way out
     ///     where the ledger was made at too low a number. In every start it would record a late migration that has not run.
     /// - Returns: The versions recorded.
     /// - Throws: ``SQLError``; a version that no migration has is ``SQLError/Code/unknownTarget``. One above all of them

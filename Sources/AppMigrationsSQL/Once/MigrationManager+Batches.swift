@@ -33,8 +33,8 @@ extension MigrationManager {
     /// The state file is asked first. Once it has the version, nobody looks at the database and its cursor, also where a
     /// backup of an earlier version was put in its place: call `reset(to:)` after restoring. Before that the cursor in the
     /// database is the one that counts. The state file gets it as a checkpoint after the first batch of each attempt and
-    /// after each tenth of the progress, so that `attemptLimit` counts deaths from there, and a plan knows how far the work is. The closure saves no checkpoints of its own. What
-    /// `whenMigrating(toVersion:in:run:)` says of the state file, of renamed
+    /// after each tenth of the progress, so that `attemptLimit` counts deaths from there, and a plan knows how far the work is.
+    /// The closure saves no checkpoints of its own. What `whenMigrating(toVersion:in:run:)` says of the state file, of renamed
     /// managers and of `reset(to:)` holds here as well.
     ///
     /// - Parameters:
@@ -47,7 +47,7 @@ extension MigrationManager {
     ///   - lockTimeout: How long each batch waits for another writer.
     ///   - batches: Does one batch, with the connection, the cursor of the batch before it, and the migration's context. It
     ///     must not end the transaction.
-    /// - Returns: Whether a batch ran.
+    /// - Returns: True if a batch ran.
     /// - Throws: `MigrationError` as `whenMigrating(toVersion:run:)`; its `underlyingError` is what the closure threw, or an
     ///   ``SQLError``: ``SQLError/Code/invalidCursor`` for a cursor that is the one before it or too long,
     ///   ``SQLError/Code/busy``, ``SQLError/Code/alreadyInTransaction``, ``SQLError/Code/transactionEnded``,

@@ -33,9 +33,9 @@ extension MigrationManager {
     ///     run: a start that has nothing to do, and a plan, open no database.
     ///   - ledger: The table that records what ran, for a database in which another program has one of that name.
     ///   - lockTimeout: How long to wait for another writer: longer than the longest migration.
-    ///   - run: What is to be done, with the connection and the migration's context. It must not end the transaction. A second
+    ///   - run: The work, with the connection and the migration's context. It must not end the transaction. A second
     ///     attempt finds nothing of the first one in the database.
-    /// - Returns: Whether the closure ran.
+    /// - Returns: True if the closure ran.
     /// - Throws: `MigrationError` as `whenMigrating(toVersion:run:)`; its `underlyingError` is what the
     ///   closure threw, or an ``SQLError``: ``SQLError/Code/busy``,
     ///   ``SQLError/Code/alreadyInTransaction``, ``SQLError/Code/transactionEnded``,

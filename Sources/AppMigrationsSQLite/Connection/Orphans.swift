@@ -6,7 +6,7 @@ package struct Orphans {
         let rowID: SQLValue
         /// The name of the table that lacks the row; `nil` where it doesn't count.
         let parent: String?
-        /// Which of the references of its table it is, since two may be to the same one.
+        /// The number of the reference in its table, since two may lead to one table.
         let reference: SQLValue?
     }
 
@@ -81,7 +81,7 @@ package struct Orphans {
         }
     }
 
-    /// What leads nowhere, a sentence for each table.
+    /// A sentence for each table whose references lead nowhere.
     var sentences: [String] {
         complaints.values.map(\.message).sorted()
             + rows.sorted { $0.key.text < $1.key.text }.map {

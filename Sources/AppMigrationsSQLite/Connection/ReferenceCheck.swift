@@ -9,7 +9,7 @@ final class ReferenceCheck {
     private(set) var orphans: Orphans?
     /// The tables that each one refers to.
     private var parents: [SQLName: Set<SQLName>] = [:]
-    /// Those that refer to each.
+    /// The tables that refer to each one.
     private var children: [SQLName: Set<SQLName>] = [:]
     /// "PRAGMA data_version" changes with what other connections commit.
     private var dataVersion: Int64 = 0
@@ -109,7 +109,7 @@ extension SQLError {
 }
 
 extension Orphans {
-    /// Those of a whole database.
+    /// The orphans of a whole database.
     package static func found(in db: SQLiteConnection) throws(SQLError) -> Orphans {
         let check = ReferenceCheck(SQLiteSession(SQLConversation(db)))
         try check.readAll()

@@ -42,7 +42,7 @@ public final class SQLiteConnection: SQLConnection, Sendable {
     ///
     /// - Parameters:
     ///   - path: The path of the file, or `:memory:`. It is never read as a URI.
-    ///   - readOnly: Whether every change is refused. A file that is not there is an error then, and a hot journal with the
+    ///   - readOnly: True refuses every change. A file that is not there is an error then, and a hot journal with the
     ///     first statement.
     ///   - busyTimeout: How long a statement waits for a lock of another connection. A migrator has its own
     ///     wait.

@@ -28,8 +28,8 @@ extension SQLiteSession {
                 try isAwaited ? runEach(of: script) : db.execute(script: script)
             }
         }
-        // It refuses what would end the transaction. A savepoint would have SQLite copy every page that the script
-        // changes.
+        // The script runs as it is: a savepoint would have SQLite copy every page that it changes. Statements that would end the
+        // transaction are refused.
         try db.execute(script: script)
         if !own.hasTransaction { throw SQLError.endedTransaction }
     }

@@ -43,7 +43,7 @@ extension SQLiteSession {
 
     package func rollBack() throws(SQLError) {
         if let own {
-            // One that SQLite ended is acknowledged by a ROLLBACK, too.
+            // A transaction that SQLite ended is acknowledged by a ROLLBACK, too.
             if own.hasTransaction || own.hasEndedTransaction { try db.query("ROLLBACK") }
             return
         }
@@ -67,7 +67,7 @@ extension SQLiteSession {
             try db.undoing("setting the former wait for locks again") { () throws(SQLError) in
                 try set("busy_timeout", to: before)
             } _: { () throws(SQLError) in
-                // One whose answer is lost may have set it.
+                // A statement whose answer is lost may have set the wait.
                 try set("busy_timeout", to: milliseconds)
                 try body()
             }

@@ -55,7 +55,7 @@ extension SQLValue {
 }
 
 extension SQLDialect {
-    /// SQLite 3.
+    /// The dialect of SQLite 3.
     public static var sqlite: SQLDialect { SQLDialect("sqlite") { SQLiteSession($0) } }
 }
 

@@ -9,7 +9,7 @@ internal import CAppMigrationsSQLite
 struct SchemaForm {
     /// The names of tables, columns and the like, to the last byte.
     private let names: Set<ArraySlice<UInt8>>
-    /// Those that are keywords as well, in small letters.
+    /// The names that are keywords as well, in small letters.
     private let keywords: Set<ArraySlice<UInt8>>
 
     init(_ first: SchemaSnapshot, _ second: SchemaSnapshot) {
@@ -81,7 +81,7 @@ struct SchemaForm {
         let isKeyword = SQLName.isKeyword(form[start...])
         if isKeyword, !isQuoted {
             guard keywords.contains(form[start...]) else { return }
-            // It may be the keyword or the name.
+            // The word may be the keyword or the name.
             form.removeSubrange(start...)
             form += word
             return

@@ -48,7 +48,7 @@ struct SchemaRenames {
         while !moves.isEmpty {
             guard let next = moves.firstIndex(where: { move in !moves.contains { $0.old == move.new } })
             else {
-                // Nothing would tell that it has been done.
+                // Refused, because afterwards nothing tells whether the exchange was done.
                 throw contradiction(
                     moves[0].old,
                     moves[0].new,

@@ -21,9 +21,9 @@ struct TableChange {
     /// A hint for a column, and what would be asked without it.
     struct Answer {
         let column: SQLName
-        /// As it is written.
+        /// The hint as it is written.
         let hint: String
-        /// In terms of names that the table has.
+        /// The hint in terms of names that the table has.
         let expression: String
         let questions: [SchemaPlan.Question]
 
@@ -95,7 +95,7 @@ struct TableChange {
     /// doesn't read the column gives a value to the rows without one, and says nothing about a conversion. It may also be one
     /// that only said how values are converted, and gives rows without a value none.
     ///
-    /// - Returns: What is read by what is used.
+    /// - Returns: The columns that the used ones read.
     mutating func use(_ answer: Answer, reading reads: ExpressionReads, isEmpty: Bool) -> ExpressionReads {
         if isEmpty, let needed = answer.needed, let column = new[answer.column] {
             let tokens = SQLTokens(answer.hint)

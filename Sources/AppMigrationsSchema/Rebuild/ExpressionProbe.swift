@@ -130,7 +130,7 @@ struct ExpressionProbe {
         do throws(SQLError) {
             return try connection.number("SELECT (\(expression)\n) IS NULL FROM \(row)") == 1
         } catch  where error.code == .statementFailed {
-            // It takes no such values.
+            // The expression takes no such values.
             return false
         }
     }
@@ -166,7 +166,7 @@ struct ExpressionProbe {
         name: SQLName, column: SQLName
     )? {
         for virtual in virtualTables where !others.contains(virtual) {
-            // What needs something of the app's connection can't be asked here.
+            // An error is no answer: the table may need something that only the app's connection has.
             let all = try db.reads { () throws(SQLError) in
                 _ = try copy.failure(of: "SELECT * FROM main.\(virtual.quoted) LIMIT 1")
             }

@@ -35,8 +35,8 @@ public struct TableRebuild: Sendable {
     ///     same name, or gets its default. A column whose new type can change values has to be here: its name alone
     ///     takes SQLite's own conversion.
     ///   - dropping: The names of the columns that are to go, and of the indexes, triggers and views that are; a
-    ///     name that is a column's is the column, and one of nothing is ignored. A column of the old table that nothing uses, and an index of it, are
-    ///     refused unless they are named here.
+    ///     name that is a column's is the column, and one of nothing is ignored. A column of the old table that nothing
+    ///     uses, and an index of it, are refused unless they are named here.
     public init(
         _ table: String,
         as createTable: String,

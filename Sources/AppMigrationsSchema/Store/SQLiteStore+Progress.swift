@@ -61,7 +61,7 @@ extension SQLiteStore {
         }
     }
 
-    /// The future of a staged migration.
+    /// The answer of `progress:`: the staged migration goes on, or ends.
     public enum Answer: Sendable, Hashable {
         /// The migration continues.
         case `continue`

@@ -25,8 +25,8 @@ extension SQLiteStore {
     /// your own connections first.
     ///
     /// - Parameters:
-    ///   - onlyIfDamaged: Whether a sound store stays.
-    ///   - check: Whether every page is read. Without it damage counts only where the schema is.
+    ///   - onlyIfDamaged: True lets a sound store stay.
+    ///   - check: How thoroughly the store is read. With `off` damage counts only where the schema is.
     ///   - lockTimeout: How long to wait for others.
     /// - Returns: The new path, `<path>-corrupt-20261121T035428Z`, and the damage.
     /// - Throws: `SQLError`: `SQLError.Code.notDamaged`, also where there is no store, or one without a byte;
@@ -59,9 +59,9 @@ extension SQLiteStore {
     /// the process dies before, the next call calls `recovering` again.
     ///
     /// - Parameters:
-    ///   - check: Whether every page is read before.
+    ///   - check: How thoroughly the store is read before.
     ///   - busyTimeout: How long to wait for others, also as the setting of the connection.
-    ///   - recovering: What to do about a store that was set aside.
+    ///   - recovering: Called for a store that was set aside.
     /// - Returns: The connection.
     /// - Throws: `SQLError`: `SQLError.Code.newerSchema`, `SQLError.Code.busy` and
     ///   `SQLError.Code.unreachable` when the store is that, which is left as it is;

@@ -21,14 +21,14 @@ extension SQLiteStore {
     ///   - backupExtension: With `bak`, the old store stays as `<resolvedPath>.bak`, in place of an earlier
     ///     one of that name. That one stays where `body` fails or writes nothing, and where the store had no table of the
     ///     app. See ``resolvedPath``.
-    ///   - check: What the copy is checked for when `body` has returned, unless for nothing. Only what the store did
-    ///     not have before is an error: damage, rows that break a constraint, rows that refer to none.
+    ///   - check: How thoroughly the copy is read when `body` has returned. Only what the store did not have before is an
+    ///     error: damage, rows that break a constraint, rows that refer to none.
     ///   - lockTimeout: How long to wait for other writers and for another process that does the same.
     ///   - progress: Called with every thousand pages or so and before each phase; its answer can end it all.
     ///   - body: The migration. The connection is the copy's; keep neither it nor the copy's path,
     ///     `<resolvedPath>.migrating`. Whatever it writes replaces the store and the backup, a `VACUUM` as well. So
     ///     it asks the copy whether there is something to do: another process may have done it meanwhile.
-    /// - Returns: Whether the store was replaced.
+    /// - Returns: True if the store was replaced.
     /// - Throws: `SQLError`, after which the store is the old one, where there was none a file without a byte:
     ///   `SQLError.Code.busy`,
     ///   `SQLError.Code.cancelled` when the task was cancelled, `SQLError.Code.stopped` when `progress` said so,

@@ -38,9 +38,9 @@ extension SQLiteStore {
     /// - Parameters:
     ///   - target: Statements that make the whole schema in an empty database, as for ``SchemaPlan``.
     ///   - hints: The answers to its questions.
-    ///   - check: Whether every page is read, too. Without it damage shows only where the schema is.
+    ///   - check: How thoroughly the store is read. With `off` damage shows only where the schema is.
     ///   - lockTimeout: How long to wait for a lock before it is ``Status/busy(_:)``.
-    /// - Returns: What the store is, with the plan, the questions or the reason.
+    /// - Returns: The state of the store, with the plan, the questions or the reason.
     /// - Throws: `SQLError` for a target or hints that are not right, or a check without a collation of the app's; everything else
     ///   about the store is a case.
     public func status(

@@ -58,8 +58,8 @@ struct StoreFiles {
     var newBackup: String { copy + "-backup" }
     /// Held by the process that migrates a copy or sets the store aside.
     var lock: String { copy + "-lock" }
-    /// There from before a damaged store is set aside until what takes its place is there, with the end of the name that the store
-    /// gets.
+    /// Holds the end of the name that a damaged store gets; it is there from before the store is set aside until another one has
+    /// taken its place.
     var recovery: String { store + ".recovering" }
 
     static func sidecars(of path: String) -> [String] { sidecarEndings.map { path + $0 } }

@@ -4,7 +4,7 @@ internal import AppMigrationsSQLite
 extension StagedMigration {
     private enum Outcome { case replaced, unchanged, overtaken }
 
-    /// So often in a row another process has to commit in the very moment that the lock is free.
+    /// How many copies are made at most: a further one is needed when another process commits while the lock is free.
     private static var attemptLimit: Int { 10 }
 
     /// Migrates a copy and writes it back into the store's file; `false` where there was nothing to do.
@@ -30,7 +30,7 @@ extension StagedMigration {
                 try files.removeLeftovers()
                 continue
             }
-            // There is nothing left that an answer could end.
+            // No answer can end anything any more.
             _ = progress(last.atEnd)
             return outcome == .replaced
         }

@@ -117,7 +117,7 @@ struct StagedMigration {
 
     /// Tells some times a second how much of the copy was read, while statements of `body` run.
     ///
-    /// - Returns: Whether the answer was to end, also where `body` took the error of its statement for nothing.
+    /// - Returns: True if the answer was to end, also where `body` took the error of its statement for nothing.
     private func isStopped<Failure: Error>(
         _ phase: SQLiteStore.Progress.Phase,
         on copy: SQLiteConnection,

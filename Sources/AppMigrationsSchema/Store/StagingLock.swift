@@ -91,7 +91,7 @@ struct StagingLock: ~Copyable {
 }
 
 extension SQLError {
-    /// This failure, as one that came when everything was done.
+    /// This error, as one that came after all the work was done.
     func following(_ done: String) -> SQLError {
         with {
             $0.code = .cleanupFailed

@@ -32,7 +32,7 @@ struct StoreAside {
 
     /// Looks at the store again, and renames it where it is damaged.
     ///
-    /// - Returns: What was set aside, `nil` where nothing is damaged.
+    /// - Returns: The store that was set aside, `nil` where nothing is damaged.
     func setAsideIfDamaged(
         _ check: SQLiteStore.Check,
         _ busyTimeout: Duration,

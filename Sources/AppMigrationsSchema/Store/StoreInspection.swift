@@ -43,7 +43,7 @@ private struct StoreLook {
         _ body: (SQLiteConnection) throws(SQLError) -> Void
     ) throws(SQLError) -> StoreInspection {
         do throws(SystemCallError) {
-            // Of a file without a byte SQLite deletes the log and the journal: it is not opened.
+            // A file without a byte is not opened: SQLite would delete its log and its journal.
             if let orphan = try files.orphan() { return .damaged(error(.damaged, orphan)) }
             guard let status = try Platform.status(files.store) else { return .none }
             if status.kind != .file { return .unreachable(error(.unreachable, "It is not a file")) }
@@ -146,7 +146,7 @@ enum ResultKind {
 
     init(_ error: SQLError) {
         guard let code = error.extendedResultCode else {
-            // Of the texts of a store only those of its schema are read.
+            // The only texts of a store that are read are those of its schema.
             self = error.code == .fileFailure || error.code == .invalidText ? .unreachable : .other
             return
         }

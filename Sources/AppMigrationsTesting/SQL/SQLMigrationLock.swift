@@ -23,7 +23,7 @@ public struct SQLMigrationLock: Sendable {
     /// - Parameter file: The path of the file. ``record(_:)`` makes it.
     public init(file: String) { self.file = file }
 
-    /// Adds what the migrator has and the file has not, for the release that is about to be made.
+    /// Adds the migrations that the file lacks, for the release that is about to be made.
     ///
     /// - Throws: The first finding, a `RehearsalFinding`, and the file is as it was; errors of files.
     public func record<Connection>(_ migrator: SQLMigrator<Connection>) throws {
@@ -79,10 +79,8 @@ public struct SQLMigrationLock: Sendable {
             guard parts.count >= 2, let version = Int64(parts[0]), parts[1] == "-" || parts[1].contains(":")
             else {
                 let problem = "Line \(number) of \(file) can't be read: \(line)."
-                throw RehearsalFinding(
-                    .unreadableLock,
-                    "\(problem) It should be a version, a checksum and a name."
-                )
+                let way = "It should be a version, a checksum and a name."
+                throw RehearsalFinding(.unreadableLock, "\(problem) \(way)")
             }
             let checksum = parts[1] == "-" ? nil : String(parts[1])
             let name = parts.count > 2 ? String(parts[2]) : ""

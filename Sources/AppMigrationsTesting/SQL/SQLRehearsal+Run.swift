@@ -7,7 +7,7 @@ extension SQLRehearsal {
         let rehearsal: SQLRehearsal
         /// `nil` for a new database.
         let release: AppVersion?
-        /// The migrations that the lock has found something about.
+        /// The migrations with a finding of the lock.
         let found: Set<Int64>
 
         /// The schema at the end; `nil` where the run failed.
@@ -73,7 +73,7 @@ extension SQLRehearsal {
                 + " If no migration made it, but another library for instance, add \"\(table)\" to ignoring:."
         }
 
-        /// Why migrations may run that the release had run, where its record has tables and no version.
+        /// The likely reason for an error, where the record has tables and no version: migrations ran a second time.
         private func hintOfLedger(_ db: Connection) throws -> String {
             guard let release, try migrator.status(db).applied.isEmpty else { return "" }
             let tables = try db.query(
@@ -86,7 +86,7 @@ extension SQLRehearsal {
                 + " missing there: the ledger's rows, or a PRAGMA user_version and the baseline in preparing: that reads it."
         }
 
-        /// The release's migrations as its ledger has them, also where their lines are gone from the lock.
+        /// Adds findings about the ledger of the release, also where the lines are gone from the lock.
         private mutating func compareLedger(_ status: SQLMigrationStatus) {
             let facts: [(RehearsalFinding.Kind, [Int64], String)] = [
                 (.changed, status.changed, "has another text than the one that was released"),

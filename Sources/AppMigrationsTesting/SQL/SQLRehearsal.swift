@@ -75,7 +75,7 @@ public struct SQLRehearsal<Connection: SQLConnection>: Sendable {
 }
 
 extension SQLRehearsal {
-    /// On a connection that its library lends for the time of a call, as GRDB's queues do.
+    /// Records a release on a connection that its library lends for the time of a call, as GRDB's queues do.
     ///
     /// For GRDB it is `lending: { try DatabaseQueue().inDatabase($0) }`.
     public func record(_ release: String, lending lend: ((Connection) throws -> Void) throws -> Void) throws {
@@ -99,7 +99,7 @@ extension SQLRehearsal {
         if recorded == nil { try FolderFiles.write(script, to: file) }
     }
 
-    /// On a connection that its library lends for the time of a call, as GRDB's queues do.
+    /// Rehearses the migrations on connections that their library lends for the time of a call, as GRDB's queues do.
     ///
     /// For GRDB it is `lending: { try DatabaseQueue().inDatabase($0) }`.
     public func run(

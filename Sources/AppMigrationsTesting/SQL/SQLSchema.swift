@@ -20,10 +20,10 @@ struct SQLSchema {
         let ownTable: SQLName?
     }
 
-    /// In the order in which they were made, which is one in which they can be.
+    /// In the order in which they were made, so that each can be made again.
     let objects: [Object]
 
-    /// Reads what has a `CREATE` text, without the tables in which virtual ones keep their rows.
+    /// Reads everything that has a `CREATE` text, without the tables in which virtual ones keep their rows.
     init(of db: some SQLConnection) throws {
         var objects = [Object]()
         let rows = try db.query(
@@ -96,7 +96,7 @@ extension SQLSchema.Object {
         return tokens.isWord(1, "VIRTUAL")
     }
 
-    /// Without blanks and comments; `ALTER TABLE` writes names in quotes.
+    /// The words without blanks, comments and quotes of names, which `ALTER TABLE` writes.
     var words: [Word] {
         let tokens = SQLTokens(sql)
         return tokens.tokens.indices.map { index in
@@ -115,7 +115,7 @@ extension SQLSchema.Object {
     }
 }
 
-/// The schema of a release as a script: what it had in an empty database, its ledger included.
+/// The schema of a release as a script, as it makes an empty database, with its ledger.
 struct SQLSchemaRecord {
     let script: String
 
@@ -153,7 +153,7 @@ struct SQLSchemaRecord {
         self.script = script
     }
 
-    /// Makes the recorded database of an empty one.
+    /// Makes the recorded database in an empty one.
     func make(in db: some SQLConnection) throws {
         // Rows stand in the order of their tables, and not in that of the references between them.
         let hasForeignKeys = try db.query("PRAGMA foreign_keys") == [[1]]

@@ -10,7 +10,7 @@ struct Release: Sendable {
 
     static let all: [Release] = [.v1_0, .v1_1, .v1_2_5, .v2_0, .v2_1, .v3_0, .v3_1]
 
-    /// This release and what came before it: all that could be declared when it was built.
+    /// This release and those before it: all that could be declared when it was built.
     var history: [Release] { Self.all.prefix { $0.version != version } + [self] }
 }
 
@@ -25,7 +25,7 @@ struct Step: Sendable {
 struct StepContext {
     let folder: NotesFolder
     let reportProgress: (_ fraction: Double, _ note: String) -> Void
-    /// Where an earlier attempt came to, and what saves that for the next one.
+    /// The place that an earlier attempt came to, and the call that saves one for the next attempt.
     var checkpoint: () throws -> Int? = { nil }
     var saveCheckpoint: (_ place: Int, _ progress: Double) throws -> Void = { _, _ in }
 

@@ -15,7 +15,7 @@ import Testing
         return try await FleetMigrationManager(on: strict)
     }
 
-    /// What becomes of a migration whose task is cancelled before `end`.
+    /// Runs a migration whose task is cancelled before `end`.
     private func cancelled(
         _ end: @escaping @Sendable (FleetMigrationContext) async throws -> Void
     ) async throws -> (code: MigrationError.Code?, status: MigrationStatus) {

@@ -143,7 +143,7 @@ import Testing
         #expect(fleet.clock.pauses >= pauses + 3)
     }
 
-    /// What the closure did in the same database since is gone, as after a failover to a standby without the last commits.
+    /// The closure's work since then is gone from that database too, as after a failover to a standby without the last commits.
     @Test(arguments: ["checkpoint", "record"])
     func `a store that goes back behind a checkpoint costs the lease`(_ step: String) async throws {
         let migrations = try await fleet.host()

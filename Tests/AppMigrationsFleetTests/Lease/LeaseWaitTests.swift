@@ -76,7 +76,7 @@ import Testing
 @Suite struct LeaseWatchTests {
     private let lease = Lease("a", fence: 1, length: .seconds(30))
 
-    /// Whether the lease has run out after looks, each with the revision that was seen, and when it was asked and answered.
+    /// True if the lease has run out after these looks: the revision that each saw, and when it was asked and answered.
     private func hasRunOut(_ looks: [(FleetRevision, asked: Int, answered: Int)]) -> Bool {
         var watch = LeaseWatch()
         var hasRunOut = false

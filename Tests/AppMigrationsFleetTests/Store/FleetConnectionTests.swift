@@ -2,7 +2,7 @@ import AppMigrations
 import AppMigrationsFleet
 import Testing
 
-/// What becomes of the connections of a store.
+/// A store keeps its connection, replaces a lost one, and closes the last.
 @Suite(.temporaryDirectory) struct FleetConnectionTests {
     let path = TemporaryDirectory.current.file("data.sqlite")
     private let made = Connections()

@@ -6,7 +6,7 @@ final class ManualClock: Sendable {
     private struct Sleeper {
         let id: UInt64
         let end: Duration
-        /// Whether it waits for the deadline of a call, which no test counts.
+        /// True for the wait for a call's deadline, which no test counts.
         let isAlarm: Bool
         let continuation: CheckedContinuation<Void, any Error>
     }

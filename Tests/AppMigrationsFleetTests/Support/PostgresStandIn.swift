@@ -54,7 +54,7 @@ final class PostgresStandIn: AsyncSQLConnection, @unchecked Sendable {
     nonisolated(nonsending) func close() async {
         progress.withLock { $0.isClosed = true }
         end.open()
-        // As a server does with the transaction of a connection that ends.
+        // A server rolls back the transaction of a connection that ends.
         do {
             try turns.withLock { _ in if try db.isInTransaction { try db.query("ROLLBACK") } }
         } catch {
@@ -99,7 +99,7 @@ final class PostgresStandIn: AsyncSQLConnection, @unchecked Sendable {
         if sql.contains("pg_stat_activity") { return arguments == ["7"] ? [[1]] : [] }
         if sql == "ROLLBACK", try !db.isInTransaction { return [] }
         if sql.hasPrefix("BEGIN") { return try db.query("BEGIN") }
-        // What SQLite has no words for, and needs none.
+        // SQLite has no words for these, and needs none.
         var own = sql
         for part in [
             " FOR UPDATE SKIP LOCKED", " FOR UPDATE",

@@ -7,7 +7,7 @@ final class TestStore: FleetStore {
         var description: String { "the network is gone" }
     }
 
-    /// What a call does besides its work.
+    /// How a call goes.
     enum Answer: Sendable {
         case works
         /// Throws, and does nothing.

@@ -107,7 +107,7 @@ import Testing
             #expect(try tables(in: db) == expected)
         case .ended(let code, let line, let column):
             #expect((error?.code, error?.line, error?.version) == (code, line, 1))
-            // Of a statement that is refused or fails, SQLite has no offset to tell.
+            // SQLite tells no offset in a statement that is refused or fails.
             #expect(code != .invalidScript || error?.column == column)
             #expect(try tables(in: db) == [] && !db.isInTransaction)
         }

@@ -36,7 +36,7 @@ struct SQLiteComparisonTests {
                 "CREATE TABLE t(a); INSERT INTO t VALUES (1), (2)",
                 "CREATE TABLE t(a); INSERT INTO t VALUES (2), (1)"
             ),
-            // What belongs to SQLite and to this library.
+            // Tables of SQLite's own and of this library are not compared.
             (
                 "CREATE TABLE t(a INTEGER PRIMARY KEY AUTOINCREMENT); INSERT INTO t VALUES (3)",
                 """
@@ -111,7 +111,7 @@ struct SQLiteComparisonTests {
                 #"has in the row of notes with id 1 title … things that matter\nb' and not … things that matter\na', "#
                     + "changed_at 1.0 and not 0.0"
             ),
-            // The same letter, written in two ways.
+            // One letter, written in two ways.
             (
                 "CREATE TABLE t(a); INSERT INTO t VALUES (char(233))",
                 "CREATE TABLE t(a); INSERT INTO t VALUES ('e' || char(769))",

@@ -188,7 +188,7 @@ private let endless = """
     WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 10000000000) SELECT count(*) FROM n
     """
 
-/// What a connection says of a database that can't be read, wherever a statement meets it.
+/// The errors of a database that can't be read, wherever a statement meets the damage.
 @Suite(.temporaryDirectory) struct DamageTests {
     let folder = TemporaryDirectory.current.path
 

@@ -50,7 +50,7 @@ import Testing
     }
 }
 
-/// What `print` shows of a migrator's outcomes.
+/// A migrator's outcomes, as `print` shows them.
 @Suite struct SQLMigratorDescriptionTests {
     private let first = Migration(version: 1, name: "tables", sql: "CREATE TABLE a(x)")
     private let second = Migration(version: 2, sql: "CREATE TABLE b(x)")

@@ -104,7 +104,7 @@ import Testing
             "DELETE FROM parent WHERE id = 1",
             "ALTER TABLE child RENAME TO children; DELETE FROM parent WHERE id = 1",
             "CREATE TABLE more(p REFERENCES parent(id)); INSERT INTO more VALUES (77)",
-            // One goes and one comes.
+            // One orphan goes and one comes.
             "DELETE FROM child WHERE id = 100; DELETE FROM parent WHERE id = 1",
             "DELETE FROM child WHERE id = 100; DELETE FROM parent WHERE id = 1; ALTER TABLE child ADD COLUMN x",
             // The last page of the file moves into its place.
@@ -195,7 +195,7 @@ import Testing
         #expect(
             try sqlError { try migrate(3, "INSERT INTO child VALUES (1, 9)") }.code == .foreignKeyViolation
         )
-        // What stood there may have been anything.
+        // The rows that break the reference were there before SQLite could check it.
         try migrate(4, "CREATE UNIQUE INDEX p_code ON p(code)")
         #expect(try sqlError { try migrate(5, "INSERT INTO c VALUES (9)") }.code == .foreignKeyViolation)
         let error = try sqlError { try migrate(6, "DROP INDEX p_code") }

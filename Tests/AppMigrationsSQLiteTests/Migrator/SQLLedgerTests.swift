@@ -3,7 +3,7 @@ import Testing
 
 @testable import AppMigrationsSQLite
 
-/// Whose a ledger is, and whether it keeps what is written.
+/// The owner of a ledger, and the rows that it keeps.
 @Suite(.temporaryDirectory) struct SQLLedgerTests {
     let library: Library
 
@@ -241,7 +241,7 @@ import Testing
         for version in ["1.3", "1.4"] {
             #expect(try library.manager().whenMigrating(toVersion: version, run: hide))
         }
-        // It has none of the temporary tables.
+        // Another connection has none of the temporary tables.
         let other = try SQLiteConnection(path: library.db.path)
         #expect(try migrator.migrate(other).applied == [])
         #expect(try migrator.migrate(library.db).applied == [])

@@ -1,7 +1,7 @@
 import AppMigrationsSQLite
 import Testing
 
-/// Who hears that another process has the lock.
+/// The waits for another process that has the lock, and the closures that hear of them.
 @Suite(.temporaryDirectory) struct SQLMigratorWaitingTests {
     let folder = TemporaryDirectory.current.path
 

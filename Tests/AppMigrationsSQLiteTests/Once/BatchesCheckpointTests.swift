@@ -5,7 +5,7 @@ import Testing
 
 @testable import AppMigrationsSQLite
 
-/// What the state file knows of batches.
+/// The checkpoints of batches in the state file.
 @Suite(.temporaryDirectory) struct BatchesCheckpointTests {
     let library: Library
 

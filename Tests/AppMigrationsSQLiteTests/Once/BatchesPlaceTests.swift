@@ -208,7 +208,7 @@ import Testing
         try library.db.query("PRAGMA journal_mode = \(journal)")
         try library.db.query("PRAGMA synchronous = \(setting)")
         var synchronous = [[[SQLValue]]]()
-        // It is another number for a connection when the file was changed by others.
+        // A reader's `data_version` changes when others have changed the file.
         let reader = try SQLiteConnection(path: library.folder + "/db")
         var written = [[[SQLValue]]]()
         let db = OtherConnection(library.db) { statement in

@@ -2,7 +2,7 @@ import AppMigrationsSQLite
 import AppMigrationsSchema
 import Testing
 
-/// What `print` shows of plans and stores, and which database their errors name.
+/// Plans and stores as `print` shows them, and the database that their errors name.
 @Suite(.temporaryDirectory) struct SchemaDescriptionTests {
     let folder = TemporaryDirectory.current.path
 

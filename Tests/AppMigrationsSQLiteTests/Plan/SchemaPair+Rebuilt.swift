@@ -2,7 +2,7 @@ import AppMigrationsSQLite
 import AppMigrationsSchema
 
 extension SchemaPair {
-    /// What changes in the table t, and what stands behind its name before and afterwards.
+    /// Changes of the table t: a name for the test, and the text behind `t` before and afterwards.
     static let redefined = [
         ("a UNIQUE column", "(a)", "(a, b UNIQUE)"),
         (

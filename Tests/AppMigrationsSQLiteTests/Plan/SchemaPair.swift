@@ -9,7 +9,7 @@ struct SchemaPair: Sendable, CustomTestStringConvertible {
     let to: String
     var hints = SchemaPlan.Hints()
     let steps: [String]
-    /// What the rows are afterwards, where they do not stay as they are.
+    /// A query and its rows afterwards, for a pair that changes rows.
     var query = "SELECT 1"
     var rows: [[SQLValue]] = [[1]]
 

@@ -3,7 +3,7 @@ import AppMigrationsSchema
 import Testing
 
 @Suite struct SchemaPlanPropertyTests {
-    /// What the pragmas say of a schema: nothing that the library reads or compares.
+    /// A schema as the pragmas tell it: the library reads and compares none of them.
     private func facts(of db: SQLiteConnection) throws -> [[SQLValue]] {
         try db.query(
             "SELECT type, name, tbl_name FROM sqlite_master WHERE name NOT LIKE 'sqlite_s%' ORDER BY type, name"

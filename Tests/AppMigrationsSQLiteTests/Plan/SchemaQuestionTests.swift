@@ -60,7 +60,7 @@ import Testing
         #expect(try db.query("SELECT a, b, n, o FROM t") == [[1, 2, 3, nil]])
     }
 
-    /// What `ALTER TABLE note RENAME TO note_bak` and a death leave.
+    /// The app ran `ALTER TABLE note RENAME TO note_bak` and died.
     @Test func `of a copy that was left behind it is told how much it holds, and the right name comes first`()
         throws
     {

@@ -3,7 +3,7 @@ import Testing
 @testable import AppMigrationsSQLite
 @testable import AppMigrationsSchema
 
-/// What the library reads in a schema's texts by itself, held against SQLite.
+/// The library's own reading of a schema's texts, held against SQLite's.
 @Suite struct SchemaReadingPropertyTests {
     @Test(arguments: 0..<200 as Range<UInt64>)
     func `a type converts values as SQLite does it`(seed: UInt64) throws {

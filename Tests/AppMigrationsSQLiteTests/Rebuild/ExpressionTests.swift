@@ -74,7 +74,7 @@ import Testing
         )
         try rebuild.run(foreign)
         #expect(try db.query("SELECT a, n FROM t") == [[1, 2], [3, 2]])
-        // What it uses cannot be known, so that a column that it may use has to be named.
+        // Nobody knows which columns `rows_of_t()` uses, so each that it may use has to be named.
         let error = try refused(db) {
             try TableRebuild("t", as: "CREATE TABLE t(b)", values: ["b": "rows_of_t() + a"]).run(foreign)
         }

@@ -2,7 +2,7 @@ import AppMigrationsSQLite
 import AppMigrationsSchema
 import Testing
 
-/// What a name that several things have means to a rebuild, and what reads a column from outside.
+/// Names that several things have, and readers of a column outside of its table.
 @Suite struct RebuildNameTests {
     @Test func `a name to drop is the column's, where an index, a trigger and a view have it as well`() throws
     {

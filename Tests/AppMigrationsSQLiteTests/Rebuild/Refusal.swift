@@ -1,7 +1,7 @@
 import AppMigrationsSQLite
 import Testing
 
-/// What a rebuild refuses, with its words.
+/// A rebuild that is refused, and the words of the refusal.
 struct Refusal: Sendable, CustomTestStringConvertible {
     var before = "CREATE TABLE t(a, b); INSERT INTO t VALUES (1, 2), (NULL, 3)"
     var table = "t"
@@ -9,7 +9,7 @@ struct Refusal: Sendable, CustomTestStringConvertible {
     var values: [String: String] = [:]
     var dropping: [String] = []
     let reason: String
-    /// What to do, where nothing was changed; an error of SQLite's own has none.
+    /// The last sentences of a refusal that changed nothing; an error of SQLite's own has none.
     var advice: String?
 
     var message: String {
@@ -19,7 +19,7 @@ struct Refusal: Sendable, CustomTestStringConvertible {
     var testDescription: String { message }
 }
 
-/// What is kept when a table is rebuilt: one row for each fact.
+/// A fact that outlives the rebuild of its table.
 struct Kept: Sendable, CustomTestStringConvertible {
     let fact: String
     let before: String

@@ -2,7 +2,7 @@ import AppMigrationsSQLite
 import AppMigrationsSchema
 import Testing
 
-/// What SQLite's checks say about rows is not what they say about files.
+/// SQLite's checks complain of rows and of files; only the second is damage.
 @Suite(.temporaryDirectory) struct ComplaintTests {
     /// Stores whose rows break a constraint, or are said to.
     private static let complaining = [

@@ -12,7 +12,7 @@ import Testing
     struct Orphan: CustomTestStringConvertible, Sendable {
         let ending: String
         let message: String
-        /// Whether the store's file is there, without a byte.
+        /// True if the store's file is there, without a byte.
         let isEmpty: Bool
 
         var testDescription: String { message }

@@ -33,14 +33,14 @@ struct Wreck: Sendable, CustomTestStringConvertible {
         )
     }
 
-    /// The same as the store of a test.
+    /// A store in the test's folder.
     static func store(journal: String = "delete") throws -> SQLiteStore {
         let store = SQLiteStore(path: TemporaryDirectory.current.file("store"))
         try makeStore(store.path, journal: journal)
         return store
     }
 
-    /// The same with the schema whole and pages of the table broken.
+    /// A store whose schema is whole, and whose table has broken pages.
     static func makeDamagedInside(_ path: String) throws {
         try makeStore(path)
         try change(path) { data in

@@ -37,6 +37,6 @@ func ledger(of db: SQLiteConnection) throws -> [Int64] {
 }
 
 extension SQLiteConnection {
-    /// The same connection, as another library would lend it.
+    /// A second connection with this handle, as another library would lend it.
     var borrowed: SQLiteConnection { SQLiteConnection(borrowing: handle) }
 }

@@ -14,7 +14,7 @@ struct Library {
 
     var log: [[SQLValue]] { get throws { try db.query("SELECT version FROM log") } }
 
-    /// What `app_migrations` has.
+    /// The rows of `app_migrations`.
     var rows: [[SQLValue]] {
         get throws {
             guard try !db.query("SELECT 1 FROM sqlite_master WHERE name = 'app_migrations'").isEmpty else {

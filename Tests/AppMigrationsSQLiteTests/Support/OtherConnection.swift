@@ -5,7 +5,7 @@ import Foundation
 final class OtherConnection: SQLConnection {
     struct Failure: Error, CustomStringConvertible {
         let description: String
-        /// As of a database that is a server.
+        /// The report of a server, where a test wants one.
         var server: SQLErrorReport?
     }
 

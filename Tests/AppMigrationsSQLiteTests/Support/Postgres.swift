@@ -14,7 +14,7 @@ final class Postgres: SQLConnection {
     func execute(script: String) throws { statements.append(script) }
 }
 
-/// The same, awaited; a test acts before the statements.
+/// A `Postgres` that is awaited; a test acts before the statements.
 final class AwaitedPostgres: AsyncSQLConnection {
     static var dialect: SQLDialect { .postgres }
 

@@ -21,7 +21,7 @@ struct MigrationDecisionTests {
         let current: String
         let lastRun: String
         let launched: String
-        /// What the manager knew before, where that isn't what the state says: the last run, and the version launched.
+        /// The last run and the version launched as the manager knew them, where the state says something else.
         let known: (lastRun: String, launched: String)?
         let isFresh: Bool
         let limit: Int?

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What is beside its samples, which Tests/Packages/Samples compiles and runs.
+/// The README beside its samples, which Tests/Packages/Samples compiles and runs.
 @Suite struct ReadmeTests {
     private static let root = URL(filePath: #filePath).appending(path: "../../../..").standardized
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AppMigrations
 
-/// Which descriptors the library uses, and what becomes of them when others close them.
+/// The descriptors that the library uses, also when others close them.
 @Suite(.temporaryDirectory) struct DescriptorTests {
     let scratch = TemporaryDirectory.current
 
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    /// Whether none of the standard streams leads to the same file.
+    /// True if none of the standard streams leads to this file.
     static func isApart(_ descriptor: Int32) throws -> Bool {
         let file = try FileStatus(descriptor).identity
         let open = (Int32(0)...2).filter { fcntl($0, F_GETFD) != -1 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AppMigrations
 
-/// Which process holds the lock, which waits for it, and which one an error names; `ContentionTests` has the crowds.
+/// The lock's holder, the processes that wait for it, and the one that an error names; `ContentionTests` has the crowds.
 @Suite(.temporaryDirectory) struct LockTests {
     let folder = TemporaryDirectory.current
 
@@ -211,7 +211,7 @@ import Testing
         try FileManager.default.linkItem(atPath: folder.file("other"), toPath: folder.lockFile)
         try folder.manager("1.4").declare("1.3")
         #expect(try folder.read("other") == "4711       \n")
-        // As another process holds it.
+        // Another process would hold the lock like this.
         let lock = open(folder.lockFile, O_RDONLY | O_CLOEXEC)
         defer { close(lock) }
         try #require(flock(lock, LOCK_EX) == 0)

@@ -2,7 +2,7 @@ import AppMigrations
 import Foundation
 import Testing
 
-/// What stands at the lock's path changes while a closure runs: nothing is written without the lock.
+/// The file at the lock's path changes while a closure runs: nothing is written without the lock.
 @Suite(.temporaryDirectory) struct LostLockTests {
     let scratch = TemporaryDirectory.current
 

@@ -65,7 +65,7 @@ import Testing
     }
 }
 
-/// What a manager sees of another process, by a look at the lock.
+/// Another process, as a manager sees it by a look at the lock.
 @Suite(.temporaryDirectory) struct OutsideLookTests {
     let scratch = TemporaryDirectory.current
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AppMigrations
 
-/// What is told while files are copied, and how a cancelled task ends it.
+/// The progress of copying files, and how a cancelled task ends it.
 @Suite(.temporaryDirectory) struct CopyProgressTests {
     let scratch = TemporaryDirectory.current
 
@@ -55,7 +55,7 @@ import Testing
         #expect(told[begin...].map(\.kind) == [.started, .restored, .failed])
     }
 
-    /// What a migration in a task of its own throws.
+    /// The error of a migration in a task of its own.
     private static func failure(
         of manager: MigrationManager,
         _ folder: String,

@@ -2,7 +2,7 @@ import AppMigrations
 import Foundation
 import Testing
 
-/// Which file a path names: nothing is repaired, cut or guessed.
+/// The file that a path names: nothing is repaired, cut or guessed.
 @Suite(.temporaryDirectory) struct NamedPathTests {
     let scratch = TemporaryDirectory.current
 

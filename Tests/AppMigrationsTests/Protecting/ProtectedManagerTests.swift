@@ -49,7 +49,7 @@ import Testing
         return log.lines.first
     }
 
-    /// What a manager is told that may not protect what `Library` has listed.
+    /// Expects the refusal of a manager that may not protect a path that `Library` has listed.
     private static func expectTold(_ error: String?, _ name: String, _ path: String, _ isRunning: Bool = true)
     {
         if name == "Index" {
@@ -140,7 +140,7 @@ import Testing
         try Self.other(scratch, name).whenMigrating(toVersion: "1.1", protecting: [path]) {}
     }
 
-    /// Another link to a file, and what SQLite keeps beside a database, whether it is there or not.
+    /// A hard link to a file, and the files that SQLite keeps beside a database, whether they are there or not.
     @Test(
         arguments: names,
         [("db", "other/name"), ("db", "db-wal"), ("db-wal", "db"), ("db", "db-journal"), ("db-shm", "db")]
@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    /// As through a bind mount.
+    /// A bind mount gives a folder a second path.
     @Test func `what isn't there is known by the folder above it`() {
         let folder = FileIdentity(device: 1, file: 2)
         let place = { ProtectedPaths.Place(path: $0, standing: [folder], missing: $1) }
@@ -259,7 +259,7 @@ import Testing
 
     @Test func `copies that were given up keep nobody from their files`() async throws {
         try await ProtectedPathTests.die(in: scratch, having: "old\n")
-        // As where they can't be moved aside.
+        // The mark stands where copies can't be moved aside.
         try scratch.makeFolder("state/Library.migrations.snapshot/kept")
         try scratch.state.writeState(lastRun: "1.0")
         let inner = try Self.other(scratch, "Zoo")

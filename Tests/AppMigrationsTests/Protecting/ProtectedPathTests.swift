@@ -2,7 +2,7 @@ import AppMigrations
 import Foundation
 import Testing
 
-/// What `protecting:` refuses before anything runs, and how the next start finds the files again.
+/// The refusals of `protecting:` before anything runs, and how the next start finds the files again.
 @Suite(.temporaryDirectory) struct ProtectedPathTests {
     let scratch = TemporaryDirectory.current
 
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    /// The same, where the file was there before.
+    /// Dies in a migration that protects a file which was there before.
     static func die(in scratch: TemporaryDirectory, having text: String) async throws {
         try scratch.write(text, to: "data")
         await die(in: scratch)

@@ -92,7 +92,7 @@ import Testing
             #expect(error.description.contains(reason), "\(error)")
             #expect(try scratch.read("data") == (round == 0 ? "old\n" : "app"))
             #expect(scratch.exists("made") == (round == 1))
-            // It can be what fills the disk.
+            // The replaced file can be the one that fills the disk.
             #expect(!scratch.exists("state/Library.migrations.snapshot/0/replaced"))
             for name in ["data", "made", "db-shm", "folder/c"] { try scratch.write("app", to: name) }
         }

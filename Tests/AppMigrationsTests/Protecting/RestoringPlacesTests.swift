@@ -2,7 +2,7 @@ import AppMigrations
 import Foundation
 import Testing
 
-/// What is put back comes to where it was, wherever the state lies and whatever the closure left.
+/// Files are put back to where they were, wherever the state lies and whatever the closure left.
 @Suite(.temporaryDirectory) struct RestoringPlacesTests {
     let scratch = TemporaryDirectory.current
 
@@ -111,7 +111,7 @@ import Testing
         #expect(try scratch.read("data/inner/file") == "old")
     }
 
-    /// As a migration leaves it that moves all data to the folder where the state is, with a link at the old place.
+    /// A migration moved all data to the folder where the state is, and left a link at the old place.
     @Test func `what leads to the state by a link that is there since is not put back`() throws {
         try scratch.write("old", to: "former/state/file")
         let path = scratch.file("former/state")

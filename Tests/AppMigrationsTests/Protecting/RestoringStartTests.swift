@@ -103,7 +103,7 @@ import Testing
         #expect(try scratch.read("data") == "old\n")
     }
 
-    /// As where the handler goes over to the main thread, on which the app is about to make a manager.
+    /// The handler may go over to the main thread, on which the app is about to make a manager.
     @Test(arguments: ["restored", "failed"], [true, false])
     func `a handler may wait for a start on another thread`(kind: String, canRestore: Bool) throws {
         try scratch.write("old\n", to: "data")

@@ -2,7 +2,7 @@ import AppMigrations
 import Foundation
 import Testing
 
-/// What `protecting:` puts back, and what it refuses.
+/// The files that `protecting:` puts back, and those that it refuses.
 @Suite(.temporaryDirectory) struct SnapshotTests {
     let scratch = TemporaryDirectory.current
 

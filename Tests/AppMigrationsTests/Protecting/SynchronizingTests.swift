@@ -3,9 +3,9 @@ import Testing
 
 @testable import AppMigrations
 
-/// What a closure wrote is synced to disk before it is recorded, or isn't recorded.
+/// A closure is recorded only after the files that it wrote are synced to disk.
 ///
-/// The script `Tests/Torture/power-cuts` shows that it is there after a power cut.
+/// The script `Tests/Torture/power-cuts` shows that they are there after a power cut.
 @Suite(.temporaryDirectory) struct SynchronizingTests {
     let scratch = TemporaryDirectory.current
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AppMigrations
 
-/// What counts as a death, and what as the end of a task, where there are checkpoints.
+/// Deaths and ended tasks are told apart where there are checkpoints.
 @Suite(.temporaryDirectory) struct CheckpointDeathTests {
     let folder = TemporaryDirectory.current
 

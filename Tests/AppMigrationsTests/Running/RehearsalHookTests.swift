@@ -2,7 +2,7 @@ import Testing
 
 @testable import AppMigrations
 
-/// What a rehearsal is told of a start.
+/// The moments of a start that a rehearsal is told of.
 @Suite struct RehearsalHookTests {
     @Test func `each moment is told with its place and version, a failed synchronize not`() throws {
         try withTemporaryDirectory { scratch throws in

@@ -5,7 +5,7 @@ import Testing
 
 // `dlsym` and capabilities differ on Apple's systems, where no test runs as root.
 #if os(Linux)
-/// Whose the state is after root has saved it.
+/// The owner of a state that root has saved.
 ///
 /// Only the root user may become another.
 @Suite(.temporaryDirectory, .enabled(if: geteuid() == 0))

@@ -2,7 +2,7 @@ import AppMigrations
 import Foundation
 import Testing
 
-/// What stands in place of the state, the lock or the snapshot, and isn't ours.
+/// Files of other kinds in place of the state, the lock or the snapshot.
 @Suite(.temporaryDirectory) struct SpecialFileTests {
     let scratch = TemporaryDirectory.current
 
@@ -10,7 +10,7 @@ import Testing
         case folder, fifo, linkToFile, linkToNothing, linkToFolder, linkToDevice, linkToFIFO, unreadableFIFO
     }
 
-    /// What only root may open is an error of its own for everybody else.
+    /// Without the FIFO that only root may open, which is another error for everybody else.
     static let things = Thing.allCases.filter { $0 != .unreadableFIFO || geteuid() == 0 }
 
     static func put(_ thing: Thing, at name: String, in scratch: TemporaryDirectory) throws {

@@ -11,7 +11,7 @@ struct StateCodecTests {
         MigrationState(reading: bytes, name: name)
     }
 
-    /// Why our reading of the bytes isn't Foundation's, or our two ways differ.
+    /// The difference between our reading of the bytes and Foundation's, or between our two ways.
     private static func complaint(_ bytes: [UInt8], _ decoder: JSONDecoder) -> String? {
         guard let ours = read(bytes) else { return nil }
         if let marks = StateHead.read(bytes, name: name), marks != ours.marks {

@@ -5,7 +5,7 @@ import Testing
 
 private let start = #""format":1,"name":"Library","lastRunVersion":"1""#
 
-/// What stands in the state file's place and isn't a state of ours.
+/// Files in the state file's place that are no state of ours.
 @Suite(.temporaryDirectory) struct StateFileCorruptionTests {
     let folder = TemporaryDirectory.current
 

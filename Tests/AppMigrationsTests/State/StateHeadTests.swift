@@ -3,11 +3,11 @@ import Testing
 
 @testable import AppMigrations
 
-/// What a start reads instead of the whole state.
+/// The head of a state, which a start reads instead of the whole.
 @Suite(.temporaryDirectory) struct StateHeadTests {
     let folder = TemporaryDirectory.current
 
-    /// What the head of a text says has to be what the whole says of the same head with nothing behind it.
+    /// The complaint about a text whose head has other marks than the whole text; `nil` if there is none.
     private static func complaint(_ bytes: [UInt8], name: String = "Library") -> String? {
         guard let marks = StateHead.read(bytes, name: name) else { return nil }
         let text = String(decoding: bytes, as: UTF8.self)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AppMigrations
 
-/// What a newer release wrote into the state, and this one saves around.
+/// Members of the state that a newer release wrote, and that this one keeps in its saves.
 @Suite(.temporaryDirectory) struct UnknownMemberTests {
     let folder = TemporaryDirectory.current
 

@@ -2,7 +2,7 @@ import AppMigrations
 import Foundation
 import Testing
 
-/// What the tests do with files that a migration protects.
+/// Steps of tests with files that a migration protects.
 extension TemporaryDirectory {
     /// The error of a migration that makes `change` and throws.
     func fail(

@@ -100,7 +100,7 @@ struct StateOracle: Codable {
         }
     }
 
-    /// What differs from `state`; `nil` when the two say the same.
+    /// The first difference from `state`; `nil` when the two say the same.
     func difference(from state: MigrationState) -> String? {
         let ours = StateOracle(state)
         if format != 1 { return "format" }

@@ -19,7 +19,7 @@ func library(
     )
 }
 
-/// What the tests of a manager named `Library` do in a folder.
+/// Steps of tests with a manager named `Library` in a folder.
 extension TemporaryDirectory {
     var stateFile: String { path + "/Library.migrations.json" }
     var lockFile: String { path + "/Library.migrations.lock" }

@@ -1,4 +1,4 @@
-/// What the stand-in app was told to do.
+/// The command line of the stand-in app.
 struct Arguments {
     var state = ""
     var name = "Library"
@@ -27,9 +27,9 @@ struct Arguments {
     var holding: String?
     /// A line that the app writes to a file of its data once its manager is made, as a user's work would be.
     var work: String?
-    /// Whether the manager only looks: the app tells its launch, plan and status, and declares nothing.
+    /// True if the manager only looks: the app tells its launch, plan and status, and declares nothing.
     var isLooking = false
-    /// Whether the start gives up the restore of this manager instead of making it.
+    /// True if the start gives up the restore of this manager instead of making it.
     var isAbandoning = false
 
     static let usage = """

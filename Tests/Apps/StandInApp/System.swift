@@ -8,7 +8,7 @@ import Musl
 import Android
 #endif
 
-/// What the stand-in app does to files and to itself, without Foundation.
+/// The stand-in app's own calls, without Foundation: it changes files, and kills itself.
 enum System {
     struct Failure: Error, CustomStringConvertible {
         let description: String

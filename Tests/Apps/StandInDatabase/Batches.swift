@@ -18,7 +18,7 @@ func runBatches(_ count: Int64, in db: SQLiteConnection, stateDirectory: String)
     }
 }
 
-/// What ran is what the cursor says, each batch once.
+/// Checks that the batches up to the cursor ran, each once, and no others.
 func checkBatches(_ count: Int64, in db: SQLiteConnection) throws {
     let hasRun = try db.query("SELECT count(*) FROM sqlite_master WHERE name = 'once'") == [[1]]
     let log = hasRun ? try db.query("SELECT x FROM once ORDER BY x") : []

@@ -19,7 +19,7 @@ func runOnce(_ count: Int64, in db: SQLiteConnection, stateDirectory: String) th
     }
 }
 
-/// What ran is what the database says of it, each once, and never more than one ahead of the state.
+/// Checks that the migrations that the database records ran, each once, and no others.
 func checkOnce(in db: SQLiteConnection) throws {
     let hasRun = try db.query("SELECT count(*) FROM sqlite_master WHERE name = 'once'") == [[1]]
     let log = hasRun ? try db.query("SELECT '1.' || x FROM once ORDER BY x") : []

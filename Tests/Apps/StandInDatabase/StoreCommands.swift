@@ -7,7 +7,7 @@ import Darwin
 import Glibc
 #endif
 
-/// What a process does to a store that a test kills, crowds or gives no rights to.
+/// The commands of a process that a test kills, crowds or gives no rights to.
 ///
 /// - `make <journal mode>`: an old store with a few rows.
 /// - `stage [<extension of the backup>]`: migrates a copy of it.
@@ -104,7 +104,7 @@ struct StoreCommands {
     private static let old: [[SQLValue]] = [[1, "one"], [2, "three"], [3, ""]]
     private static let new: [[SQLValue]] = [[1, "one", 3], [2, "three", 5], [3, "", 0]]
 
-    /// What the database at `path` has, as `old` or `new`.
+    /// The age of the database at `path`, as `old` or `new`.
     private func age(of path: String) throws -> String {
         let db = try SQLiteConnection(path: path)
         defer { db.close() }

@@ -22,7 +22,7 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
     ],
     targets: [
-        // What Swift can't do quietly: timers, processes, ptrace, and the C that a start is held against.
+        // C for work that Swift can't do quietly: timers, processes, ptrace, and the calls that a start is held against.
         .target(name: "CMeasure"),
         .target(name: "CAllocations"),
         .target(name: "Measuring", dependencies: ["CMeasure"], swiftSettings: settings),

@@ -8,7 +8,7 @@ import Musl
 import Android
 #endif
 
-/// What must be true of every input, for whatever feeds them in.
+/// The claims that hold for every input, for whatever feeds them in.
 ///
 /// It is compiled together with the library's sources, so that it reaches the codec and the parser
 /// themselves.
@@ -20,7 +20,7 @@ enum Fuzz {
         checkVersion(bytes)
     }
 
-    /// What is read of a text survives being written and read, and a start reads the same marks, if it reads any.
+    /// A state that was read survives being written and read, and a start reads the same marks, if it reads any.
     private static func checkState(_ bytes: UnsafeBufferPointer<UInt8>) {
         let head = StateHead.read(bytes, name: name)
         guard let state = read(Array(bytes)) else { return checkAlone(head, bytes) }

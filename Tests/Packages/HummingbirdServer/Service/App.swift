@@ -4,7 +4,7 @@ import Hummingbird
 import PostgresConnection
 import ServiceLifecycle
 
-// What the service of the guide takes from its app: <port> [plan], with its database in NOTES_DATABASE.
+// The app of the guide's service, with all that the guide leaves to it: <port> [plan], with its database in NOTES_DATABASE.
 
 struct ConnectionLost: Error {}
 

@@ -96,8 +96,8 @@ import Testing
             store: store
         )
         try await newer.whenMigrating(toVersion: "2.0", minimumAppVersion: "2.0") {}
-        let error = await #expect(throws: TooOld.self) { try await pod(store) }
-        #expect(error?.required == AppVersion("2.0"))
+        let error = await #expect(throws: NewerServiceNeeded.self) { try await pod(store) }
+        #expect(error?.version == AppVersion("2.0"))
     }
 
     @Test func `an old database with numbered files begins behind its baseline, and they run once`()

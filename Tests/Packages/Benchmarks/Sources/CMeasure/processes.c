@@ -65,7 +65,7 @@ static void look_at_the_end(pid_t child, measure_trace *trace) {
 
 measure_trace measure_traced(const char *const arguments[]) {
     measure_trace trace = { -1, 0, 0, 0, 0, 0, 0 };
-    // What is buffered would be printed by the child too.
+    // The child would print the buffered text once more.
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {

@@ -58,7 +58,7 @@ public func pairedRatio(
     return median(ratios)
 }
 
-/// What the child measured itself, in nanoseconds.
+/// The child's own measurement, in nanoseconds.
 public func inside(_ arguments: [String]) throws -> Double { Double(try spawn(arguments).output) }
 
 /// The whole life of the child, in nanoseconds.

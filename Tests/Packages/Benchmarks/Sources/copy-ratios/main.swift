@@ -3,7 +3,7 @@ import CMeasure
 import Foundation
 import Measuring
 
-// What `protecting:` costs beside `cp -a` and one `sync -f` of the same files. One line a figure; exit code 1 if one is missed.
+// The cost of `protecting:` beside `cp -a` and one `sync -f` of the same files. One line a figure; exit code 1 if one is missed.
 // With --ci, see Report. The files lie in the folder for temporary files: TMPDIR chooses the file system.
 
 var report = Report()

@@ -1,7 +1,7 @@
 import CMeasure
 import Foundation
 
-// What an app does without this library, check for check what the manager does that it follows: the initial and the last
+// An app's start without this library, with the checks of the manager that the library follows: the initial and the last
 // version in the user defaults, and for each version a regular expression and numeric comparisons of strings, with the app's
 // version, the version declared before, the initial and the last one. defaults store COUNT is its first start; defaults COUNT is
 // a later one and prints nanoseconds.

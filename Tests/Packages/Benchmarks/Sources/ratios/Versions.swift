@@ -1,7 +1,7 @@
 import AppMigrations
 import Measuring
 
-/// What an app writes by hand for versions: the numbers in an array, compared one by one, missing ones as zero, and the
+/// Versions as an app writes them by hand: the numbers in an array, compared one by one, missing ones as zero, and the
 /// sub-number last.
 struct PlainVersion {
     private(set) var numbers: [UInt64] = []

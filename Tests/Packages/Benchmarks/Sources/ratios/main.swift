@@ -3,7 +3,7 @@ import CMeasure
 import Foundation
 import Measuring
 
-// What a start costs, against what it has to be measured against. One line a figure; exit code 1 if one is missed.
+// The cost of a start beside that of programs that do as much by hand. One line a figure; exit code 1 if one is missed.
 // With --ci, see Report.
 
 var report = Report()

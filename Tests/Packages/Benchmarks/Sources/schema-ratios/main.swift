@@ -4,7 +4,7 @@ import CMeasure
 import Foundation
 import Measuring
 
-// What changes of a schema cost: a rebuild against the same SQL in the sqlite3 shell, its memory, and a plan
+// The cost of schema changes: a rebuild against the same SQL in the sqlite3 shell, its memory, and a plan
 // that finds nothing to do. One line a figure; exit code 1 if one is missed. With --ci, see Report; the times
 // here have a multiple of what they need, and get the room of a ratio.
 // As "rebuild <database>" it is the child that rebuilds, and prints its peak of memory in KiB.

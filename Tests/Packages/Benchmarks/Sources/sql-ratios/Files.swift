@@ -72,7 +72,7 @@ struct SmallFiles {
         }
     }
 
-    /// The same SQL through the command line, as `sqlite3 db ".read all.txt"`.
+    /// The files' SQL through the command line, as `sqlite3 db ".read all.txt"`.
     func shell() throws -> Double {
         try clear()
         let keys = "PRAGMA foreign_keys = \(foreignKeys ? "ON" : "OFF")"

@@ -2,7 +2,7 @@ import CMeasure
 import Foundation
 import Measuring
 
-// What the SQL migrator costs, against what it has to be measured against. One line a figure; exit code 1 if one is
+// The cost of the SQL migrator beside that of the statements alone. One line a figure; exit code 1 if one is
 // missed. With --ci, see Report; with --files, the small files alone. It starts itself for samples of a fresh process:
 // sql-ratios KIND PATH COUNT.
 

@@ -4,5 +4,5 @@
 
 public func app_migrations_open(_ path: UnsafePointer<CChar>, _ flags: Int32) -> Int32 { open(path, flags) }
 
-/// That of ext4.
+/// The number of ext4.
 public func app_migrations_file_system(_ file: Int32) -> Int64 { 0xEF53 }

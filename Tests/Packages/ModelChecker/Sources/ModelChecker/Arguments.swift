@@ -1,6 +1,6 @@
 import Glibc
 
-/// What the program was asked for.
+/// The command line of the program.
 struct Arguments {
     enum Mode: String { case search, planted, walk, trace }
 

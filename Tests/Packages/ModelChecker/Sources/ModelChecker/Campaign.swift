@@ -1,6 +1,6 @@
 import SimulatedSystem
 
-/// What may go wrong in one search of a scenario, and how far it deviates from going straight on.
+/// One search of a scenario: how much may go wrong, and how far it deviates from going straight on.
 struct Plan {
     let name: String
     let budget: Scenario.Budget
@@ -67,7 +67,7 @@ enum Campaign {
         return finding == nil
     }
 
-    /// Whether a planted bug is found: with as few deviations from going straight on as it takes.
+    /// True if a planted bug is found, with as few deviations from going straight on as it takes.
     static func isFound(in scenario: any Searchable, _ arguments: Arguments) -> Bool {
         var scenario = scenario
         scenario.budget = arguments.budget

@@ -1,6 +1,6 @@
 import SimulatedSystem
 
-/// Whether the simulated system moves folders, locks files and loses power as a real one does.
+/// Checks that the simulated system moves folders, locks files and loses power as a real one does.
 ///
 /// A search finds nothing that the system can't do. So this is asked before each.
 enum SystemCheck {
@@ -85,7 +85,7 @@ enum SystemCheck {
         return found
     }
 
-    /// What each of two processes is told that asks for the lock of one file.
+    /// The answers to two processes that ask for the lock of one file.
     private static func requests(_ operations: [Int32]) -> [Int32] {
         prepare()
         return operations.indices.map { process in

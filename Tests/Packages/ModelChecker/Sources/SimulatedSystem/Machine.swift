@@ -24,7 +24,7 @@ public struct Call {
     public let text: () -> String
 }
 
-/// What decides which process goes on, and sees what each call did.
+/// Decides which process goes on, and sees the effects of each call.
 public protocol Gate: AnyObject {
     /// Called before each call; gives the number of the error that the call is to fail with, or 0.
     func begin(_ call: Call) -> Int32
@@ -43,11 +43,11 @@ public enum Machine {
     /// The planted bug that is awake, in a copy of the core that has them.
     nonisolated(unsafe) public static var plantedBug = ""
     nonisolated(unsafe) static var errorNumber: Int32 = 0
-    /// What the last calls of each process depended on: for a process that waits, what could end the wait.
+    /// The places that each process's last calls depended on: for a process that waits, those that could end the wait.
     nonisolated(unsafe) public static var touches: [SystemState.Touches] = []
     /// The names that some process has given, taken away or moved: others are the same whenever they are looked up.
     nonisolated(unsafe) public static var changedNames: Set<Name> = []
-    /// Whether a process has opened a file whose bytes another one was changing in place.
+    /// True once a process has opened a file whose bytes another one was changing in place.
     nonisolated(unsafe) public static var isAnyFileShared = false
 
     /// Makes a call for the process that has the turn.

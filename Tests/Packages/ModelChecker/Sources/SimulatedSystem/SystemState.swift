@@ -13,7 +13,7 @@ public struct SystemState {
         }
     }
 
-    /// What descriptors stand for; copies of a descriptor share one.
+    /// The open file behind a descriptor; copies of a descriptor share one.
     struct OpenFile {
         enum Lock: UInt64 { case none, shared, exclusive }
 
@@ -35,7 +35,7 @@ public struct SystemState {
 
     public struct Touches {
         public internal(set) var places: [Touch] = []
-        /// What was found there.
+        /// The hash of the finds there.
         public internal(set) var hash: UInt64 = 0
 
         public init() {}
@@ -107,7 +107,7 @@ public struct SystemState {
         disk.close(file.node)
     }
 
-    /// What the system does at the death or the end of a process: descriptors closed, locks given back.
+    /// Closes the descriptors of a process that died or ended, and gives its locks back.
     public mutating func end(_ process: Int) {
         for file in processes[process].descriptors {
             if let file { release(file, of: process) }
@@ -116,7 +116,7 @@ public struct SystemState {
         processes[process].isDead = true
     }
 
-    /// Whether a process holds the lock of what it has open.
+    /// True if another open file has the lock of this one.
     func isLocked(_ node: Int, besides own: Int, sharing: Bool) -> Bool {
         for (index, file) in files.enumerated() where index != own {
             guard let file, file.node == node, file.lock != .none else { continue }
@@ -125,10 +125,10 @@ public struct SystemState {
         return false
     }
 
-    /// Whether a live process has the lock of that file for itself.
+    /// True if a live process has the lock of that file for itself.
     public func isHeld(_ node: Int) -> Bool { files.contains { $0?.node == node && $0?.lock == .exclusive } }
 
-    /// What a process would find now where its last calls looked.
+    /// The hash of what a process would find now where its last calls looked.
     public func hashOfTouches(_ process: Int) -> UInt64 {
         var hash: UInt64 = 0
         for touch in Machine.touches[process].places {

@@ -139,5 +139,5 @@ struct Host {
     }
 }
 
-/// What ends a host that answered its probe with no.
+/// The end of a host that answered its probe with no.
 struct NotReady: Error {}

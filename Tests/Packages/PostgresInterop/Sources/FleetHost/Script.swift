@@ -25,7 +25,7 @@ struct Gate {
         db = if let gates = settings["gates"] { try await AsyncPostgresConnection(gates) } else { nil }
     }
 
-    /// Whether it is closed, after a look that takes a moment.
+    /// True if it is closed, after a look that takes a moment.
     var isClosed: Bool {
         get async throws {
             guard let db else { return false }

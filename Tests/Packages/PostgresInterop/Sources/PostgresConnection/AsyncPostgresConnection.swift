@@ -55,7 +55,7 @@ public struct AsyncPostgresConnection: AsyncSQLConnection, Sendable {
             await cancellation.finish()
             return rows
         } catch {
-            // It must not meet the next statement.
+            // A cancellation must not meet the next statement.
             await cancellation.finish()
             if (error as? PostgresError)?.server.sqlState == "57014", Task.isCancelled {
                 throw CancellationError()

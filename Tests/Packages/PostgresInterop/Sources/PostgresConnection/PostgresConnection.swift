@@ -2,7 +2,7 @@ import AppMigrationsPostgreSQL
 public import AppMigrationsSQL
 import CPostgres
 
-/// What an app writes to migrate a PostgreSQL database: a connection of libpq.
+/// A connection of libpq, as an app writes one to migrate a PostgreSQL database.
 public final class PostgresConnection: SQLConnection {
     public static var dialect: SQLDialect { .postgres }
 
@@ -39,9 +39,9 @@ public final class PostgresConnection: SQLConnection {
 }
 
 public struct PostgresError: Error, CustomStringConvertible {
-    /// What was said by the server, or by libpq where there was none.
+    /// The server's report, or libpq's where there was none.
     public let server: SQLErrorReport
-    /// As PostgresNIO has it, so that no test finds a reason here.
+    /// The text that PostgresNIO gives, so that no test finds a reason here.
     public var description: String { "PostgresError" }
 
     init(message: String) { server = SQLErrorReport(message: message) }

@@ -26,7 +26,7 @@ final class PostgresHandle: @unchecked Sendable {
 
     private let isClosed = Atomic(false)
 
-    /// Whether neither end has closed the connection.
+    /// True if neither end has closed the connection.
     ///
     /// The task that has its turn asks. The server's last words are read before its end is.
     var isOpen: Bool {

@@ -1,6 +1,6 @@
 import CPostgres
 
-/// What a server said to a script, statement by statement, and what the script left.
+/// A server's answers to a script, statement by statement, and the tables that the script left.
 struct Outcome: Equatable {
     /// The SQLSTATE of an error; `nil` for a statement that ran.
     struct Result: Equatable {

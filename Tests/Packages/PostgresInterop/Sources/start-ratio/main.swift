@@ -1,4 +1,4 @@
-// What a start costs where nothing is pending, against one SELECT of the same row by the same connection: <connection> [--ci].
+// The cost of a start with nothing pending, beside one SELECT of the same row by the same connection: <connection> [--ci].
 //
 // The SELECT is word for word that of the store and gives the same document: as many bytes come over the wire and are made into
 // values by the same code. So what is left is the start's own. The medians of five series are compared, since a mean would tell of

@@ -11,7 +11,7 @@ import Testing
     private static let makeIndex = "CREATE INDEX CONCURRENTLY people_name ON people(name)"
 
     private let first = Migration(version: 1, sql: Self.people)
-    /// It fails where it runs a second time.
+    /// A migration that fails where it runs a second time.
     private let once = Migration(version: 2, sql: Self.makeIndex, inTransaction: false)
     private let index = Migration(
         version: 2,
@@ -71,7 +71,7 @@ import Testing
     @Test func `a death before the record runs it again`() async throws {
         try await withAwaited { db, _ async throws in
             try await Migrator([first]).migrate(db)
-            // What a host leaves that died behind the statement.
+            // A host died behind the statement, and left its index.
             try await db.query(Self.makeIndex)
             #expect(try await Migrator([first, index]).migrate(db).applied == [2])
         }
@@ -119,7 +119,7 @@ import Testing
                 #expect(error.message.hasPrefix(words), "\(error)")
             }
             #expect(try await db.query("SELECT version FROM schema_migrations") == [[1]])
-            // One of the same name for another table is none of its business.
+            // An index of that name for another table is none of its business.
             try await db.query("DROP INDEX people_name")
             try await db.query("CREATE SCHEMA elsewhere")
             try await db.query("CREATE TABLE elsewhere.people AS SELECT 1 AS id UNION ALL SELECT 1")

@@ -53,7 +53,7 @@ import Testing
             #expect(try migrator.migrate(db).applied == [1, 2])
             #expect(try manager("a").whenMigrating(toVersion: "1.9", in: db) { db, _ in try hide(db) })
             #expect(try manager("a").whenMigrating(toVersion: "2.0", in: db) { db, _ in try hide(db) })
-            // It has none of the temporary tables.
+            // Another connection has none of the temporary tables.
             let other = try PostgresConnection(info)
             #expect(try migrator.migrate(other).applied == [])
             #expect(try migrator.migrate(db).applied == [])
@@ -88,7 +88,7 @@ import Testing
     func `the commit lasts when the server dies, and the setting comes back`(setting: String) throws {
         try withHosts { db, _, manager in
             try db.query("CREATE TABLE log(x TEXT)")
-            // It logs the setting of each transaction that writes the table.
+            // A trigger logs the setting of each transaction that writes the table.
             try db.execute(
                 script: """
                     CREATE TABLE app_migrations(manager TEXT, version TEXT, cursor TEXT, PRIMARY KEY (manager, version));

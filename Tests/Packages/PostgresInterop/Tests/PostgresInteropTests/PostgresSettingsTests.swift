@@ -3,7 +3,7 @@ import PostgresConnection
 import Synchronization
 import Testing
 
-/// What a script sets in its session, and where a ledger is looked for.
+/// Settings that a script makes in its session, and the schema in which a ledger is looked for.
 @Suite struct PostgresSettingsTests {
     private typealias Migration = SQLMigration<AsyncPostgresConnection>
     private typealias Migrator = SQLMigrator<AsyncPostgresConnection>

@@ -11,7 +11,7 @@ func withDatabase(_ body: (_ info: String) throws -> Void) throws {
     try body(info)
 }
 
-/// The same for tests that await.
+/// Makes a database for a test that awaits.
 func withDatabase(_ body: (_ info: String) async throws -> Void) async throws {
     let (admin, info, name) = try newDatabase()
     try admin.query("CREATE DATABASE \(name)")
@@ -23,7 +23,7 @@ func withConnection(_ body: (_ db: PostgresConnection, _ info: String) throws ->
     try withDatabase { info in try body(PostgresConnection(info), info) }
 }
 
-/// The same for a connection that is awaited.
+/// Makes a database, with a connection that is awaited.
 func withAwaited(
     _ way: Way = Way.direct[0],
     _ body: (_ db: AsyncPostgresConnection, _ info: String) async throws -> Void
@@ -65,7 +65,7 @@ struct Way: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// What calls that begin at once give, added up.
+/// The sum of the answers of calls that begin at once.
 func sum(of count: Int, _ call: @escaping @Sendable () async throws -> Int) async throws -> Int {
     try await withThrowingTaskGroup(of: Int.self) { group in
         for _ in 0..<count { group.addTask { try await call() } }

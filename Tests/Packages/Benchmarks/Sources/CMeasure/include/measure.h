@@ -3,7 +3,7 @@
 
 uint64_t measure_now(void);
 
-// What a program in C would do to read the same file: open, fstat, read, close. Returns the bytes read, or -1.
+// Reads the file as a program in C would: open, fstat, read, close. Returns the bytes read, or -1.
 int64_t measure_c_start(const char *path);
 
 // A commit that survives a power failure: temporary file, write, fsync, rename, fsync of the directory. 0, or -1.

@@ -1,7 +1,7 @@
 import AppMigrationsFleet
 import SimulatedSystem
 
-/// What the simulated hosts share: the store with its one document, and time.
+/// The things that the simulated hosts share: the store with its one document, and time.
 final class Fleet: @unchecked Sendable {
     struct Write {
         let host: FleetHost
@@ -15,7 +15,7 @@ final class Fleet: @unchecked Sendable {
     private(set) var document: FleetDocument?
     private(set) var documentHash: UInt64 = 0
     private var count = 0
-    /// It passes while nothing else goes on.
+    /// The time, which passes while nothing else goes on.
     var time = Duration.zero
     /// The time in microseconds.
     var moment: UInt64 {

@@ -128,7 +128,7 @@ final class FleetExecution {
         return options
     }
 
-    /// What is left where every host that isn't held back has ended.
+    /// The hosts to let go on once every host that isn't held back has ended.
     private var released: [Option] {
         if let host = fleet.hosts.first(where: { $0.isStalled }) { return [.wake(host)] }
         for host in fleet.hosts {

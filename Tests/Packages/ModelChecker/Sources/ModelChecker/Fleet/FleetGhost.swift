@@ -2,9 +2,9 @@ import AppMigrations
 import Foundation
 import SimulatedSystem
 
-/// What an all-seeing observer of the fleet knows, and what has to hold at each moment.
+/// An all-seeing observer of the fleet, which checks the rules that hold at each moment.
 final class FleetGhost: @unchecked Sendable {
-    /// What a document says, read by Foundation's parser.
+    /// The facts of a document, read by Foundation's parser.
     private struct Facts {
         var lastRun = AppVersion("0")
         var owner: String?
@@ -109,7 +109,7 @@ final class FleetGhost: @unchecked Sendable {
             let isLate = other.host.steps.contains {
                 if case .pause(let end) = $0.kind { end <= host.fleet.time } else { false }
             }
-            // One whose lease ran out meanwhile tries once to renew it.
+            // A host whose lease ran out meanwhile tries once to renew it.
             let now = host.fleet.time
             let isAtLastTry =
                 other.host.awake - other.host.written >= FleetScenario.length
@@ -152,7 +152,7 @@ final class FleetGhost: @unchecked Sendable {
         }
     }
 
-    /// What holds after a last start that nothing disturbed.
+    /// Checks the rules of a last start that nothing disturbed.
     func requireMigrated(_ fleet: Fleet) {
         for version in versions where recorded[version] == nil {
             fail("After one undisturbed start nothing is pending: \(version) is.")

@@ -3,7 +3,7 @@ import SimulatedSystem
 
 /// A host of the simulated fleet: its clocks, its way to the store, and what it waits for.
 final class FleetHost: @unchecked Sendable {
-    /// What the host waits for.
+    /// The step that the host waits for.
     final class Step: @unchecked Sendable {
         enum Kind {
             /// Until a time of the fleet.

@@ -1,14 +1,14 @@
 import AppMigrations
 import SimulatedSystem
 
-/// What an all-seeing observer of the processes knows, and what has to hold in every state.
+/// An all-seeing observer of the processes, which checks the rules that hold in every state.
 final class Ghost {
     static let folder = "/app/state"
     /// The manager that every scenario has.
     static let library = "Library"
     static let stateFile = folder + "/Library.migrations.json"
 
-    /// What is known of migrations goes by their versions; those of another manager than the library have its name before them.
+    /// The observer's knowledge, by version; a version of another manager than the library's has that name before it.
     struct Knowledge {
         /// The closure that each process is in.
         var running: [String?] = []
@@ -21,23 +21,23 @@ final class Ghost {
         /// How many processes died, and how many of them in a closure.
         var deaths = 0
         var deathsInClosures = 0
-        /// What the scenario itself keeps in mind.
+        /// The scenario's own counts.
         var notes: [String: Int] = [:]
-        /// Whether the scenario has removed the state, or lowered its mark.
+        /// True once the scenario has removed the state, or lowered its mark.
         var isLowered = false
-        /// Whether one closure at a time is promised: not once the lock's file was removed.
+        /// True while one closure at a time is promised: until the lock's file is removed.
         var isExclusive = true
     }
 
     var knowledge = Knowledge()
-    /// Whether something went wrong that the processes can notice: then they may end with errors.
+    /// True once something went wrong that the processes can notice: then they may end with errors.
     var isTroubled = false
     var isLast = false
     var hasLostPower = false
     private(set) var violation: String?
     private var sights: [Sight] = []
 
-    /// What was seen of a manager's state last.
+    /// The last look at a manager's state.
     private struct Sight {
         let manager: String
         let stateFile: String
@@ -125,7 +125,7 @@ final class Ghost {
         manager == library ? version : "\(manager) \(version)"
     }
 
-    /// Whether a live process has the lock of a state.
+    /// True if a live process has the lock of a state.
     var isAnyAtWork: Bool {
         managers.contains {
             Machine.system.disk.find(Self.folder + "/\($0).migrations.lock").map(Machine.system.isHeld)
@@ -134,7 +134,7 @@ final class Ghost {
     }
 }
 
-/// What happens to the processes.
+/// The events of the processes.
 extension Ghost {
     func begins(_ version: String, of manager: String, attempt: Int) {
         let version = Self.migration(version, of: manager)

@@ -2,7 +2,7 @@ import AppMigrations
 import Foundation
 import SimulatedSystem
 
-/// What a state file says, read by Foundation's parser instead of the library's.
+/// The facts of a state file, read by Foundation's parser instead of the library's.
 struct StateFacts {
     let lastRun: AppVersion
     let baseline: AppVersion?

@@ -6,7 +6,7 @@ struct Declaration: Sendable {
     let version: String
     var minimumAppVersion: String?
     var protecting: [String] = []
-    /// What the closure does; by itself nothing but to begin and to return.
+    /// The closure's work, besides beginning and returning.
     var work: @Sendable (Ghost, MigrationContext) throws -> Void = { _, _ in }
 }
 

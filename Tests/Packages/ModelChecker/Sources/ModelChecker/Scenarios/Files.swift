@@ -36,7 +36,7 @@ enum Files {
         if unlink(path) != 0, errno != ENOENT { throw WorkFailure() }
     }
 
-    /// What a file holds, seen by nobody.
+    /// The text of a file, read without a call that others see.
     static func text(_ path: String) -> String? {
         Machine.system.disk.content(path).map { String(decoding: $0.bytes, as: UTF8.self) }
     }

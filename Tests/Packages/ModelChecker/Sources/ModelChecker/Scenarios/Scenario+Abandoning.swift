@@ -66,7 +66,7 @@ extension Scenario {
         try Files.rewrite(Files.notes, new)
     }
 
-    /// What the copies hold that were given up.
+    /// The texts of the copies that were given up.
     private static func copies() -> [String] {
         Machine.system.disk.names(in: Ghost.folder).filter { $0.hasPrefix(kept) }.map {
             Files.text(Ghost.folder + "/" + $0 + "/0/item") ?? "gone"

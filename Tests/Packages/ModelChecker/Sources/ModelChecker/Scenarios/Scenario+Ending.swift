@@ -7,7 +7,7 @@ extension Scenario {
         { ghost in _ = app(version, [], firstRun: .freshInstall).run(ghost) }
     }
 
-    /// What holds after a last start that nothing disturbed.
+    /// Checks the rules of a last start that nothing disturbed.
     static func recorded(_ versions: [String], keeping kept: String? = nil) -> @Sendable (Ghost) -> Void {
         { ghost in
             for manager in ghost.managers { requireRecorded(versions, by: manager, ghost) }

@@ -9,7 +9,7 @@ extension Scenario {
         let isRecorded = ghost.knowledge.acknowledged[Ghost.library] == "1.1"
         let kinds = try migrations.plan { try $0.whenMigrating(toVersion: "1.1") {} }.map(\.kind)
         if !Machine.isAlive { return }
-        // What was recorded before the manager was made is known to it.
+        // The manager knows every record that was there before it.
         if kinds != [.willRun], kinds != [.alreadyRun], kinds != [.baseline] {
             ghost.fail("A plan says what would run: it said \(kinds).")
         }

@@ -3,7 +3,7 @@ struct Choices {
     struct Choice {
         var taken: Int
         let count: Int
-        /// What this choice takes from the allowance of deviations: 1 for each but the first.
+        /// False if each choice but the first takes 1 from the allowance of deviations.
         let isFree: Bool
     }
 

@@ -55,7 +55,7 @@ extension Execution: Gate {
         }
     }
 
-    /// Whether anything is there that wasn't when this was asked last.
+    /// True if anything is there that wasn't when this was asked last.
     private var hasChanged: Bool {
         let hash = Machine.mix(Machine.system.sharedHash, ghost.hash)
         defer { lastShared = hash }
@@ -106,9 +106,9 @@ extension Execution: Gate {
         return 0
     }
 
-    /// Whether others may see the call, or what it finds depends on others: the scheduler chooses before it.
+    /// True if others may see the call, or its answer depends on others: the scheduler chooses before it.
     ///
-    /// What is left out here commutes with every call of the others. Where a search finds that it doesn't, since a name was
+    /// Every other call commutes with those of other processes. Where a search finds that it doesn't, since a name was
     /// changed after all or a file was shared while it was written, it begins again and takes that into account.
     private func isChoice(_ call: Call) -> Bool {
         switch call.kind {
@@ -122,7 +122,7 @@ extension Execution: Gate {
 }
 
 extension Call {
-    /// Whether a trace has it: what only looks tells a reader little, but for what is read.
+    /// True if a trace shows the call: one that only looks tells a reader little, unless it reads.
     var isTold: Bool {
         switch kind {
         case .open, .openFolder, .close, .status, .lookUp, .list, .readLink, .clock, .pause: false
@@ -130,7 +130,7 @@ extension Call {
         }
     }
 
-    /// Whether a wait for a lock makes this call between two pauses.
+    /// True if a wait for a lock makes this call between two pauses.
     var isOfPoll: Bool {
         switch kind {
         case .lock, .unlock, .status, .lookUp, .open, .openFolder, .close, .create, .pause: true
@@ -138,7 +138,7 @@ extension Call {
         }
     }
 
-    /// Whether it may change what the processes share.
+    /// True if the call may change things that the processes share.
     var isEffect: Bool {
         switch kind {
         case .create, .write, .rename, .unlink, .makeFolder, .removeFolder, .makeLink, .setAttributes,

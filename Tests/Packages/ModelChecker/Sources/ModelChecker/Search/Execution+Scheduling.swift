@@ -1,6 +1,6 @@
 import SimulatedSystem
 
-/// Which process goes on.
+/// The choice of the process that goes on.
 extension Execution {
     private enum Option {
         case run(Slot)

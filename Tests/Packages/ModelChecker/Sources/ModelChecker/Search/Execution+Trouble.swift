@@ -1,6 +1,6 @@
 import SimulatedSystem
 
-/// What goes wrong.
+/// Deaths, failing calls and power losses.
 extension Execution {
     /// Lets one of the processes die after a call; a death before the next call that others can see is the same one.
     func diePerhaps(_ candidates: [Slot]) {

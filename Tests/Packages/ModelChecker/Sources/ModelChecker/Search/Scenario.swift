@@ -1,11 +1,11 @@
 import SimulatedSystem
 
-/// What is searched: programs that run at once on a disk that was prepared, and what may go wrong meanwhile.
+/// Programs that run at once on a disk that was prepared, and how much may go wrong meanwhile: the thing to search.
 struct Scenario: Sendable {
-    /// What one process does; the text that it gives back says how it ended.
+    /// The work of one process; the text that it gives back says how it ended.
     struct Program: Sendable {
         let name: String
-        /// Whether it may change nothing.
+        /// True if the program must not change anything.
         var isLooking = false
         let run: @Sendable (Ghost) -> String
     }
@@ -30,13 +30,13 @@ struct Scenario: Sendable {
     var restart: Program?
     /// The last start, which nothing disturbs.
     let last: Program
-    /// Whether CI searches only a part of it.
+    /// True if CI searches only a part of the scenario.
     var isLarge = false
     /// How far CI's searches deviate from going straight on, where that is less than in others.
     var deviations = Int.max
     /// How a program may end where nothing failed.
     var endings: Set<String> = ["done"]
     var budget = Budget()
-    /// What must hold at the end, after the last start.
+    /// The checks at the end, after the last start.
     let atEnd: @Sendable (Ghost) -> Void
 }

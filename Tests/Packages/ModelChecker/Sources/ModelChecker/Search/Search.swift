@@ -11,7 +11,7 @@ final class Search: Searching, @unchecked Sendable {
     private var generator: SplitMix?
     private var deadline = Double.infinity
 
-    /// What is known to be changed or shared in this scenario, whose calls are choices therefore.
+    /// The names that are known to change, and files to be shared: calls with them are choices.
     private(set) var isAnyFileShared = false
     private var contendedNames: Set<Name> = []
     private var contendedPaths: [String: Bool] = [:]
@@ -26,7 +26,7 @@ final class Search: Searching, @unchecked Sendable {
         return isContended
     }
 
-    /// Whether the search has to begin again, since calls were taken for independent that aren't.
+    /// True if the search has to begin again, since calls were taken for independent that aren't.
     private func hasLearned() -> Bool {
         if Machine.changedNames.isSubset(of: contendedNames), Machine.isAnyFileShared == isAnyFileShared {
             return false
@@ -42,7 +42,7 @@ final class Search: Searching, @unchecked Sendable {
 
     init(_ scenario: Scenario) { self.scenario = scenario }
 
-    /// Whether a state is new, or was searched with a smaller allowance only.
+    /// True if a state is new, or was searched with a smaller allowance only.
     func isNew(_ hash: UInt64, left: Int) -> Bool {
         if generator != nil { return true }
         if let earlier = seen[hash], earlier >= left { return false }

@@ -5,7 +5,7 @@ struct Finding {
     var trace: [String]
 }
 
-/// What searches a scenario.
+/// The search of a scenario, as a campaign sees it.
 protocol Searching: AnyObject {
     var states: Int { get }
     var executions: Int { get }
@@ -23,11 +23,11 @@ protocol Searching: AnyObject {
     func explain(_ finding: Finding) -> Finding
 }
 
-/// What can be searched, with what may go wrong meanwhile.
+/// A scenario that can be searched, with the budget of its troubles.
 protocol Searchable {
     var name: String { get }
     var budget: Scenario.Budget { get set }
-    /// What may go wrong in a walk.
+    /// How much may go wrong in a walk.
     var budgetOfWalks: Scenario.Budget { get }
 
     func searching() -> any Searching

@@ -12,7 +12,7 @@ final class Slot: @unchecked Sendable {
     var starts = 0
     /// Its calls are refused until its program has ended.
     var isDead = false
-    /// Whether the thread is inside of the program.
+    /// True while the thread is inside of the program.
     var isEntered = false
     var pending: Call?
     /// The error that the pending call is to fail with.
@@ -20,10 +20,10 @@ final class Slot: @unchecked Sendable {
 
     /// While it sleeps: what the processes shared when it looked last.
     var seen: UInt64 = 0
-    /// What the process had seen when it began to wait: a wait that finds what it found before is where it was.
+    /// The value of `seen` when the process began to wait: a wait that finds nothing else is where it was.
     var historyOfWait: UInt64?
     var waitedFor: Int?
-    /// Whether the last lock that the process asked for was another one's.
+    /// True if another process had the last lock that this one asked for.
     var isRefusedLock = false
     /// Goes on polling without giving the turn back.
     var isStalling = false

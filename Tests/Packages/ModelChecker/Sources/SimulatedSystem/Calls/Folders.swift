@@ -96,7 +96,7 @@ public func readlink(
     }
 }
 
-/// What `realpath` gives: the simulated folders that a program names have no links above them.
+/// Gives the path of the thing that a path leads to: the folders above it have no links in this system.
 public func realpath(
     _ path: UnsafePointer<CChar>,
     _ buffer: UnsafeMutablePointer<CChar>?

@@ -1,4 +1,4 @@
-// What a process knows of itself and of the time, by the calls' names in the C library.
+// The calls by which a process knows itself and the time, by their names in the C library.
 
 public var errno: Int32 {
     get { Machine.errorNumber }

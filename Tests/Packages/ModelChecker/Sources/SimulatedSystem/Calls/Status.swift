@@ -1,4 +1,4 @@
-// What the system says of files, and sets of them, by the calls' names in the C library.
+// The calls that tell and set the attributes of files, by their names in the C library.
 
 /// The user that every simulated process runs as.
 private let user: UInt32 = 1_000

@@ -22,6 +22,6 @@ extension Disk {
 }
 
 extension Machine {
-    /// Whether the process that has the turn lives.
+    /// True if the process that has the turn lives.
     public static var isAlive: Bool { !system.processes[current].isDead }
 }

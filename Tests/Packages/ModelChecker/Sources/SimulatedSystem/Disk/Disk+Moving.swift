@@ -1,12 +1,12 @@
-/// What may be moved where.
+/// The rules of rename(2).
 extension Disk {
-    /// Whether it is the root of a file system.
+    /// True for the root of a file system.
     func isRoot(_ number: Int) -> Bool {
         guard let node = nodes[number], node.kind == .folder else { return false }
         return number == Self.root || nodes[node.above].map { $0.device != node.device } ?? false
     }
 
-    /// What a rename moves; `nil` where it has nothing to do, since both names are the same file's already.
+    /// The file that a rename moves; `nil` where it has nothing to do, since both names are the same file's already.
     ///
     /// The order of the refusals is that of Linux, and their reasons are in rename(2).
     func moved(_ source: Place, to target: Place) throws(Refusal) -> Int? {
@@ -30,7 +30,7 @@ extension Disk {
 
     private func isOrdinary(_ name: Name) -> Bool { name != Self.dot && name != Self.dotDot }
 
-    /// Whether a folder is another one, or somewhere below it.
+    /// True if a folder is the other one, or somewhere below it.
     private func isInside(_ folder: Int, _ other: Int) -> Bool {
         var folder = folder
         while folder != other {

@@ -80,7 +80,7 @@ extension Disk {
         return node.find(name)
     }
 
-    /// What stands at an absolute path, links followed; `nil` where nothing does.
+    /// The file at an absolute path, links followed; `nil` where nothing stands.
     public func find(_ path: String) -> Int? {
         do throws(Refusal) {
             return try place(path, from: Self.root, following: true).node

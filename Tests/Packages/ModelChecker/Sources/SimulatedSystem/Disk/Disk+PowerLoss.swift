@@ -1,4 +1,4 @@
-/// What is left after a power loss: what was synced, and any part of the rest.
+/// A power loss leaves the synced changes, and any part of the others.
 ///
 /// Names and bytes are lost apart, as on ext4, xfs and btrfs. A rename happens wholly or not at all, and so do both halves of
 /// a move between folders. No file is lost by a move, into a folder that was lost or after an earlier one that was: what

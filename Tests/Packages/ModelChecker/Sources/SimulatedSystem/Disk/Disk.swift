@@ -3,7 +3,7 @@
 /// Numbers of files are used again at once, lowest first, as ext4 does.
 public struct Disk {
     public private(set) var nodes: [Node?]
-    /// Whether what was not synced is kept apart; otherwise everything counts as synced.
+    /// True keeps changes apart until they are synced; otherwise everything counts as synced.
     public var isTrackingSyncs = false
     private var lastChange = 0
 
@@ -106,7 +106,7 @@ public struct Disk {
     }
 }
 
-/// What syncs bring to the disk.
+/// Changes, and the syncs that bring them to the disk.
 extension Disk {
     private mutating func note(_ change: Node.Change.Kind, of folder: Int, following: Bool = false) {
         switch change {
@@ -134,7 +134,7 @@ extension Disk {
             isOfMove = true
             synchronize(other)
         }
-        // So is the name of a new folder that something was moved into.
+        // The sync of a move also brings the name of its new folder.
         if isOfMove, nodes[node.above]?.changes.contains(where: { $0.isOfNew(number) }) == true {
             synchronize(node.above)
         }

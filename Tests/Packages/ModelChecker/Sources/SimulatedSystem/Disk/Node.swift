@@ -52,7 +52,7 @@ public struct Node {
         let number: Int
         let kind: Kind
 
-        /// Whether it gives a file or folder its name.
+        /// True if the change gives a file or folder its name.
         func isOfNew(_ node: Int) -> Bool {
             if case .add(_, node) = kind { true } else { false }
         }
@@ -73,7 +73,7 @@ public struct Node {
     /// The process that changed its bytes in place last, until the file was given another name.
     var writer: Int32?
 
-    /// What would be there after a power loss: the bytes of the last sync, and the names.
+    /// The bytes and the names of the last sync, which a power loss leaves.
     var synced: Content?
     var syncedEntries: [Entry] = []
     var changes: [Change] = []

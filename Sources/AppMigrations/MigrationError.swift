@@ -185,10 +185,8 @@ extension AppVersion {
     /// Reads a version; `refusal` makes an error of the mistake in its text, and of the grammar.
     @inline(never)
     init(_ text: String, _ refusal: (Message) -> MigrationError) throws(MigrationError) {
-        do throws(VersionReader.Problem) {
-            self = try VersionReader.read(text)
-        } catch {
-            throw refusal(error.description(of: text))
-        }
+        var reader = VersionReader()
+        if let problem = reader.read(text) { throw refusal(problem) }
+        self = reader.version()
     }
 }

@@ -103,7 +103,7 @@ extension MigrationManager {
             try declarations.plan(text, minimumAppVersion: minimumAppVersion)
         }
         if isPlanned { return nil }
-        let enclosing = try enclosing()
+        let enclosing = try RunToken.enclosing(file.location)
         if let enclosing, enclosing.isPlan { throw .nested(file.location, AppVersion(text)) }
         guard try isRehearsed(text) else { return nil }
         let declaration = try declarations.withLock { declarations throws(MigrationError) in
@@ -112,15 +112,6 @@ extension MigrationManager {
         guard let declaration, options.isReadOnly else { return declaration }
         try look(at: declaration)
         return nil
-    }
-
-    /// The closure or plan of this state inside of which the caller stands.
-    private func enclosing() throws(MigrationError) -> RunToken? {
-        do throws(SystemCallError) {
-            return try RunToken.enclosing(file.location)
-        } catch {
-            throw .unreadable(error, file.location)
-        }
     }
 
     /// Asks the rehearsal, if there is one, whether a declaration is to be decided about.

@@ -10,7 +10,7 @@ extension MigrationManager {
     public func plan(_ declarations: (MigrationManager) throws -> Void) throws -> [PlannedMigration] {
         let (manager, token) = try beginPlan()
         defer { endPlan(manager, token) }
-        try RunToken.$current.withValue(token) { try declarations(manager) }
+        try RunToken.$current.withValue(token.opened) { try declarations(manager) }
         return manager.declarations.withLock { $0.plannedRows }
     }
 
@@ -22,7 +22,7 @@ extension MigrationManager {
     ) async throws -> [PlannedMigration] {
         let (manager, token) = try beginPlan()
         defer { endPlan(manager, token) }
-        try await RunToken.$current.withValue(token) { try await declarations(manager) }
+        try await RunToken.$current.withValue(token.opened) { try await declarations(manager) }
         return manager.declarations.withLock { $0.plannedRows }
     }
 
@@ -56,7 +56,6 @@ extension MigrationManager {
         declarations.withLock { $0.endPlan() }
     }
 
-    /// Throws where this manager may not change anything.
     package func requireWritable() throws(MigrationError) {
         if options.isReadOnly { throw .readOnly(file.location) }
     }

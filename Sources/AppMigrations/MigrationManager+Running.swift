@@ -45,7 +45,7 @@ extension MigrationManager {
 
 /// The run of one declaration, step by step: the two entries differ only in how they let the time between two steps pass, and in how they
 /// call the closure.
-struct MigrationRun {
+struct MigrationRun: ~Copyable {
     private let manager: MigrationManager
     private let declaration: Declarations.Declaration
     private let paths: [String]
@@ -93,7 +93,7 @@ struct MigrationRun {
             declarations.marks = state.marks
             return decision
         }
-        guard case .run(let number, let deaths) = decision else {
+        guard case .run(let known) = decision else {
             let settled = manager.declarations.withLock { $0.settling(state, declaration, decision) }
             guard let settled else { return nil }
             if let failure = locked.note(settled) {
@@ -103,12 +103,7 @@ struct MigrationRun {
             return nil
         }
         if Task.isCancelled { throw locked.location.cancelled(version, "was to run migration \(version)") }
-        let attempt = try MigrationAttempt(
-            state.marks.attempt(number, at: version, deaths: deaths, by: manager.currentVersion),
-            minimumAppVersion: declaration.minimumAppVersion,
-            protecting: paths,
-            locked
-        )
+        let attempt = try MigrationAttempt(known, declaration.minimumAppVersion, protecting: paths, locked)
         if let rival = try attempt.rival(isAsynchronous: wait.isAsynchronous) {
             contested = attempt.files?.protected
             return rival
@@ -132,12 +127,11 @@ struct MigrationRun {
     /// thread that makes a manager, which puts them back.
     mutating func fail(_ error: MigrationError) {
         manager.declarations.withLock { $0.close(error) }
-        guard let (context, duration) = attempt.map({ ($0.context, $0.duration) }) else { return }
+        guard let event = attempt?.event(.failed, error) else { return }
         attempt = nil
-        manager.reporter.send(MigrationEvent(.failed, context, duration: duration, error: error))
+        manager.reporter.send(event)
     }
 
-    /// Takes over what the state says now.
     private func know(_ locked: LockedState) {
         if let state = locked.state { manager.declarations.withLock { $0.marks = state.marks } }
     }

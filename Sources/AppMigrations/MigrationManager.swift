@@ -73,13 +73,9 @@ public final class MigrationManager: Sendable {
         let current = try AppVersion(text, manager: name)
         let release = try AppRelease(current, upgradesFrom: options.upgradesFrom, location)
         let file = StateFile(location: location)
-        let start = try Start(
-            file: file,
-            release: release,
-            reporter: Reporter(location: location, onEvent: options.onEvent),
-            lockTimeout: options.lockTimeout,
-            isReadOnly: options.isReadOnly
-        ).outcome(firstRun)
+        let reporter = Reporter(location: location, onEvent: options.onEvent)
+        let start = try Start(file: file, release: release, reporter: reporter, timeout: options.lockTimeout)
+            .outcome(isReadOnly: options.isReadOnly, firstRun)
         launch = start.launch
         self.file = file
         self.release = release
@@ -112,8 +108,7 @@ extension MigrationManager {
     /// A newer release said so with `minimumAppVersion:`. Ask at each start, before anything is read or written, and show that the
     /// app has to be updated. ``launch-property`` is `downgrade(from:)` then, and nothing runs.
     public var requiredAppVersion: AppVersion? {
-        let floor = declarations.withLock { $0.marks.minimumAppVersion }
-        return floor.exceeds(currentVersion) ? floor : nil
+        declarations.withLock { $0.marks.floor(above: currentVersion) }
     }
 
     var reporter: Reporter {

@@ -3,30 +3,30 @@
 /// ``MigrationManager/status`` reads it. ``description`` is a text for a person, and ``json`` one for a program.
 public struct MigrationStatus: Sendable, CustomStringConvertible {
     /// The name of the manager.
-    public let name: String
+    public var name: String { location.name }
 
     /// The version of the app that asked.
     public let appVersion: AppVersion
 
     /// The path of the state file.
-    public let stateFile: String
+    public var stateFile: String { location.state }
 
     /// The migration whose closure was begun last and isn't recorded.
-    public let interruption: Attempt?
+    public var interruption: Attempt? {
+        state?.marks.interruption.map { Attempt($0.known, $0, isUnderWay: isUnderWay) }
+    }
 
     /// The attempts at other versions that were begun and are still pending.
-    public let attempted: [Attempt]
+    public var attempted: [Attempt] { state?.marks.attempted.map { Attempt($0) } ?? [] }
 
     private let state: MigrationState?
+    private let location: StateLocation
+    private let isUnderWay: Bool?
 
     package init(_ state: MigrationState?, of location: StateLocation, current: AppVersion, isUnderWay: Bool?)
     {
-        name = location.name
+        (self.state, self.location, self.isUnderWay) = (state, location, isUnderWay)
         appVersion = current
-        stateFile = location.state
-        self.state = state
-        interruption = state?.marks.interruption.map { Attempt($0, isUnderWay: isUnderWay) }
-        attempted = state?.marks.attempted.map { Attempt($0) } ?? []
     }
 
     /// The version up to which everything has run; `nil` where there is no state.
@@ -50,10 +50,7 @@ public struct MigrationStatus: Sendable, CustomStringConvertible {
     public var hasState: Bool { lastRunVersion != nil }
 
     /// The oldest version of the app that may use the data, where it lies above ``appVersion``: this one may not.
-    public var requiredAppVersion: AppVersion? {
-        guard let minimumAppVersion, minimumAppVersion.exceeds(appVersion) else { return nil }
-        return minimumAppVersion
-    }
+    public var requiredAppVersion: AppVersion? { state?.marks.floor(above: appVersion) }
 }
 
 extension MigrationStatus {
@@ -75,7 +72,7 @@ extension MigrationStatus {
         public var appVersion: AppVersion { known.appVersion }
 
         /// When it was begun last, in seconds since 1970, UTC; of the interrupted migration only.
-        public let startedAt: Int64?
+        public var startedAt: Int64? { interruption?.startedAt }
 
         /// The error that ended it, at most 1,000 characters: what the closure's own error says.
         ///
@@ -95,32 +92,26 @@ extension MigrationStatus {
         public let isUnderWay: Bool?
 
         /// True if protected files wait to be put back, which the next start that may write does.
-        public let awaitsRestore: Bool
+        public var awaitsRestore: Bool { isUnderWay != true && interruption?.isProtecting == true }
 
-        private var known: AttemptedMigration
-        /// How it ended, in words.
-        private let end: String?
+        private let known: AttemptedMigration
+        private let interruption: Interruption?
+
+        private var end: String? { interruption?.failure }
+
         /// The lease of the host of a fleet that may be at work; JSON doesn't have it.
-        private let lease: Lease?
+        private var lease: Lease? { isUnderWay == nil ? interruption?.lease : nil }
 
-        fileprivate init(_ known: AttemptedMigration) {
-            self.known = known
-            (startedAt, end, lease, awaitsRestore, isUnderWay) = (nil, nil, nil, false, false)
-        }
-
-        fileprivate init(_ interruption: Interruption, isUnderWay: Bool?) {
-            known = AttemptedMigration(interruption)
-            startedAt = interruption.startedAt
-            end = interruption.failure
-            lease = isUnderWay == nil ? interruption.lease : nil
-            awaitsRestore = isUnderWay != true && interruption.isProtecting
-            self.isUnderWay = isUnderWay
-            if isUnderWay == true || lease != nil { known.deaths = interruption.known.deaths }
+        fileprivate init(
+            _ known: AttemptedMigration,
+            _ interruption: Interruption? = nil,
+            isUnderWay: Bool? = false
+        ) {
+            (self.interruption, self.isUnderWay) = (interruption, isUnderWay)
+            let isAtWork = isUnderWay ?? (interruption?.lease != nil)
+            self.known = isAtWork ? known : interruption.map(AttemptedMigration.init) ?? known
         }
     }
-
-    /// The rows of the history that ``description`` has room for.
-    private static var rowLimit: Int { 20 }
 
     /// Several lines for a person to read, with times in UTC.
     ///
@@ -142,10 +133,8 @@ extension MigrationStatus {
         }
         if let interruption { lines += interruption.lines(isInterrupted: true) }
         for attempt in attempted { lines += attempt.lines(isInterrupted: false) }
-        let rows = history.suffix(Self.rowLimit)
-        let newest: Message = rows.count < history.count ? ", of which the newest \(rows.count)" : ""
-        lines.append(rows.isEmpty ? "History: none ran here." : "History: \(history.count) ran here\(newest)")
-        for row in rows {
+        lines.append(history.isEmpty ? "History: none ran here." : "History: \(history.count) ran here")
+        for row in history {
             lines.append(
                 """
                   \(row.version) from \(row.previousVersion), finished \(Timestamp.text(row.finishedAt)) by app version \

@@ -49,7 +49,7 @@ final class FleetAttempt: Sendable {
             token.end()
             duration.withLock { $0 = max(.zero, clock.uptime() - began) }
         }
-        return await RunToken.$current.withValue(token) { await body() }
+        return await RunToken.$current.withValue(token.opened) { await body() }
     }
 
     /// Records that the closure returned, or notes that it threw; of a lost lease nothing is saved.

@@ -91,16 +91,10 @@ public struct FleetMigrationContext: Sendable {
         duration: Duration? = nil,
         error: MigrationError? = nil
     ) -> MigrationEvent {
-        MigrationEvent(
-            kind,
-            location.name,
-            version: version,
-            previousVersion: previousVersion,
-            attempt: attempt,
-            fraction: fraction,
-            note: note,
-            duration: duration,
-            error: error
-        )
+        var event = MigrationEvent(kind, location.name, version: version)
+        (event.previousVersion, event.attempt) = (previousVersion, attempt)
+        (event.fraction, event.note) = (fraction, note)
+        (event.duration, event.error) = (duration, error)
+        return event
     }
 }

@@ -38,7 +38,7 @@ extension FleetMigrationManager {
             manager.declarations.withLock { $0.endPlan() }
             declarations.withLock { $0.endPlan() }
         }
-        try await RunToken.$current.withValue(token) { try await body(manager) }
+        try await RunToken.$current.withValue(token.opened) { try await body(manager) }
         return manager.declarations.withLock { $0.plannedRows }
     }
 }

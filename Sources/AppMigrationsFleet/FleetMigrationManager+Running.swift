@@ -79,7 +79,7 @@ extension FleetMigrationManager {
         return try await looking(for: version) { found throws(MigrationError) in
             let state = try existing(found)
             let decision = try decide(declaration, state, isHeld: found.isHeld)
-            guard case .run(let number, let deaths) = decision else {
+            guard case .run(let known) = decision else {
                 let settled = declarations.withLock { $0.settling(state, declaration, decision) }
                 if settled != nil, found.isHeld { return .waits }
                 guard let settled else {
@@ -92,12 +92,8 @@ extension FleetMigrationManager {
                 return Step(outcome, nil)
             }
             if found.isHeld { return .waits }
-            let lease = Lease(owner: owner, beat: 0, fence: found.fence + 1, length: options.leaseLength)
-            let attempt = Interruption(
-                state.marks.attempt(number, at: version, deaths: deaths, by: currentVersion),
-                startedAt: clock.now(),
-                lease: lease
-            )
+            let lease = Lease(owner, fence: found.fence + 1, length: options.leaseLength)
+            let attempt = Interruption(known, at: clock.now(), lease)
             var intent = state.beginning(attempt, minimumAppVersion: declaration.minimumAppVersion)
             intent.fence = lease.fence
             let sent = clock.uptime()

@@ -103,7 +103,7 @@ public final class FleetMigrationManager: Sendable {
         options: Options
     ) throws(MigrationError) {
         let (stored, release) = try Self.place(name, currentVersion, store, options, FleetClock())
-        let nothing = Declarations(StateMarks(lastRun: .zero, baseline: .zero, launched: .zero), release)
+        let nothing = Declarations(.nothing, release)
         self.init(stored, release, options, nil, launch: .same, nothing)
     }
 
@@ -164,7 +164,7 @@ public final class FleetMigrationManager: Sendable {
 
     /// The closure or plan of this manager that the caller stands in.
     var enclosing: RunToken? {
-        if RunToken.current == nil { return nil }
+        if RunToken.current.isEmpty { return nil }
         return RunToken.enclosing(exactly: StateLocation(name, heldBy: owner))
     }
 }
@@ -178,8 +178,7 @@ extension FleetMigrationManager {
     /// It is what this manager has read. A server that goes on for days asks ``status`` for what the store says now: a newer
     /// release may have raised it since, with `minimumAppVersion:`.
     public var requiredAppVersion: AppVersion? {
-        let floor = declarations.withLock { $0.marks.minimumAppVersion }
-        return floor.exceeds(currentVersion) ? floor : nil
+        declarations.withLock { $0.marks.floor(above: currentVersion) }
     }
 
     func send(_ event: MigrationEvent) { options.onEvent?(event) }

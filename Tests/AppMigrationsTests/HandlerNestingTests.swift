@@ -79,16 +79,16 @@ import Testing
 
     @Test func `a token that has ended keeps none of those before it`() {
         let location = StateLocation(name: "Library", directory: "/d")
-        var last: RunToken? = nil
+        var last: [RunToken] = []
         weak var first: RunToken?
         for number in 0..<8 {
-            let token = RunToken.$current.withValue(last) { RunToken(location, isPlan: true) }
+            let token = RunToken(location, isPlan: true)
             if number == 0 { first = token }
             // Like a task that a plan has started, and that is still running when the plan has ended.
-            last?.end()
-            last = token
+            last.first?.end()
+            last = RunToken.$current.withValue(last) { token.opened }
         }
-        last?.end()
+        #expect(last.count == 1)
         #expect(first == nil)
     }
 
@@ -96,14 +96,14 @@ import Testing
         let location = StateLocation(name: "Library", directory: "/d")
         let closure = RunToken(location)
         let other = StateLocation(name: "Other", directory: "/d")
-        let plan = RunToken.$current.withValue(closure) { RunToken(other, isPlan: true) }
-        let later = RunToken.$current.withValue(plan) { RunToken(other, isPlan: true) }
+        let plan = RunToken(other, isPlan: true)
+        let inPlan = RunToken.$current.withValue(closure.opened) { plan.opened }
+        let later = RunToken.$current.withValue(inPlan) { RunToken(other, isPlan: true).opened }
         plan.end()
-        for token in [plan, later] {
-            try RunToken.$current.withValue(token) { () throws in
+        for tokens in [inPlan, later] {
+            try RunToken.$current.withValue(tokens) { () throws in
                 #expect(try RunToken.enclosing(location) === closure)
-                let inner = RunToken(other, isPlan: true)
-                try RunToken.$current.withValue(inner) { () throws in
+                try RunToken.$current.withValue(RunToken(other, isPlan: true).opened) { () throws in
                     #expect(try RunToken.enclosing(location) === closure)
                 }
             }

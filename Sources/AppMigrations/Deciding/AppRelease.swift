@@ -46,7 +46,6 @@ package struct AppRelease: Sendable {
         if isTooOld(marks) { throw tooOld(marks.lastRun, end()) }
     }
 
-    /// Says that the data is at `found`, which lies below ``earliest``.
     func tooOld(_ found: AppVersion, _ end: Message) -> MigrationError {
         let text: Message = """
             The data of \(location), is at version \(found), and version \(version) of the app upgrades from \(earliest) at the \
@@ -68,7 +67,6 @@ package struct AppRelease: Sendable {
 }
 
 extension AppRelease {
-    /// Says that a declared version lies above the app's.
     func newer(_ declared: AppVersion) -> MigrationError {
         let text: Message = """
             Version \(declared) is newer than the app (\(version)) in \(location). Raise the app's version or remove the \
@@ -94,7 +92,6 @@ extension AppRelease {
         return marks
     }
 
-    /// The version that `firstRun:` gave for data older than this library.
     func baseline(ofExistingData text: String) throws(MigrationError) -> AppVersion {
         let found = try AppVersion(text) { problem in
             let text: Message = """
@@ -124,8 +121,7 @@ extension AppRelease {
         _ state: MigrationState,
         to marks: StateMarks
     ) throws(MigrationError) -> MigrationState {
-        let floor = state.marks.minimumAppVersion
-        if floor.exceeds(version) {
+        if let floor = state.marks.floor(above: version) {
             let text: Message = """
                 The data of \(location), is for version \(floor) of the app and later; this is \(version). The mark was not set. \
                 Start version \(floor). Where older data was put back in its place, call forgetState(), and say with firstRun: at \
@@ -133,9 +129,9 @@ extension AppRelease {
                 """
             throw location.error(.overtaken, floor, text)
         }
-        var state = state
-        state.marks = marks
-        state.marks.minimumAppVersion = floor
-        return state
+        var next = state
+        next.marks = marks
+        next.marks.raiseFloor(to: state.marks.minimumAppVersion)
+        return next
     }
 }

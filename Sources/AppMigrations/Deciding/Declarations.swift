@@ -49,7 +49,6 @@ package struct Declarations {
         return observed
     }
 
-    /// The failure that ended the declarations.
     package var firstFailure: MigrationError? {
         if case .closed(let first) = standing { first } else { nil }
     }
@@ -180,7 +179,6 @@ extension Declarations {
         end()
     }
 
-    /// Ends the declaration that is under way.
     package mutating func end() {
         if case .declaring = standing { standing = .open }
         settle()

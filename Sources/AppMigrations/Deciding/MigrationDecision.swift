@@ -2,8 +2,8 @@
 ///
 /// It knows no clock, disk or lock.
 package enum MigrationDecision: Equatable {
-    /// Runs now; `attempt` counts this time, `deaths` the processes of this app version that died in it.
-    case run(attempt: Int, deaths: Int)
+    /// Runs now: its attempts count this time, its deaths the processes of this app version that died in it.
+    case run(AttemptedMigration)
     case alreadyRun
     /// Belongs to the state that a fresh install begins with, as its release does.
     case joinsBaseline
@@ -55,12 +55,17 @@ package enum MigrationDecision: Equatable {
             throw location.error(.blocked, version, text)
         } else if version <= marks.lastRun {
             self = .alreadyRun
-        } else if let attempts = marks.attempts(at: version) {
-            let deaths = attempts.appVersion == current ? attempts.deaths : 0
-            if let attemptLimit, deaths >= max(1, attemptLimit) { throw release.tooMany(deaths, in: version) }
-            self = .run(attempt: attempts.attempts + 1, deaths: deaths)
+        } else if var next = marks.attempts(at: version) {
+            if next.appVersion != current { (next.appVersion, next.deaths) = (current, 0) }
+            if let attemptLimit, next.deaths >= max(1, attemptLimit) {
+                throw release.tooMany(next.deaths, in: version)
+            }
+            next.attempts += 1
+            self = .run(next)
+        } else if isFresh {
+            self = .joinsBaseline
         } else {
-            self = isFresh ? .joinsBaseline : .run(attempt: 1, deaths: 0)
+            self = .run(AttemptedMigration(version: version, attempts: 1, deaths: 0, appVersion: current))
         }
     }
 

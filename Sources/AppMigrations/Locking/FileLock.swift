@@ -136,19 +136,16 @@ final class FileLock: Sendable {
     /// True if this process has that lock for an asynchronous closure, or had another file locked for one that was at its path.
     static func isHeldAsynchronously(_ identity: FileIdentity, _ location: StateLocation) -> Bool {
         held.withLock { held in
-            held.contains { lock in
-                lock.isAsynchronous
-                    && (lock.identity == identity || lock.path.utf8.elementsEqual(location.lock.utf8))
+            held.contains {
+                $0.isAsynchronous
+                    && ($0.identity == identity || $0.path.utf8.elementsEqual(location.lock.utf8))
             }
         }
     }
 
     /// The process that has the lock, as its line in the file says, for an error.
     func holder() -> Message {
-        var holder: Int32? = Platform.process
-        if !Self.held.withLock({ $0.contains { $0.identity == identity } }) {
-            holder = hold.withLock { $0.descriptor.flatMap { Platform.readHolder($0) } }
-        }
+        let holder = hold.withLock { $0.descriptor.flatMap { Platform.readHolder($0) } }
         return holder.map { "process \(Int($0))" } ?? "a process that can't be named"
     }
 }

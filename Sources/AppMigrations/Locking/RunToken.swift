@@ -4,7 +4,10 @@
 /// It is bound to the task, or to the thread where there is none, and ends with the closure: an unstructured `Task`
 /// that outlives it inherits a token that no longer counts.
 package final class RunToken: Sendable {
-    @TaskLocal package static var current: RunToken?
+    /// The tokens of the code inside of which the caller stands, the inmost first.
+    ///
+    /// They are bound with ``opened`` alone: a task that outlives one plan and begins the next keeps no chain of them alive.
+    @TaskLocal package static var current: [RunToken] = []
 
     /// True if a plan is running, and no closure: nothing runs in a plan that a later declaration could pass over.
     package let isPlan: Bool
@@ -14,16 +17,7 @@ package final class RunToken: Sendable {
     /// The state's folder, which tells the state when it is opened under another path; `nil` where there is none yet.
     private let folder: FileIdentity?
 
-    private struct Progress {
-        var isOpen = true
-        /// The tokens inside which this one began, the inmost first.
-        ///
-        /// At its end a token keeps only those that are open still: where a task outlives one plan and begins the next,
-        /// the last one would keep all of them alive.
-        var outer: [RunToken]
-    }
-
-    private let progress: Guarded<Progress>
+    private let isOpen = Guarded(true)
 
     package init(_ location: StateLocation, isPlan: Bool = false) {
         self.location = location
@@ -35,30 +29,30 @@ package final class RunToken: Sendable {
             // Whoever asks for the same state under another path can't look at its folder either.
         }
         self.folder = folder
-        progress = Guarded(Progress(outer: RunToken.current?.openTokens ?? []))
     }
 
-    package func end() {
-        let open = progress.withLock { $0.outer }.filter(\.isOpen)
-        progress.withLock { $0 = Progress(isOpen: false, outer: open) }
-    }
+    package func end() { isOpen.withLock { $0 = false } }
 
-    private var isOpen: Bool { progress.withLock { $0.isOpen } }
+    /// This token and those inside of which its code begins.
+    package var opened: [RunToken] { [self] + Self.stillOpen }
 
-    private var openTokens: [RunToken] { ([self] + progress.withLock { $0.outer }).filter(\.isOpen) }
+    private static var stillOpen: [RunToken] { current.filter { $0.isOpen.withLock { $0 } } }
 
     /// The token of the closure or plan of that state inside of which the caller stands.
-    package static func enclosing(_ location: StateLocation) throws(SystemCallError) -> RunToken? {
-        guard let current else { return nil }
-        for token in current.openTokens {
-            if try token.isOfState(location) { return token }
+    ///
+    /// - Throws: ``MigrationError`` with the code `stateUnreadable`.
+    package static func enclosing(_ location: StateLocation) throws(MigrationError) -> RunToken? {
+        do throws(SystemCallError) {
+            for token in stillOpen where try token.isOfState(location) { return token }
+            return nil
+        } catch {
+            throw .unreadable(error, location)
         }
-        return nil
     }
 
     /// Compares name and place alone, which are all that a state in a store is known by.
     package static func enclosing(exactly location: StateLocation) -> RunToken? {
-        current?.openTokens.first { $0.isExactly(location) }
+        stillOpen.first { $0.isExactly(location) }
     }
 
     private func isExactly(_ location: StateLocation) -> Bool {
@@ -78,6 +72,6 @@ package final class RunToken: Sendable {
     static func marking<Value>(_ location: StateLocation, _ body: () throws -> Value) rethrows -> Value {
         let token = RunToken(location)
         defer { token.end() }
-        return try $current.withValue(token, operation: body)
+        return try $current.withValue(token.opened, operation: body)
     }
 }

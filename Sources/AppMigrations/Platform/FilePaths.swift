@@ -41,30 +41,33 @@ package enum FilePaths {
         return parts
     }
 
-    /// The part of the path up to its last name with an escape of a `URL`, `%` and two hexadecimal digits, where that part isn't
-    /// there; `nil` where the path can be meant.
+    /// The reason why a path has the escapes of a `URL`, `%` and two hexadecimal digits, by mistake; `nil` where it can be meant.
     ///
     /// A `URL` writes `Application%20Support` for a folder whose name has a space. Only a person who made a folder under such a
     /// name can mean it, so it stands there.
-    static func missingWithEscapes(_ path: String) throws(SystemCallError) -> String? {
+    static func escapes(_ path: String) throws(SystemCallError) -> Message? {
         let bytes = Array(path.utf8)
         let isDigit = { (index: Int) in Character(Unicode.Scalar(bytes[index])).isHexDigit }
         let last = bytes.indices.dropLast(2).last { bytes[$0] == 0x25 && isDigit($0 + 1) && isDigit($0 + 2) }
         guard let last else { return nil }
         let end = bytes[last...].firstIndex(of: 0x2F) ?? bytes.endIndex
         let part = String(decoding: bytes[..<end], as: UTF8.self)
-        return try Platform.status(part) == nil ? part : nil
+        if try Platform.status(part) != nil { return nil }
+        return """
+            it has the escapes of a URL, and \(part) isn't there: take path(percentEncoded: false) of the URL, or make that \
+            folder first
+            """
     }
 
     /// The reason why a text can't be meant as a path; `nil` where it can.
     static func refusal(_ text: String) -> Message? {
-        if text.utf8.first == 0x7E {
-            return """
-                ~ at its beginning means the home folder to a shell only; give the whole path, or ./~ for that name
-                """
-        }
-        let isPath = !text.isEmpty && !text.utf8.contains(0) && !text.hasPrefix("file:")
-        return isPath ? nil : "it is not the path of a file or folder"
+        if text.isEmpty { return "it is empty" }
+        if text.utf8.contains(0) { return "a path has no NUL character" }
+        if text.hasPrefix("file:") { return "it is a URL; give its path(percentEncoded: false)" }
+        if text.utf8.first != 0x7E { return nil }
+        return """
+            ~ at its beginning means the home folder to a shell only; give the whole path, or ./~ for that name
+            """
     }
 
     package static func parent(_ path: String) -> String {
@@ -84,17 +87,5 @@ package enum FilePaths {
     @inline(never)
     static func contains(_ folder: String, _ path: String) -> Bool {
         path.utf8.elementsEqual(folder.utf8) || path.utf8.starts(with: joined(folder, "").utf8)
-    }
-}
-
-extension String {
-    /// The number that the text's leading digits write; zero where there are none.
-    var number: UInt64 {
-        var number: UInt64 = 0
-        for byte in utf8 {
-            guard case 0x30...0x39 = byte else { break }
-            number = number &* 10 &+ UInt64(byte - 0x30)
-        }
-        return number
     }
 }

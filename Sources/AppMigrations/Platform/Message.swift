@@ -31,9 +31,6 @@ package struct Message: ExpressibleByStringInterpolation, CustomStringConvertibl
         package mutating func appendInterpolation(_ number: Int) { text += String(number) }
 
         @inline(never)
-        package mutating func appendInterpolation(_ number: UInt64) { text += String(number) }
-
-        @inline(never)
         package mutating func appendInterpolation(_ error: any Error) { text += String(describing: error) }
     }
 }
@@ -56,6 +53,16 @@ extension String {
             }
         }
         return quoted + "\""
+    }
+
+    /// The number that the text's leading digits write; zero where there are none.
+    var number: UInt64 {
+        var number: UInt64 = 0
+        for byte in utf8 {
+            guard case 0x30...0x39 = byte else { break }
+            number = number &* 10 &+ UInt64(byte - 0x30)
+        }
+        return number
     }
 
     /// The text of the bytes, or `nil` where they are not UTF-8.

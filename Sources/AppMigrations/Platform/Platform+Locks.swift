@@ -70,30 +70,6 @@ extension Platform {
             }
         }
     }
-
-    typealias Mutex = pthread_mutex_t
-
-    // Elsewhere than on Apple's systems `PTHREAD_MUTEX_INITIALIZER` is zero bytes and nothing has to be given back; to
-    // look up two more functions in the C library would cost a start as much as six skipped versions.
-    static func initialize(_ mutex: UnsafeMutablePointer<Mutex>) {
-        #if canImport(Darwin)
-        pthread_mutex_init(mutex, nil)
-        #else
-        mutex.initialize(to: Mutex())
-        #endif
-    }
-
-    @inline(__always)
-    static func lock(_ mutex: UnsafeMutablePointer<Mutex>) { pthread_mutex_lock(mutex) }
-
-    @inline(__always)
-    static func unlock(_ mutex: UnsafeMutablePointer<Mutex>) { pthread_mutex_unlock(mutex) }
-
-    static func destroy(_ mutex: UnsafeMutablePointer<Mutex>) {
-        #if canImport(Darwin)
-        pthread_mutex_destroy(mutex)
-        #endif
-    }
 }
 
 /// The process, and the times that a wait, a closure and a state tell.
@@ -144,13 +120,6 @@ extension Platform {
         // A signal may cut the pause short: the caller asks the clock anyway.
         nanosleep(&rest, nil)
     }
-
-    /// Memory for as many bytes, aligned for whatever a struct may hold.
-    ///
-    /// Swift's own function asks the C library for an alignment, so three functions would have to be found at a start.
-    static func allocate(_ count: Int) -> UnsafeMutableRawPointer { malloc(count) }
-
-    static func deallocate(_ block: UnsafeMutableRawPointer) { free(block) }
 }
 
 /// A value that one thread at a time can reach.
@@ -160,15 +129,22 @@ extension Platform {
 /// struct of one pointer so that no generic type is built at a start, and reaches the value without the checks of exclusive
 /// access, which the lock makes needless.
 package struct Guarded<Value>: ~Copyable, @unchecked Sendable {
-    private let mutex: UnsafeMutablePointer<Platform.Mutex>
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let value: UnsafeMutablePointer<Value>
 
     package init(_ value: Value) {
         let offset = Self.offset
-        let block = Platform.allocate(offset + MemoryLayout<Value>.size)
-        mutex = block.assumingMemoryBound(to: Platform.Mutex.self)
+        // Swift's own function asks the C library for an alignment, so three functions would have to be found at a start.
+        let block: UnsafeMutableRawPointer = malloc(offset + MemoryLayout<Value>.size)
+        mutex = block.assumingMemoryBound(to: pthread_mutex_t.self)
         self.value = (block + offset).assumingMemoryBound(to: Value.self)
-        Platform.initialize(mutex)
+        // Elsewhere `PTHREAD_MUTEX_INITIALIZER` is zero bytes and nothing has to be given back; to look up two more functions in
+        // the C library would cost a start as much as six skipped versions.
+        #if canImport(Darwin)
+        pthread_mutex_init(mutex, nil)
+        #else
+        mutex.initialize(to: pthread_mutex_t())
+        #endif
         self.value.initialize(to: value)
     }
 
@@ -176,16 +152,18 @@ package struct Guarded<Value>: ~Copyable, @unchecked Sendable {
     package func withLock<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        Platform.lock(mutex)
-        defer { Platform.unlock(mutex) }
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
         return try body(&value.pointee)
     }
 
     deinit {
         value.deinitialize(count: 1)
-        Platform.destroy(mutex)
-        Platform.deallocate(mutex)
+        #if canImport(Darwin)
+        pthread_mutex_destroy(mutex)
+        #endif
+        free(mutex)
     }
 
-    private static var offset: Int { (MemoryLayout<Platform.Mutex>.size + 15) & ~15 }
+    private static var offset: Int { (MemoryLayout<pthread_mutex_t>.size + 15) & ~15 }
 }

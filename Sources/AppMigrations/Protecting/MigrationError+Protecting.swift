@@ -97,15 +97,15 @@ extension MigrationError {
     /// The work of a closure that returned, or what a closure named, is not on the disk.
     static func unsynchronized(
         _ path: String,
-        underlying: (any Error)? = nil,
         _ reason: Message,
         _ location: StateLocation,
-        _ version: AppVersion
+        _ version: AppVersion,
+        because cause: SystemCallError? = nil
     ) -> MigrationError {
         let text: Message = """
             What migration \(version) of manager \(location.name.quoted) wrote could not be synced to disk: \
             \(reason). It is not recorded in \(location.state), and will run again with the next manager.
             """
-        return location.error(.stateNotSaved, version, at: path, because: underlying, text)
+        return location.error(.stateNotSaved, version, at: path, because: cause, text)
     }
 }

@@ -69,12 +69,7 @@ struct ProtectedPaths {
         if !isFolder, try Platform.status(folder) != nil, try !Platform.mayWrite(folder) {
             throw refusal(of: named, "this user may not write to \(folder)")
         }
-        if let part = try FilePaths.missingWithEscapes(path) {
-            throw refusal(
-                of: named,
-                "it has the escapes of a URL, and \(part) isn't there: take path(percentEncoded: false) of the URL"
-            )
-        }
+        if let reason = try FilePaths.escapes(path) { throw refusal(of: named, reason) }
     }
 
     /// Refuses to let root work in another user's folder, whose owner can lead it elsewhere by a link.
@@ -128,7 +123,7 @@ extension ProtectedPaths {
     func rival(isAsynchronous: Bool) throws(MigrationError) -> Rival? {
         do {
             guard let (rival, isRunning) = try found() else { return nil }
-            let isFirst = location.name.utf8.lexicographicallyPrecedes(rival.location.name.utf8)
+            let isFirst = location.name < rival.location.name
             if isFirst, isRunning, try mayWait(for: rival, isAsynchronous) { return rival }
             let name = rival.location.name.quoted
             let reason: Message =
@@ -173,7 +168,7 @@ extension ProtectedPaths {
                 return true
             }
             let places = try Snapshot.parts(of: path).map(Place.init)
-            return places.contains { place in own.contains { $0.overlaps(place) } }
+            return places.contains { place in own.contains { $0.holds(place) || place.holds($0) } }
         }?.1
     }
 
@@ -185,11 +180,7 @@ extension ProtectedPaths {
         /// The names below it that are not there, each with a slash before it.
         let missing: String
 
-        func overlaps(_ other: Place) -> Bool {
-            holds(other) || other.holds(self)
-        }
-
-        private func holds(_ other: Place) -> Bool {
+        func holds(_ other: Place) -> Bool {
             if FilePaths.contains(path, other.path) { return true }
             guard let inmost = standing.first else { return false }
             if missing.isEmpty { return other.standing.contains(inmost) }

@@ -60,19 +60,19 @@ final class Snapshot {
     /// there are, and what is being done.
     func fill(_ handler: (_ fraction: Double, _ note: String) -> Void) throws {
         try orTakeBack {
-            let trees = try protected.paths.map { path in
-                try zip(Self.companions, Self.parts(of: path)).map { ($0, try FileTree($1, to: .copy)) }
-            }
-            for (path, parts) in zip(protected.paths, trees) {
-                for (_, tree) in parts {
+            var trees: [[FileTree]] = []
+            var (total, done, percent) = (0, 0, -1)
+            for path in protected.paths {
+                let parts = try Self.parts(of: path).map { try FileTree($0, to: .copy) }
+                for tree in parts {
+                    total += tree.cost
                     if let state = tree.state {
                         throw protected.refusal(of: path, "the state of a manager is in it, \(state)")
                     }
                     for folder in tree.folders { try protected.refuseForeign(folder, path) }
                 }
+                trees.append(parts)
             }
-            let total = trees.joined().reduce(0) { $0 + $1.1.cost }
-            var (done, percent) = (0, -1)
             let reach = { [protected] (path: String, cost: Int) throws in
                 try protected.refuseCancelled()
                 let reached = Int(min(Double(done) / Double(total), 1) * 100)
@@ -84,14 +84,15 @@ final class Snapshot {
             for (index, parts) in trees.enumerated() {
                 let place = "\(folder)/\(index)"
                 try Platform.makeDirectory(place)
-                for (companion, tree) in parts {
+                var count = 0
+                for (companion, tree) in zip(Self.companions, parts) {
+                    count += tree.entries.count
                     if tree.entries.isEmpty {
                         try Platform.makeMark(place + "/absent" + companion)
                     } else {
                         try tree.copy(to: place + "/item" + companion, reach)
                     }
                 }
-                let count = parts.reduce(0) { $0 + $1.1.entries.count }
                 try Platform.makeMark("\(place)/entries-\(count)")
             }
             try FileTree.synchronize([folder], by: lock)

@@ -1,6 +1,6 @@
 /// A wait for a state's lock, and for other managers that protect the same files, step by step: the synchronous and the asynchronous
 /// caller differ only in how they let the time between two steps pass.
-struct LockWait {
+struct LockWait: ~Copyable {
     /// A call that waits on its thread, a task, or a start that waits on its thread until files are put back.
     ///
     /// The process that puts files back needs only the thread that does it. So a start can wait for it where a call, which
@@ -32,12 +32,8 @@ struct LockWait {
 
     private func open() throws(MigrationError) -> FileLock {
         let lock = try FileLock.open(location)
-        do throws(SystemCallError) {
-            if try RunToken.enclosing(location) == nil { return lock }
-        } catch {
-            throw .unreadable(error, location)
-        }
-        throw .nested(location, version)
+        if try RunToken.enclosing(location) != nil { throw .nested(location, version) }
+        return lock
     }
 
     /// Tries once: the lock, or `nil` where it isn't free.

@@ -15,7 +15,8 @@ extension LockedState {
 
     /// Tells of copies that nothing asks for and that are still there.
     private func tell(_ error: MigrationError, _ version: AppVersion?) {
-        send(MigrationEvent(.leftoverNotRemoved, location.name, version: version, error: error))
+        let name = location.name
+        send(MigrationEvent(kind: .leftoverNotRemoved, managerName: name, version: version, error: error))
     }
 
     /// Puts files back, if the lock is the one at its path.

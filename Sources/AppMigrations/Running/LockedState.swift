@@ -46,18 +46,14 @@ final class LockedState {
         if state.marks.hasLeftover, let version {
             try restore(version)
             try finishRestore(state)
-        } else if hasSnapshot {
-            discardSnapshot(version)
+            return
         }
-    }
-
-    private var hasSnapshot: Bool {
         do throws(SystemCallError) {
-            return try Platform.status(location.snapshotInUse()) != nil
+            if try Platform.status(location.snapshotInUse()) == nil { return }
         } catch {
-            // The error comes from the removal, which this answer asks for.
-            return true
+            // The error comes from the removal, which is tried then.
         }
+        discardSnapshot(version)
     }
 
     // A context that outlived its closure has the lock too.

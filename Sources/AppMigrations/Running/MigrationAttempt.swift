@@ -21,7 +21,7 @@ final class MigrationAttempt {
 
     init(
         _ known: AttemptedMigration,
-        minimumAppVersion: AppVersion,
+        _ minimumAppVersion: AppVersion,
         protecting paths: [String],
         _ locked: LockedState
     ) throws(MigrationError) {
@@ -32,7 +32,7 @@ final class MigrationAttempt {
         } catch {
             throw locked.location.protection(.taking, known.version, error)
         }
-        let began = Interruption(known, isProtecting: files != nil, startedAt: Platform.now)
+        let began = Interruption(known: known, isProtecting: files != nil, startedAt: Platform.now)
         intent = before.beginning(began, minimumAppVersion: minimumAppVersion)
         context = MigrationContext(
             version: known.version,
@@ -51,23 +51,22 @@ final class MigrationAttempt {
     @inline(never)
     func rival(isAsynchronous: Bool) throws(MigrationError) -> ProtectedPaths.Rival? {
         guard let files else { return nil }
-        var isFree = false
-        defer { if !isFree { takeBack(files) } }
-        let rival = try files.protected.rival(isAsynchronous: isAsynchronous)
-        isFree = rival == nil
-        return rival
-    }
-
-    private func takeBack(_ files: Snapshot) {
+        let found = Result { () throws(MigrationError) in
+            try files.protected.rival(isAsynchronous: isAsynchronous)
+        }
+        if case .success(nil) = found { return nil }
         files.takeBack()
         locked.lock.unlock()
+        return try found.get()
     }
 
     /// Copies what is protected, and saves the intent.
     func begin() throws(MigrationError) {
         do {
             try files?.fill { done, note in
-                locked.send(MigrationEvent(.progressed, context, fraction: done, note: note, isCopying: true))
+                var event = context.event(.progressed)
+                (event.fraction, event.note, event.isCopying) = (done, note, true)
+                locked.send(event)
             }
         } catch {
             throw location.protection(.taking, version, error)
@@ -85,7 +84,7 @@ final class MigrationAttempt {
         let began = begun()
         defer { ended(since: began) }
         do {
-            try RunToken.$current.withValue(token) { try body(context) }
+            try RunToken.$current.withValue(token.opened) { try body(context) }
             return nil
         } catch {
             return error
@@ -98,7 +97,7 @@ final class MigrationAttempt {
         let began = begun()
         defer { ended(since: began) }
         do {
-            try await RunToken.$current.withValue(token) { try await body(context) }
+            try await RunToken.$current.withValue(token.opened) { try await body(context) }
             return nil
         } catch {
             return error
@@ -117,8 +116,10 @@ final class MigrationAttempt {
         duration = max(.zero, Platform.uptime - began)
     }
 
-    func event(_ kind: MigrationEvent.Kind) -> MigrationEvent {
-        MigrationEvent(kind, context, duration: duration)
+    func event(_ kind: MigrationEvent.Kind, _ error: MigrationError? = nil) -> MigrationEvent {
+        var event = context.event(kind)
+        (event.duration, event.error) = (duration, error)
+        return event
     }
 }
 
@@ -141,7 +142,7 @@ extension MigrationAttempt {
             try files?.synchronizeWork()
         } catch {
             let path = error.path ?? location.directory
-            let lost = MigrationError.unsynchronized(path, underlying: error, "\(error)", location, version)
+            let lost = MigrationError.unsynchronized(path, "\(error)", location, version, because: error)
             throw undo(lost, because: lost)
         }
         try record()

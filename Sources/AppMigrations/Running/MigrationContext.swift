@@ -24,7 +24,9 @@ public struct MigrationContext: Sendable {
     ///   - note: The work that is being done, for a display.
     public func reportProgress(_ fraction: Double, note: String? = nil) {
         guard writer.isUnderWay else { return }
-        reporter.onEvent?(MigrationEvent(.progressed, self, fraction: Self.fraction(fraction), note: note))
+        var event = event(.progressed)
+        (event.fraction, event.note) = (Self.fraction(fraction), note)
+        reporter.onEvent?(event)
     }
 
     package static func fraction(_ number: Double) -> Double { number.isNaN ? 0 : min(max(number, 0), 1) }
@@ -129,13 +131,7 @@ extension MigrationContext {
             try FileTree.synchronizeFolders(from: try Platform.resolved(folder), upTo: stateFolder)
         } catch {
             let failure = error.at(path)
-            throw .unsynchronized(
-                failure.path ?? path,
-                underlying: failure,
-                "\(failure)",
-                location,
-                version
-            )
+            throw .unsynchronized(failure.path ?? path, "\(failure)", location, version, because: failure)
         }
     }
 }

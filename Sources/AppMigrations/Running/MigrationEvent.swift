@@ -12,81 +12,37 @@ public struct MigrationEvent: Sendable {
     public let version: AppVersion?
 
     /// The last-run version when the migration began.
-    public let previousVersion: AppVersion?
+    public package(set) var previousVersion: AppVersion?
 
     /// How many times the closure was begun, this time included.
-    public let attempt: Int?
+    public package(set) var attempt: Int?
 
     /// How much of the migration, or of the copy, is done, from 0 to 1; with ``Kind/progressed``.
-    public let fraction: Double?
+    public package(set) var fraction: Double?
 
     /// The work in words; with ``Kind/progressed``, where the closure says it, and for each file that is copied.
     ///
     /// With ``Kind/waiting`` in a fleet, the host for which this one waits.
-    public let note: String?
+    public package(set) var note: String?
 
     /// How long the closure took; with ``Kind/finished`` and ``Kind/failed``.
-    public let duration: Duration?
+    public package(set) var duration: Duration?
 
     /// The error; with ``Kind/failed`` and ``Kind/leftoverNotRemoved``.
-    public let error: MigrationError?
+    public package(set) var error: MigrationError?
 
     /// True if ``Kind/progressed`` comes from the library itself, which copies what `protecting:` names.
     ///
     /// The fraction is that of the copy alone then, and ``note`` names a file of the app: show neither as what the migration says
     /// of itself.
-    public let isCopying: Bool
-
-    package init(
-        _ kind: Kind,
-        _ managerName: String,
-        version: AppVersion? = nil,
-        previousVersion: AppVersion? = nil,
-        attempt: Int? = nil,
-        fraction: Double? = nil,
-        note: String? = nil,
-        duration: Duration? = nil,
-        error: MigrationError? = nil,
-        isCopying: Bool = false
-    ) {
-        self.kind = kind
-        self.managerName = managerName
-        self.version = version
-        self.previousVersion = previousVersion
-        self.attempt = attempt
-        self.fraction = fraction
-        self.note = note
-        self.duration = duration
-        self.error = error
-        self.isCopying = isCopying
-    }
-
-    /// An event of a closure that is about to run, runs, or has ended.
-    init(
-        _ kind: Kind,
-        _ context: MigrationContext,
-        fraction: Double? = nil,
-        note: String? = nil,
-        duration: Duration? = nil,
-        error: MigrationError? = nil,
-        isCopying: Bool = false
-    ) {
-        self.init(
-            kind,
-            context.location.name,
-            version: context.version,
-            previousVersion: context.previousVersion,
-            attempt: context.attempt,
-            fraction: fraction,
-            note: note,
-            duration: duration,
-            error: error,
-            isCopying: isCopying
-        )
-    }
+    public package(set) var isCopying = false
 }
 
 extension MigrationEvent {
+    package init(_ kind: Kind, _ managerName: String, version: AppVersion?) {
+        self.init(kind: kind, managerName: managerName, version: version)
+    }
+
     /// The kinds of ``MigrationEvent``.
     public struct Kind: Sendable, Hashable, CustomStringConvertible {
         /// The name of the kind, as it is written in Swift.
@@ -141,6 +97,13 @@ struct Reporter: Sendable {
 
 extension MigrationContext {
     var location: StateLocation { reporter.location }
+
+    /// An event of a closure that is about to run, runs, or has ended.
+    func event(_ kind: MigrationEvent.Kind) -> MigrationEvent {
+        var event = MigrationEvent(kind, location.name, version: version)
+        (event.previousVersion, event.attempt) = (previousVersion, attempt)
+        return event
+    }
 
     /// Tells a rehearsal, if there is one, of a moment at which the process may die.
     package func reach(_ place: RehearsalMoment.Place) {

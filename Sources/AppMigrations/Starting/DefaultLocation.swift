@@ -34,35 +34,18 @@ enum DefaultLocation {
     @inline(__always)
     static func absolute(_ directory: String, _ manager: String) throws(MigrationError) -> String {
         var directory = directory
-        let isPlain = directory.withUTF8 { bytes in
-            guard let first = bytes.first, first == 0x2F else { return false }
-            for byte in bytes where byte == 0 { return false }
-            return true
-        }
+        let isPlain = directory.withUTF8 { $0.first == 0x2F && !$0.contains(0) }
         return isPlain ? directory : try completed(directory, manager)
     }
 
     @inline(never)
     private static func completed(_ directory: String, _ manager: String) throws(MigrationError) -> String {
-        let reason: Message
-        if directory.isEmpty {
-            reason = "it is empty"
-        } else if directory.utf8.contains(0) {
-            reason = "a path has no NUL character"
-        } else if directory.hasPrefix("file:") {
-            reason = "it is a URL; give its path(percentEncoded: false)"
-        } else if directory.utf8.first == 0x7E {
-            reason = """
-                ~ at its beginning means the home folder to a shell only; give the whole path, or ./~ for that name
-                """
-        } else {
-            do throws(SystemCallError) {
-                return try Platform.workingDirectory() + "/" + directory
-            } catch {
-                reason = "it is relative, and \(error)"
-            }
+        if let reason = FilePaths.refusal(directory) { throw unusable(directory, manager, reason) }
+        do throws(SystemCallError) {
+            return try Platform.workingDirectory() + "/" + directory
+        } catch {
+            throw unusable(directory, manager, "it is relative, and \(error)")
         }
-        throw unusable(directory, manager, reason)
     }
 
     /// Refuses the path of a `URL` that still has its escapes: the folders of those names would be made, and another start
@@ -70,21 +53,11 @@ enum DefaultLocation {
     ///
     /// Asked only where there is no state.
     static func refuseEscapes(_ location: StateLocation) throws(MigrationError) {
-        let part: String?
-        do throws(SystemCallError) {
-            part = try FilePaths.missingWithEscapes(location.directory)
-        } catch {
-            throw unusable(location.directory, location.name, "\(error)")
+        let reason: Message?
+        do throws(SystemCallError) { reason = try FilePaths.escapes(location.directory) } catch {
+            reason = "\(error)"
         }
-        guard let part else { return }
-        throw unusable(
-            location.directory,
-            location.name,
-            """
-            it has the escapes of a URL, and \(part) isn't there: take path(percentEncoded: false) of the URL, or make that \
-            folder first
-            """
-        )
+        if let reason { throw unusable(location.directory, location.name, reason) }
     }
 
     private static func unusable(_ directory: String, _ manager: String, _ reason: Message) -> MigrationError

@@ -75,18 +75,20 @@ package struct StartOutcome {
 
 /// A start of one manager: it reads the state, makes it on the first run, puts back what a killed process left, and saves that
 /// this version was launched.
-struct Start {
+struct Start: ~Copyable {
     let file: StateFile
     let release: AppRelease
     let reporter: Reporter
-    let lockTimeout: Duration?
-    let isReadOnly: Bool
+    let timeout: Duration?
 
     private var location: StateLocation { file.location }
 
     /// Where nothing is pending this is one read of the state.
-    func outcome(_ firstRun: () throws -> MigrationManager.FirstRun) throws(MigrationError) -> StartOutcome {
-        guard case .marks(let marks) = try file.readMarks() else { return try first(firstRun) }
+    func outcome(
+        isReadOnly: Bool,
+        _ firstRun: () throws -> MigrationManager.FirstRun
+    ) throws(MigrationError) -> StartOutcome {
+        guard case .marks(let marks) = try file.readMarks() else { return try first(isReadOnly, firstRun) }
         // Files that wait to be put back come first: that data is too old is no reason not to write to them.
         if marks.hasLeftover, !isReadOnly { return try catchUp(marks) }
         let found = try StartOutcome(found: marks, by: release)
@@ -102,7 +104,7 @@ extension Start {
     private func catchUp(_ found: StateMarks) throws(MigrationError) -> StartOutcome {
         var marks = found
         do throws(MigrationError) {
-            let locked = try LockedState.take(ifFree: file, reporter, timeout: lockTimeout) {
+            let locked = try LockedState.take(ifFree: file, reporter, timeout: timeout) {
                 () throws(MigrationError) in try awaitsRestore(&marks)
             }
             if let locked { return try settle(locked) }
@@ -160,13 +162,14 @@ extension Start {
     /// Makes the state, under the lock, and only where no other process made it meanwhile.
     @inline(never)
     private func first(
+        _ isReadOnly: Bool,
         _ firstRun: () throws -> MigrationManager.FirstRun
     ) throws(MigrationError) -> StartOutcome {
         try DefaultLocation.refuseEscapes(location)
         if isReadOnly { return try look(firstRun) }
         let locked: LockedState
         do throws(MigrationError) {
-            locked = try LockedState.take(file, reporter, timeout: lockTimeout)
+            locked = try LockedState.take(file, reporter, timeout: timeout)
         } catch {
             // A task of this process made the state since it was missed, and is migrating: there is nothing to wait for.
             if error.code == .nested, case .marks(let marks) = try file.readMarks() {

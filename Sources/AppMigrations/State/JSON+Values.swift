@@ -20,12 +20,25 @@ extension JSON {
         return found
     }
 
-    /// The value of a member that has to be there.
     @inline(never)
     func needed(_ key: String) throws(MigrationError) -> JSON {
         guard let value = try member(key) else { throw missing(key) }
         return value
     }
+
+    // Each of these is one call where it is used: the code that passes an error on lies here once.
+
+    @inline(never)
+    func version(_ key: String) throws(MigrationError) -> AppVersion { try needed(key).version() }
+
+    @inline(never)
+    func versionOrNil(_ key: String) throws(MigrationError) -> AppVersion? { try member(key)?.version() }
+
+    @inline(never)
+    func count(_ key: String) throws(MigrationError) -> Int { try needed(key).count() }
+
+    @inline(never)
+    func moment(_ key: String) throws(MigrationError) -> Int64 { try needed(key).moment() }
 
     /// The value of a member; `nil` where there is none, and for `null`.
     func value(_ key: String) throws(MigrationError) -> JSON? {
@@ -64,9 +77,10 @@ extension JSON {
     /// A number of at most nine digits, which an `Int` of any width holds with the one after it.
     @inline(never)
     func count() throws(MigrationError) -> Int {
-        guard case .number(let digits) = content, digits.utf8.count <= 9, let count = Int(digits), count >= 0
-        else { throw expected("a whole number from 0, of at most 9 digits") }
-        return count
+        if case .number(let text) = content, text.utf8.count <= 9, text == String(text.number) {
+            return Int(text.number)
+        }
+        throw expected("a whole number from 0, of at most 9 digits")
     }
 
     private func number(in range: ClosedRange<Double>, _ what: Message) throws(MigrationError) -> Double {

@@ -6,7 +6,6 @@ struct JSON {
     enum Content {
         case null
         case flag(Bool)
-        /// A number as it is written.
         case number(String)
         case text(String)
         case array([JSON])
@@ -23,7 +22,6 @@ struct JSON {
     let content: Content
     /// The first byte of the value.
     let offset: Int
-    /// The state that an error names.
     let location: StateLocation
 
     static var depthLimit: Int { 64 }
@@ -76,16 +74,10 @@ private struct JSONReader {
             content = .array(try list("]") { reader throws(MigrationError) in try reader.value(depth + 1) })
         case UInt8(ascii: "\""): content = .text(try text())
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): content = .number(try number())
-        default:
-            if passWord("null") {
-                content = .null
-            } else if passWord("true") {
-                content = .flag(true)
-            } else if passWord("false") {
-                content = .flag(false)
-            } else {
-                throw expected("a value")
-            }
+        case UInt8(ascii: "n"): content = try word("null", .null)
+        case UInt8(ascii: "t"): content = try word("true", .flag(true))
+        case UInt8(ascii: "f"): content = try word("false", .flag(false))
+        default: throw expected("a value")
         }
         return JSON(content: content, offset: start, location: location)
     }
@@ -119,10 +111,10 @@ private struct JSONReader {
         }
     }
 
-    private mutating func passWord(_ word: String) -> Bool {
-        guard bytes[index...].starts(with: word.utf8) else { return false }
-        index += word.utf8.count
-        return true
+    private mutating func word(_ text: String, _ word: JSON.Content) throws(MigrationError) -> JSON.Content {
+        guard bytes[index...].starts(with: text.utf8) else { throw expected("a value") }
+        index += text.utf8.count
+        return word
     }
 
     private mutating func number() throws(MigrationError) -> String {

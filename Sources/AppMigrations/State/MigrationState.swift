@@ -59,7 +59,6 @@ extension MigrationState {
         return next
     }
 
-    /// The state after the closure threw.
     package func failing(_ error: any Error) -> MigrationState {
         var ended = self
         let isCancelled = MigrationError.isCancellation(error)
@@ -92,7 +91,6 @@ public struct AppliedMigration: Sendable, Hashable {
 }
 
 extension AppliedMigration {
-    /// The row of an attempt whose closure returned.
     package init(
         _ known: AttemptedMigration,
         after previousVersion: AppVersion,

@@ -25,12 +25,12 @@ extension MigrationState {
         if number < Self.format { throw format.expected("format \(Self.format)") }
         let name = try json.needed("name")
         guard try name.text() == location.name else { throw name.expected("this manager's name") }
-        let lastRun = try json.needed("lastRunVersion").version()
+        let lastRun = try json.version("lastRunVersion")
         var marks = StateMarks(
             lastRun: lastRun,
-            baseline: try json.member("baseline")?.version() ?? lastRun,
-            launched: try json.member("launchedVersion")?.version() ?? lastRun,
-            minimumAppVersion: try json.member("minimumAppVersion")?.version() ?? .zero
+            baseline: try json.versionOrNil("baseline") ?? lastRun,
+            launched: try json.versionOrNil("launchedVersion") ?? lastRun,
+            minimumAppVersion: try json.versionOrNil("minimumAppVersion") ?? .zero
         )
         marks.interruption = try json.value("interruption").map(Interruption.init)
         marks.attempted = try json.member("attempted")?.elements().map(AttemptedMigration.init) ?? []
@@ -73,9 +73,9 @@ extension MigrationState {
 extension Interruption {
     fileprivate init(_ json: JSON) throws(MigrationError) {
         self.init(
-            try AttemptedMigration(json),
+            known: try AttemptedMigration(json),
             isProtecting: try json.needed("isProtecting").flag(),
-            startedAt: try json.needed("startedAt").moment(),
+            startedAt: try json.moment("startedAt"),
             failure: try json.value("failure")?.text(),
             lease: try Lease(of: json)
         )
@@ -98,7 +98,7 @@ extension Checkpoint {
     /// The checkpoint among the members of an attempt, where there is one: its text and the version that wrote it belong together.
     fileprivate init?(of json: JSON) throws(MigrationError) {
         let progress = try json.member("progress")?.fraction()
-        let appVersion = try json.member("checkpointAppVersion")?.version()
+        let appVersion = try json.versionOrNil("checkpointAppVersion")
         guard let text = try json.member("checkpoint")?.text() else { return nil }
         guard let appVersion else { throw json.missing("checkpointAppVersion") }
         self.init(text: text, appVersion: appVersion, progress: progress)
@@ -122,10 +122,10 @@ extension Lease {
 extension AttemptedMigration {
     fileprivate init(_ json: JSON) throws(MigrationError) {
         self.init(
-            version: try json.needed("version").version(),
-            attempts: try json.needed("attempts").count(),
-            deaths: try json.needed("deaths").count(),
-            appVersion: try json.needed("appVersion").version(),
+            version: try json.version("version"),
+            attempts: try json.count("attempts"),
+            deaths: try json.count("deaths"),
+            appVersion: try json.version("appVersion"),
             checkpoint: try Checkpoint(of: json)
         )
     }
@@ -150,12 +150,12 @@ extension AttemptedMigration {
 extension AppliedMigration {
     fileprivate init(_ json: JSON) throws(MigrationError) {
         self.init(
-            version: try json.needed("version").version(),
-            previousVersion: try json.needed("previousVersion").version(),
-            appVersion: try json.needed("appVersion").version(),
-            finishedAt: try json.needed("finishedAt").moment(),
+            version: try json.version("version"),
+            previousVersion: try json.version("previousVersion"),
+            appVersion: try json.version("appVersion"),
+            finishedAt: try json.moment("finishedAt"),
             duration: try json.needed("duration").duration(),
-            attempts: try json.needed("attempts").count()
+            attempts: try json.count("attempts")
         )
     }
 

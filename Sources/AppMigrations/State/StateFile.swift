@@ -27,16 +27,10 @@ struct StateFile: Sendable {
 
     private func readHead(_ buffer: UnsafeMutableRawBufferPointer) -> StateMarks? {
         let path = buffer.assumingMemoryBound(to: UInt8.self)
-        let length = StateLocation.writeStatePath(
-            directory: location.directory,
-            name: location.name,
-            into: path
-        )
+        let length = location.writePath(into: path)
         guard length > 0, let start = buffer.baseAddress else { return nil }
         do throws(SystemCallError) {
-            let descriptor = try Platform.openToRead(
-                UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)
-            )
+            let descriptor = try Platform.openToRead(start.assumingMemoryBound(to: CChar.self))
             defer { Platform.closeAfterReading(descriptor) }
             let content = UnsafeMutableRawBufferPointer(rebasing: buffer[length...])
             let count = try Platform.fill(content, from: descriptor)
@@ -102,23 +96,18 @@ package struct StateHead {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var index = 0
 
-    private init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
-
     /// The marks, or `nil` where the whole text has to be read.
     package static func read(_ bytes: UnsafeBufferPointer<UInt8>, name: String) -> StateMarks? {
-        var head = StateHead(bytes)
-        var lastRun = AppVersion.zero
-        var baseline = AppVersion.zero
-        var launched = AppVersion.zero
-        var floor = AppVersion.zero
+        var head = StateHead(bytes: bytes)
+        var marks = StateMarks.nothing
         guard head.pass("{\n  \"format\" : 1,\n  \"name\" : \""), head.passName(name), head.pass("\",\n"),
-            head.pass("  \"lastRunVersion\" : \""), head.passVersion(&lastRun),
-            head.pass("  \"baseline\" : \""), head.passVersion(&baseline),
-            head.pass("  \"launchedVersion\" : \""), head.passVersion(&launched)
+            head.pass("  \"lastRunVersion\" : \""), head.pass(&marks.lastRun),
+            head.pass("  \"baseline\" : \""), head.pass(&marks.baseline),
+            head.pass("  \"launchedVersion\" : \""), head.pass(&marks.launched)
         else { return nil }
-        if head.pass("  \"minimumAppVersion\" : \""), !head.passVersion(&floor) { return nil }
+        if head.pass("  \"minimumAppVersion\" : \""), !head.pass(&marks.minimumAppVersion) { return nil }
         guard head.pass("  \"history\" : [") || head.pass("  \"fence\" : ") else { return nil }
-        return StateMarks(lastRun: lastRun, baseline: baseline, launched: launched, minimumAppVersion: floor)
+        return marks
     }
 
     private mutating func pass(_ text: StaticString) -> Bool {
@@ -138,15 +127,12 @@ package struct StateHead {
         return true
     }
 
-    /// Passes a version and the end of its line.
-    private mutating func passVersion(_ version: inout AppVersion) -> Bool {
+    private mutating func pass(_ version: inout AppVersion) -> Bool {
         let start = index
         while index < bytes.count, bytes[index] != 0x22 { index += 1 }
-        do throws(VersionReader.Problem) {
-            version = try VersionReader.read(UnsafeBufferPointer(rebasing: bytes[start..<index]))
-        } catch {
-            return false
-        }
+        var reader = VersionReader()
+        if reader.read(UnsafeBufferPointer(rebasing: bytes[start..<index])) != nil { return false }
+        version = reader.version()
         return pass("\",\n")
     }
 }

@@ -64,16 +64,14 @@ package final class StateLocation: Sendable {
     ///
     /// - Throws: ``MigrationError`` with the code `invalidName`.
     package static func check(_ name: String) throws(MigrationError) {
-        var isUsable = name.utf8.first != 0x2E
-        var length = 0
+        var isUsable = !name.isEmpty && name.utf8.first != 0x2E && name.utf8.count <= nameLimit
         for byte in name.utf8 {
-            length &+= 1
             switch byte {
             case 0x41...0x5A, 0x61...0x7A, 0x30...0x39, 0x2E, 0x5F, 0x2D: continue
             default: isUsable = false
             }
         }
-        if isUsable, length > 0, length <= nameLimit { return }
+        if isUsable { return }
         let text: Message = """
             The manager's name \(name.quoted) can't be used: a name is made of A-Z, a-z, 0-9, dots, hyphens and underscores, \
             at most \(nameLimit) of them, and doesn't begin with a dot. Nothing was run. Pass another name.
@@ -104,34 +102,30 @@ package final class StateLocation: Sendable {
     /// short for it.
     ///
     /// The start's own way to ``state``, without a `String`: tests hold the two against each other.
-    static func writeStatePath(
-        directory: String,
-        name: String,
-        into buffer: UnsafeMutableBufferPointer<UInt8>
-    ) -> Int {
-        var directory = directory
-        var name = name
-        var end = directory.withUTF8 { directory in
-            guard directory.count &+ 1 &+ nameLimit &+ suffix.utf8CodeUnitCount < buffer.count else {
-                return 0
-            }
-            for index in 0..<directory.count { buffer[index] = directory[index] }
-            return directory.count
-        }
-        if end == 0 { return 0 }
+    func writePath(into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
+        // The name's length was checked when the manager was made.
+        let limit = buffer.count &- Self.nameLimit &- Self.suffix.utf8CodeUnitCount &- 2
+        if directory.isEmpty || directory.utf8.count > limit { return 0 }
+        var (directory, name) = (directory, name)
+        var end = directory.withUTF8 { Self.write($0, into: buffer, at: 0) }
         if buffer[end &- 1] != 0x2F {
             buffer[end] = 0x2F
             end &+= 1
         }
-        // The name's length was checked when the manager was made.
-        name.withUTF8 { name in
-            for index in 0..<name.count { buffer[end &+ index] = name[index] }
-            end &+= name.count
-        }
-        for index in 0..<suffix.utf8CodeUnitCount { buffer[end &+ index] = suffix.utf8Start[index] }
-        end &+= suffix.utf8CodeUnitCount
+        end = name.withUTF8 { Self.write($0, into: buffer, at: end) }
+        let suffix = UnsafeBufferPointer(start: Self.suffix.utf8Start, count: Self.suffix.utf8CodeUnitCount)
+        end = Self.write(suffix, into: buffer, at: end)
         buffer[end] = 0
         return end &+ 1
+    }
+
+    private static func write(
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        into buffer: UnsafeMutableBufferPointer<UInt8>,
+        at start: Int
+    ) -> Int {
+        for index in 0..<bytes.count { buffer[start &+ index] = bytes[index] }
+        return start &+ bytes.count
     }
 }
 

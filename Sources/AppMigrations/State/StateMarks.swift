@@ -4,26 +4,17 @@ package struct StateMarks: Equatable, Sendable {
     package internal(set) var baseline: AppVersion
     package var launched: AppVersion
     /// The oldest app that may use the data; zero where every app may.
-    package internal(set) var minimumAppVersion: AppVersion
+    package internal(set) var minimumAppVersion = AppVersion.zero
     /// None or one.
     ///
     /// Not an `Optional`: a start copies the marks, and to copy an `Optional` of a struct of ours makes the runtime build that
     /// type first, which alone takes longer than all the rest of a start. An array is copied as a reference.
-    private var interruptions: [Interruption] = []
+    var interruptions: [Interruption] = []
     /// The attempts at pending versions besides the interrupted one.
     var attempted: [AttemptedMigration] = []
 
-    package init(
-        lastRun: AppVersion,
-        baseline: AppVersion,
-        launched: AppVersion,
-        minimumAppVersion: AppVersion = .zero
-    ) {
-        self.lastRun = lastRun
-        self.baseline = baseline
-        self.launched = launched
-        self.minimumAppVersion = minimumAppVersion
-    }
+    /// Those of a state in which nothing ran and no app was launched.
+    package static var nothing: StateMarks { StateMarks(lastRun: .zero, baseline: .zero, launched: .zero) }
 
     /// The migration whose closure was begun last.
     package var interruption: Interruption? {
@@ -50,6 +41,11 @@ extension StateMarks {
         return release > current ? release : max(lastRun, minimumAppVersion)
     }
 
+    /// The floor, where an app at `current` lies below it.
+    package func floor(above current: AppVersion) -> AppVersion? {
+        minimumAppVersion.exceeds(current) ? minimumAppVersion : nil
+    }
+
     mutating func raiseFloor(to version: AppVersion) { minimumAppVersion = max(minimumAppVersion, version) }
 
     /// The attempts at a pending version; the process that was interrupted in it counts as dead.
@@ -58,32 +54,15 @@ extension StateMarks {
         return attempted.first { $0.version == version }
     }
 
-    /// A new attempt, which goes on at the checkpoint of an earlier one.
-    package func attempt(
-        _ number: Int,
-        at version: AppVersion,
-        deaths: Int,
-        by appVersion: AppVersion
-    ) -> AttemptedMigration {
-        AttemptedMigration(
-            version: version,
-            attempts: number,
-            deaths: deaths,
-            appVersion: appVersion,
-            checkpoint: attempts(at: version)?.checkpoint
-        )
-    }
-
     /// Notes a new attempt.
     ///
     /// The version interrupted before is still pending, so what is known of it is kept.
     mutating func begin(_ attempt: Interruption) {
-        var known = attempted.filter { $0.version != attempt.version }
-        if let interruption, interruption.version != attempt.version {
-            known.removeAll { $0.version == interruption.version }
-            known.append(AttemptedMigration(interruption))
+        let interrupted = interruption
+        attempted = attempted.filter { $0.version != attempt.version && $0.version != interrupted?.version }
+        if let interrupted, interrupted.version != attempt.version {
+            attempted.append(AttemptedMigration(interrupted))
         }
-        attempted = known
         interruption = attempt
     }
 
@@ -114,28 +93,21 @@ package struct Interruption: Equatable, Sendable {
     /// Its attempts, this one included: `deaths` counts the processes before this one.
     package internal(set) var known: AttemptedMigration
     /// True if a snapshot holds files that are to be put back; the list in it says which.
-    var isProtecting: Bool
+    var isProtecting = false
     var startedAt: Int64
     /// The error that ended the attempt; `nil` while the closure runs, or when its process died.
     package var failure: String?
     /// Which host of a fleet is at work; `nil` where the state is a file, whose lock says that, and where none is.
     package var lease: Lease?
 
-    package init(
-        _ known: AttemptedMigration,
-        isProtecting: Bool = false,
-        startedAt: Int64,
-        failure: String? = nil,
-        lease: Lease? = nil
-    ) {
-        self.known = known
-        self.isProtecting = isProtecting
-        self.startedAt = startedAt
-        self.failure = failure
-        self.lease = lease
-    }
-
     package var version: AppVersion { known.version }
+}
+
+extension Interruption {
+    /// The intent of a host of a fleet.
+    package init(_ known: AttemptedMigration, at time: Int64, _ lease: Lease) {
+        self.init(known: known, startedAt: time, lease: lease)
+    }
 }
 
 /// The attempts at a pending version.
@@ -179,12 +151,11 @@ package struct Lease: Equatable, Sendable {
     package let fence: Int
     /// How long a host that waits has to see the state unchanged before it takes over.
     package let length: Duration
+}
 
-    package init(owner: String, beat: Int, fence: Int, length: Duration) {
-        self.owner = owner
-        self.beat = beat
-        self.fence = fence
-        self.length = length
+extension Lease {
+    package init(_ owner: String, fence: Int, length: Duration) {
+        self.init(owner: owner, beat: 0, fence: fence, length: length)
     }
 
     /// True if the two are of one attempt, whatever the beat.

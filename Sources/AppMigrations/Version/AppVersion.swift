@@ -34,9 +34,9 @@ public struct AppVersion: Sendable {
     var release: AppVersion {
         if !hasSubNumber { return self }
         var reader = VersionReader()
-        for component in components.release { reader.append(component) }
+        for component in numbers.dropLast() { reader.append(component) }
         reader.zeros = trailingZeros
-        return reader.version
+        return reader.version()
     }
 
     /// True if an app at `current` is too old for this version.
@@ -48,20 +48,15 @@ public struct AppVersion: Sendable {
         return !(hasSubNumber && !current.hasSubNumber && release == current)
     }
 
-    /// The numbers that the key stands for: those of the release without the zeros at its end, and the sub-number.
-    var components: (release: [UInt64], subNumber: UInt64?) {
+    /// The numbers that the key stands for: those of the release without the zeros at its end, then the sub-number.
+    private var numbers: [UInt64] {
         let bytes = (0..<8).map { UInt8(truncatingIfNeeded: head >> UInt64(56 - 8 * $0)) } + rest
-        var release: [UInt64] = []
-        var subNumber: UInt64?
-        var isSubNumber = false
+        var numbers: [UInt64] = []
         var index = 0
         while index < bytes.count, bytes[index] != 0 {
             let lead = UInt64(bytes[index])
             index += 1
-            if lead == VersionReader.subNumberMark {
-                isSubNumber = true
-                continue
-            }
+            if lead == VersionReader.subNumberMark { continue }
             var value = lead &- VersionReader.smallest
             if lead > VersionReader.lengthBase {
                 value = 0
@@ -70,9 +65,9 @@ public struct AppVersion: Sendable {
                     index += 1
                 }
             }
-            if isSubNumber { subNumber = value } else { release.append(value) }
+            numbers.append(value)
         }
-        return (release, subNumber)
+        return numbers
     }
 }
 
@@ -99,19 +94,18 @@ extension AppVersion: Hashable {
 extension AppVersion: LosslessStringConvertible {
     /// The version as it was written, without leading zeros: `1.0.0` stays `1.0.0`, `2024.01` gives `2024.1`.
     public var description: String {
-        let (release, subNumber) = components
-        let numbers = release + Array(repeating: 0, count: trailingZeros)
+        var numbers = numbers
+        let subNumber = hasSubNumber ? numbers.popLast() : nil
+        numbers += Array(repeating: 0, count: trailingZeros)
         let text = numbers.map { String($0) }.joined(separator: ".")
         return subNumber.map { "\(text)-\($0)" } ?? text
     }
 
     /// Reads a version, or gives `nil` where ``init(parsing:)`` says what is wrong.
     public init?(_ description: String) {
-        do throws(VersionReader.Problem) {
-            self = try VersionReader.read(description)
-        } catch {
-            return nil
-        }
+        var reader = VersionReader()
+        if reader.read(description) != nil { return nil }
+        self = reader.version()
     }
 }
 
@@ -119,13 +113,11 @@ extension AppVersion: Codable {
     /// Reads the version from one string.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        let text = try container.decode(String.self)
-        do throws(VersionReader.Problem) {
-            self = try VersionReader.read(text)
-        } catch {
-            let problem = error.description(of: text).description
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: problem)
+        var reader = VersionReader()
+        if let problem = reader.read(try container.decode(String.self)) {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: problem.description)
         }
+        self = reader.version()
     }
 
     /// Writes the version as one string, its ``description``.

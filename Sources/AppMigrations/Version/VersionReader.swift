@@ -9,11 +9,6 @@ struct VersionReader {
     static var firstLong: UInt64 { 240 }
     static var lengthBase: UInt64 { 241 }
 
-    /// The mistake in a version's text, as the end of a sentence.
-    struct Problem: Error, Equatable {
-        let reason: String
-    }
-
     private var head: UInt64 = 0
     private var rest: [UInt8] = []
     private var count = 0
@@ -22,22 +17,18 @@ struct VersionReader {
     /// The components of zero that were read last: they are written when a number comes after them.
     var zeros = 0
 
-    var version: AppVersion {
+    // Consumed like a text that is read: the copies of both take a start of ten versions 970 instructions.
+    consuming func version() -> AppVersion {
         AppVersion(head: head, rest: rest, trailingZeros: zeros, hasSubNumber: hasSubNumber)
     }
 
-    static func read(_ text: String) throws(Problem) -> AppVersion {
-        var text = text
-        var reader = VersionReader()
-        // The closure of `withUTF8` has no typed error.
-        if let problem = text.withUTF8({ reader.read($0) }) { throw problem }
-        return reader.version
-    }
-
-    static func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) -> AppVersion {
-        var reader = VersionReader()
-        if let problem = reader.read(bytes) { throw problem }
-        return reader.version
+    /// Reads a text; gives the mistake in it, and the grammar, where ``version()`` isn't what it says.
+    mutating func read(_ text: consuming String) -> Message? {
+        guard let reason = text.withUTF8({ read($0) }) else { return nil }
+        return """
+            The version \(text.quoted) can't be read: \(reason). \
+            A version is numbers divided by dots, then at most one hyphen and sub-number: 2, 1.4, 1.1-2.
+            """
     }
 
     mutating func append(_ component: UInt64) {
@@ -62,7 +53,8 @@ struct VersionReader {
         count &+= 1
     }
 
-    private mutating func read(_ bytes: UnsafeBufferPointer<UInt8>) -> Problem? {
+    /// Reads the bytes of a text; gives the mistake in them, as the end of a sentence.
+    mutating func read(_ bytes: UnsafeBufferPointer<UInt8>) -> Message? {
         var index = 0
         let end = bytes.count
         while true {
@@ -72,22 +64,13 @@ struct VersionReader {
                 let digit = UInt64(bytes[index] &- 0x30)
                 if digit > 9 { break }
                 index &+= 1
-                // Nineteen digits can't overflow; the twentieth and any after leading zeros are asked.
-                if index &- start < 20 {
-                    value = value &* 10 &+ digit
-                    continue
+                if value > (UInt64.max &- digit) / 10 {
+                    return "the number at character \(start + 1) is over \(String(UInt64.max))"
                 }
-                let (tenfold, overTen) = value.multipliedReportingOverflow(by: 10)
-                let (sum, overSum) = tenfold.addingReportingOverflow(digit)
-                if overTen || overSum {
-                    return Problem(reason: "the number at character \(start + 1) is over \(UInt64.max)")
-                }
-                value = sum
+                value = value &* 10 &+ digit
             }
             if index == start {
-                return Problem(
-                    reason: end == 0 ? "it is empty" : "a digit is missing at character \(index + 1)"
-                )
+                return end == 0 ? "it is empty" : "a digit is missing at character \(index + 1)"
             }
             append(value)
             if index == end { return nil }
@@ -96,23 +79,10 @@ struct VersionReader {
             case 0x2D where !hasSubNumber:
                 hasSubNumber = true
                 append(byte: Self.subNumberMark)
-            case 0x2D: return Problem(reason: "character \(index + 1) begins a second sub-number")
-            default:
-                return Problem(
-                    reason: "character \(index + 1) is not a digit, a dot or a hyphen that may stand there"
-                )
+            case 0x2D: return "character \(index + 1) begins a second sub-number"
+            default: return "character \(index + 1) is not a digit, a dot or a hyphen that may stand there"
             }
             index &+= 1
         }
-    }
-}
-
-extension VersionReader.Problem {
-    /// The mistake in `text`, and the grammar.
-    func description(of text: String) -> Message {
-        """
-        The version \(text.quoted) can't be read: \(reason). \
-        A version is numbers divided by dots, then at most one hyphen and sub-number: 2, 1.4, 1.1-2.
-        """
     }
 }

@@ -92,7 +92,9 @@ struct LeaseWait {
         if let timeout, now - start >= timeout { throw end ?? .timedOut(timeout, holder, location, version) }
         if told.map({ now - $0 >= Self.timeBetweenEvents }) ?? true {
             told = now
-            onWait(MigrationEvent(.waiting, location.name, version: version, note: holder))
+            var event = MigrationEvent(.waiting, location.name, version: version)
+            event.note = holder
+            onWait(event)
         }
         // Without a random part: a hundred hosts read one row each, and the first reads set them apart.
         var next = pause

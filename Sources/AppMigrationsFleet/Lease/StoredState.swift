@@ -177,8 +177,7 @@ final class StoredState: Sendable {
     ///
     /// The number of the last lease stays in it: a fence that began again would be refused for good by what remembers it.
     func forget(_ found: Found) async throws(MigrationError) -> Outcome {
-        let marks = StateMarks(lastRun: .zero, baseline: .zero, launched: .zero)
-        var nothing = MigrationState(location.name, marks)
+        var nothing = MigrationState(location.name, .nothing)
         nothing.unknownMembers = Self.forgotten
         nothing.fence = found.fence
         return try await save(nothing, at: found.revision, else: "The state was not forgotten.")

@@ -74,7 +74,7 @@ import Testing
 }
 
 @Suite struct LeaseWatchTests {
-    private let lease = Lease(owner: "a", beat: 0, fence: 1, length: .seconds(30))
+    private let lease = Lease("a", fence: 1, length: .seconds(30))
 
     /// True if the lease has run out after these looks: the revision that each saw, and when it was asked and answered.
     private func hasRunOut(_ looks: [(FleetRevision, asked: Int, answered: Int)]) -> Bool {

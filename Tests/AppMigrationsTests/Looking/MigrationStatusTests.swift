@@ -160,40 +160,6 @@ import Testing
         )
     }
 
-    @Test func `of a long history the text has the newest rows, and the status has all`() throws {
-        try folder.manager("1.4", firstRun: .everything)
-            .declare(
-                "0.1",
-                "0.2",
-                "0.3",
-                "0.4",
-                "0.5",
-                "0.6",
-                "0.7",
-                "0.8",
-                "0.9",
-                "0.10",
-                "0.11",
-                "0.12",
-                "0.13",
-                "0.14",
-                "0.15",
-                "0.16",
-                "0.17",
-                "0.18",
-                "0.19",
-                "0.20",
-                "0.21"
-            )
-        let status = try folder.look("1.4").status
-        #expect(status.history.count == 21)
-        #expect(
-            status.description.contains(
-                "\nHistory: 21 ran here, of which the newest 20\n  0.2 from 0.1, "
-            )
-        )
-    }
-
     static let full = """
         { "format": 1, "name": "Library", "lastRunVersion": "1.1-1", "baseline": "1.0", "launchedVersion": "1.4",
           "minimumAppVersion": "1.2",

@@ -162,9 +162,9 @@ import Testing
     @Test func `what isn't there is known by the folder above it`() {
         let folder = FileIdentity(device: 1, file: 2)
         let place = { ProtectedPaths.Place(path: $0, standing: [folder], missing: $1) }
-        #expect(place("/a/x/y", "/x/y").overlaps(place("/b/x", "/x")))
-        #expect(place("/b/x", "/x").overlaps(place("/a/x/y", "/x/y")))
-        #expect(!place("/a/x/y", "/x/y").overlaps(place("/b/z", "/z")))
+        #expect(place("/b/x", "/x").holds(place("/a/x/y", "/x/y")))
+        #expect(!place("/a/x/y", "/x/y").holds(place("/b/x", "/x")))
+        #expect(!place("/b/z", "/z").holds(place("/a/x/y", "/x/y")))
     }
 
     @Test(arguments: names)

@@ -47,7 +47,8 @@ import Testing
         try scratch.write("old", to: try #require(path.removingPercentEncoding))
         let error = try scratch.manager(upgradingTo: "1.1").refusal(protecting: scratch.file(path))
         let reason =
-            "it has the escapes of a URL, and \(scratch.file(path)) isn't there: take path(percentEncoded: false) of the URL"
+            "it has the escapes of a URL, and \(scratch.file(path)) isn't there: take path(percentEncoded: false) of the URL, "
+            + "or make that folder first"
         #expect(error.description.contains(reason), "\(error)")
     }
 

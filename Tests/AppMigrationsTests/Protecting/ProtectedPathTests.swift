@@ -7,9 +7,9 @@ import Testing
     let scratch = TemporaryDirectory.current
 
     static let refused: [(String, String)] = [
-        ("", "it is not the path of a file or folder"),
-        ("file:///tmp/x", "it is not the path of a file or folder"),
-        ("a\0b", "it is not the path of a file or folder"),
+        ("", "it is empty"),
+        ("file:///tmp/x", "it is a URL; give its path(percentEncoded: false)"),
+        ("a\0b", "a path has no NUL character"),
         ("~/data", "~ at its beginning means the home folder to a shell only; give the whole path, or ./~"),
         ("state", "the state directory is in it"),
         (".", "it ends in a dot"),

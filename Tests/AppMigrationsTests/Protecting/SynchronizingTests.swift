@@ -19,8 +19,13 @@ import Testing
         return try #require(error.underlyingError as? MigrationError)
     }
 
-    @Test(arguments: ["", "file:///tmp/x", "a\0b"])
-    func `what is no path can't be synchronized`(path: String) throws {
+    @Test(
+        arguments: [
+            ("", "it is empty"), ("a\0b", "a path has no NUL character"),
+            ("file:///tmp/x", "it is a URL; give its path(percentEncoded: false)"),
+        ]
+    )
+    func `what is no path can't be synchronized`(path: String, reason: String) throws {
         let error = try Self.fail(scratch, path)
         #expect(error.code == .stateNotSaved)
         #expect(error.path == path)
@@ -31,8 +36,7 @@ import Testing
         )
         #expect(
             error.description.hasSuffix(
-                "\": it is not the path of a file or folder. It is not recorded in \(scratch.state.stateFile), and will "
-                    + "run again with the next manager."
+                "\": \(reason). It is not recorded in \(scratch.state.stateFile), and will run again with the next manager."
             )
         )
     }

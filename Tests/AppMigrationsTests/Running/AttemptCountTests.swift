@@ -52,7 +52,7 @@ import Testing
     @Test func `each pending version has counts of its own`() {
         func attempt(_ text: String, _ attempts: Int, failure: String? = nil) -> Interruption {
             Interruption(
-                AttemptedMigration(
+                known: AttemptedMigration(
                     version: version(text),
                     attempts: attempts,
                     deaths: attempts - 1,

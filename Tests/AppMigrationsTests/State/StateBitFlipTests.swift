@@ -11,7 +11,7 @@ import Testing
             baseline: AppVersion("1.1") ?? .zero,
             launched: AppVersion("1.5") ?? .zero,
             interruption: Interruption(
-                AttemptedMigration(
+                known: AttemptedMigration(
                     version: AppVersion("1.5") ?? .zero,
                     attempts: 2,
                     deaths: 1,

@@ -26,7 +26,7 @@ import Testing
         #expect(
             state.marks.interruption
                 == Interruption(
-                    AttemptedMigration(
+                    known: AttemptedMigration(
                         version: version("1.5"),
                         attempts: 2,
                         deaths: 1,

@@ -85,7 +85,7 @@ import Testing
 
     private static func written(directory: String, name: String, capacity: Int) -> String? {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: capacity) { buffer in
-            let length = StateLocation.writeStatePath(directory: directory, name: name, into: buffer)
+            let length = StateLocation(name: name, directory: directory).writePath(into: buffer)
             guard length > 0 else { return nil }
             #expect(buffer[length - 1] == 0)
             return String(decoding: buffer[..<(length - 1)], as: UTF8.self)

@@ -130,7 +130,7 @@ import Testing
                 appVersion: version("1.4")
             )
             known.checkpoint = checkpoint
-            return Interruption(known, startedAt: 0)
+            return Interruption(known: known, startedAt: 0)
         }
         let cursor = Checkpoint(text: "row 12", appVersion: version("1.3"), progress: 0.5)
         marks.begin(attempt("1.3", cursor))

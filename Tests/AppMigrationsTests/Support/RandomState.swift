@@ -41,7 +41,7 @@ struct RandomState {
 
     private mutating func interruption() -> Interruption {
         Interruption(
-            attempted(),
+            known: attempted(),
             isProtecting: generator.hits(oneIn: 2),
             startedAt: Int64.random(in: 0...4_000_000_000, using: &generator),
             failure: generator.hits(oneIn: 2) ? text() : nil,

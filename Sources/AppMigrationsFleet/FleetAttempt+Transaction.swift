@@ -80,7 +80,7 @@ extension FleetAttempt {
         let watch = Task { [clock, holder, deadline] in
             while !Task.isCancelled {
                 do {
-                    try await clock.alarm(holder.length)
+                    try await clock.timer(holder.length)
                     let isThere = try await deadline.bound { try await store.hasProcess(process) }
                     if isThere { continue }
                     isGone.withLock { $0 = true }

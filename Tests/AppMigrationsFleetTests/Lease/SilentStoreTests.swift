@@ -102,6 +102,19 @@ import Testing
         await task.value
     }
 
+    @Test func `one timer rings each alarm at its time, whichever was set first or called off`() async {
+        let (alarm, began, log) = (fleet.clock.clock.alarm, fleet.clock.now, Log())
+        func set(_ seconds: Int) -> @Sendable () -> Void {
+            alarm(.seconds(seconds)) { [clock = fleet.clock] in log.add("\(seconds): \(clock.now - began)") }
+        }
+        for seconds in [9, 3, 6, 4, 12] { _ = set(seconds) }
+        set(1)()
+        await fleet.pass(.seconds(10))
+        _ = set(8)
+        await fleet.pass(.seconds(20))
+        #expect(log.lines == [3, 4, 6, 9, 12].map { "\($0): \($0).0 seconds" } + ["8: 18.0 seconds"])
+    }
+
     @Test func `a call that hangs holds no later one up`() async throws {
         let host = try await fleet.host()
         fleet.store.onRead { [reads = fleet.store.reads] in $0 == reads + 1 ? .stalls : .works }

@@ -115,7 +115,7 @@ import Testing
             return .works
         }
         let error = await #expect(throws: MigrationError.self) { _ = try await count(fleet.host()) }
-        let text = "\(error)"
+        let text = error?.description ?? ""
         #expect(text.contains("the server says \(state)"), "\(text)")
         #expect(text.contains("ended its transaction (the server says") == (state != "57P01"), "\(text)")
     }

@@ -80,7 +80,7 @@ extension FleetAttempt {
         let watch = Task { [clock, holder, deadline] in
             while !Task.isCancelled {
                 do {
-                    try await clock.alarm(holder.length)
+                    try await clock.timer(holder.length)
                     let isThere = try await deadline.bound { try await store.hasProcess(process) }
                     if isThere { continue }
                     isGone.withLock { $0 = true }
@@ -193,21 +193,18 @@ extension FleetAttempt {
         // The state before the record, which was written in the transaction only.
         let ended = ended(by: cause, of: before)
         while true {
-            let found: StoredState.Found
-            do throws(MigrationError) { found = try await stored.read() } catch {
-                throw .commitUnanswered(cause, version, stored.location, error)
-            }
-            if let state = found.state, state.history.contains(row) {
-                return holder.move(to: state, at: found.revision ?? holder.revision)
-            }
-            guard holder.isOfThisHolder(found.lease) else {
-                throw lost(.taken(by: found.lease?.owner), cause)
-            }
             do throws(MigrationError) {
+                let found = try await stored.read()
+                if let state = found.state, state.history.contains(row) {
+                    return holder.move(to: state, at: found.revision ?? holder.revision)
+                }
+                guard holder.isOfThisHolder(found.lease) else {
+                    throw lost(.taken(by: found.lease?.owner), cause)
+                }
                 let outcome = try await stored.save(ended, version, at: found.revision, else: "")
                 if case .saved = outcome { throw failed(cause) }
             } catch {
-                if error.code == .migrationFailed || error.code == .cancelled { throw error }
+                if [.leaseLost, .migrationFailed].contains(error.code) { throw error }
                 throw .commitUnanswered(cause, version, stored.location, error)
             }
             if clock.uptime() - began >= holder.length {

@@ -13,22 +13,10 @@ final class FleetAttempt: Sendable {
     var deadline: Deadline { holder.stored.deadline }
 
     /// An attempt whose lease stands: the intent is in the store.
-    init(
-        _ attempt: Interruption,
-        _ lease: Lease,
-        _ intent: MigrationState,
-        at revision: FleetRevision,
-        since sent: Duration,
-        by manager: FleetMigrationManager
-    ) {
-        let (version, stored) = (attempt.version, manager.stored)
-        holder = LeaseHolder(intent, lease, at: revision, since: sent, of: version, in: stored)
-        context = FleetMigrationContext(
-            previousVersion: intent.marks.lastRun,
-            began: attempt.known,
-            holder: holder,
-            onEvent: manager.options.onEvent
-        )
+    init(_ holder: LeaseHolder, _ began: AttemptedMigration, by manager: FleetMigrationManager) {
+        let (last, onEvent) = (holder.state.marks.lastRun, manager.options.onEvent)
+        self.holder = holder
+        context = FleetMigrationContext(previousVersion: last, began: began, holder: holder, onEvent: onEvent)
         token = manager.token()
     }
 

@@ -31,7 +31,7 @@ extension FleetMigrationManager {
         if isHeld { state.marks.interruption?.failure = "It is under way." }
         declarations.withLock { $0.beginPlan() }
         let plan = Plan(state, limit: options.attemptLimit, isPresumed: isPresumed)
-        let manager = FleetMigrationManager(like: self, known.observed(by: plan))
+        let manager = FleetMigrationManager(place, launch: launch, known.observed(by: plan))
         let token = token(isPlan: true)
         defer {
             token.end()

@@ -21,17 +21,11 @@ extension FleetMigrationManager {
     ) -> Readiness {
         var looking = options
         looking.isReadOnly = true
-        do throws(MigrationError) {
-            let manager = try FleetMigrationManager(
-                unread: name,
-                currentVersion: currentVersion,
-                store: store,
-                options: looking
-            )
-            return Readiness(.success(manager))
-        } catch {
-            return Readiness(.failure(error))
+        let manager = Result { () throws(MigrationError) in
+            let place = try FleetPlace(name, currentVersion, store, looking)
+            return FleetMigrationManager(place, launch: .same, Declarations(.nothing, place.release))
         }
+        return Readiness(manager)
     }
 
     /// A probe of a fleet's state.

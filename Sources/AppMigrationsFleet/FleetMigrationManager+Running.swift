@@ -105,7 +105,8 @@ extension FleetMigrationManager {
                 }
             guard let standing else { return Step(outcome, nil) }
             know(intent)
-            return .ended(FleetAttempt(attempt, lease, intent, at: standing, since: sent, by: self))
+            let holder = LeaseHolder(intent, lease, at: standing, since: sent, of: version, in: stored)
+            return .ended(FleetAttempt(holder, attempt.known, by: self))
         }
     }
 

@@ -33,13 +33,12 @@ public final class FleetMigrationManager: Sendable {
     /// How this start relates to the last one of any host.
     public let launch: MigrationManager.Launch
 
-    let stored: StoredState
-    let release: AppRelease
-    let options: Options
+    let place: FleetPlace
     let declarations: Guarded<Declarations>
-    private let host: String?
-    private let number: UInt64
 
+    var stored: StoredState { place.stored }
+    var release: AppRelease { place.release }
+    var options: Options { place.options }
     var clock: FleetClock { stored.deadline.clock }
     var location: StateLocation { stored.location }
 
@@ -88,73 +87,22 @@ public final class FleetMigrationManager: Sendable {
         clock: FleetClock,
         host: String? = nil
     ) async throws(MigrationError) {
-        let (stored, release) = try Self.place(name, currentVersion, store, options, clock)
-        let start = try await FleetStart(stored: stored, release: release, isReadOnly: options.isReadOnly)
-            .outcome(firstRun)
-        let declarations = Declarations(start.marks, isFresh: start.isFresh, release)
-        self.init(stored, release, options, host, launch: start.launch, declarations)
+        let place = try FleetPlace(name, currentVersion, store, options, clock, host)
+        let start = try await place.start(firstRun)
+        let declarations = Declarations(start.marks, isFresh: start.isFresh, place.release)
+        self.init(place, launch: start.launch, declarations)
     }
 
-    /// A manager that has read nothing yet, for a probe.
-    convenience init(
-        unread name: String,
-        currentVersion: String,
-        store: any FleetStore,
-        options: Options
-    ) throws(MigrationError) {
-        let (stored, release) = try Self.place(name, currentVersion, store, options, FleetClock())
-        let nothing = Declarations(.nothing, release)
-        self.init(stored, release, options, nil, launch: .same, nothing)
-    }
-
-    /// A manager of the same start, for a plan.
-    convenience init(like other: FleetMigrationManager, _ declarations: Declarations) {
-        self.init(
-            other.stored,
-            other.release,
-            other.options,
-            other.host,
-            number: other.number,
-            launch: other.launch,
-            declarations
-        )
-    }
-
-    private init(
-        _ stored: StoredState,
-        _ release: AppRelease,
-        _ options: Options,
-        _ host: String?,
-        number: UInt64 = UInt64.random(in: 0 ... .max),
-        launch: MigrationManager.Launch,
-        _ declarations: Declarations
-    ) {
-        self.stored = stored
-        self.release = release
-        self.options = options
-        self.host = host
-        self.number = number
+    /// A manager that has read nothing yet, or of the same start, for a probe or a plan.
+    init(_ place: FleetPlace, launch: MigrationManager.Launch, _ declarations: Declarations) {
+        self.place = place
         self.launch = launch
         self.declarations = Guarded(declarations)
     }
 
-    private static func place(
-        _ name: String,
-        _ currentVersion: String,
-        _ store: any FleetStore,
-        _ options: Options,
-        _ clock: FleetClock
-    ) throws(MigrationError) -> (StoredState, AppRelease) {
-        try StateLocation.check(name)
-        let current = try AppVersion(currentVersion, manager: name)
-        let deadline = Deadline(clock: clock, limit: options.leaseLength / 2)
-        let stored = StoredState(StateLocation(name, heldBy: ""), store, deadline)
-        return (stored, try AppRelease(current, upgradesFrom: options.upgradesFrom, stored.location))
-    }
-
     /// The lease's owner, as the document has it: no other manager has the same.
     var owner: String {
-        "\(host ?? PlatformHost.name), process \(Platform.process), \(String(number, radix: 16))"
+        "\(place.host ?? PlatformHost.name), process \(Platform.process), \(String(place.number, radix: 16))"
     }
 
     /// The mark of what this manager runs, for a declaration that is made inside of it.

@@ -1,18 +1,41 @@
 internal import AppMigrations
 
-/// A start of one host: it reads the state in the store, makes it on the fleet's first run, and saves that its version was
-/// launched.
-struct FleetStart {
+/// A manager's place among the hosts of its fleet.
+struct FleetPlace: Sendable {
     let stored: StoredState
     let release: AppRelease
-    let isReadOnly: Bool
+    let options: FleetMigrationManager.Options
+    /// The name of this host; `nil` is the machine's.
+    let host: String?
+    let number = UInt64.random(in: 0 ... .max)
 
+    init(
+        _ name: String,
+        _ currentVersion: String,
+        _ store: any FleetStore,
+        _ options: FleetMigrationManager.Options,
+        _ clock: FleetClock = FleetClock(),
+        _ host: String? = nil
+    ) throws(MigrationError) {
+        try StateLocation.check(name)
+        let current = try AppVersion(currentVersion, manager: name)
+        let deadline = Deadline(clock: clock, limit: options.leaseLength / 2)
+        stored = StoredState(StateLocation(name, heldBy: ""), store, deadline)
+        release = try AppRelease(current, upgradesFrom: options.upgradesFrom, stored.location)
+        (self.options, self.host) = (options, host)
+    }
+}
+
+/// The start of a host: it reads the state in the store, makes it on the fleet's first run, and saves that its version was launched.
+extension FleetPlace {
     /// Where nothing is pending this is one read of the store.
-    nonisolated(nonsending) func outcome(
+    nonisolated(nonsending) func start(
         _ firstRun: () async throws -> MigrationManager.FirstRun
     ) async throws(MigrationError) -> StartOutcome {
         let document = try await stored.document()
-        if let marks = document.flatMap(stored.marks), marks.launched >= release.version || isReadOnly {
+        if let marks = document.flatMap(stored.marks),
+            marks.launched >= release.version || options.isReadOnly
+        {
             return try StartOutcome(found: marks, by: release)
         }
         let found = try stored.found(document)
@@ -26,7 +49,7 @@ struct FleetStart {
     ) async throws(MigrationError) -> StartOutcome {
         var outcome = try StartOutcome(found: state.marks, by: release)
         outcome.isFresh = state.isFresh(in: release.version)
-        if !isReadOnly { try await raiseLaunched(state, found) }
+        if !options.isReadOnly { try await raiseLaunched(state, found) }
         return outcome
     }
 
@@ -38,7 +61,7 @@ struct FleetStart {
         let answer: MigrationManager.FirstRun
         do { answer = try await firstRun() } catch { throw .firstRunFailed(error, stored.location) }
         let made = try StartOutcome(first: answer, by: release)
-        if isReadOnly { return made }
+        if options.isReadOnly { return made }
         var state = MigrationState(stored.location.name, made.marks)
         state.fence = absent.fence
         if made.isFresh { state.unknownMembers = MigrationState.freshInstall(of: release.version) }

@@ -107,6 +107,19 @@ import Testing
         #expect(try await numbers == [[1], [2], [3]])
     }
 
+    /// Without a savepoint the state is 3B001, behind a shutdown 57P01; not every connection gives one.
+    @Test(arguments: ["", "3B001", "57P01"])
+    func `a batch whose savepoint is gone says what the server said`(state: String) async throws {
+        db.base.onStatement { sql in
+            if sql.hasPrefix("RELEASE") { throw PostgresStandIn.Gone(state: state) }
+            return .works
+        }
+        let error = await #expect(throws: MigrationError.self) { _ = try await count(fleet.host()) }
+        let text = error?.description ?? ""
+        #expect(text.contains("the server says \(state)"), "\(text)")
+        #expect(text.contains("ended its transaction (the server says") == (state != "57P01"), "\(text)")
+    }
+
     @Test func `a reset runs the batches again only where their rows go too`() async throws {
         #expect(try await count(fleet.host()))
         let manager = try await fleet.host("b")

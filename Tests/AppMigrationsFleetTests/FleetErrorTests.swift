@@ -47,7 +47,6 @@ import Testing
             "it could not be renewed in the store for 15.0 seconds, where process 7 has its row"
         ),
         lost(.taken(by: "b, process 8, f01"), "b, process 8, f01 has taken over"),
-        lost(.taken(by: nil), "another host has written the document since"),
         lost(.setBack, "the store has gone back to an older document than was saved in it"),
         lost(.taken(by: nil), "another host has written the document since", begun: false),
         Row(
@@ -56,13 +55,6 @@ import Testing
             """
             Manager "Data" waited 20.0 seconds for b, process 8, f01, at work on document "Data" in the fleet's store. Nothing was \
             run and the state is unchanged. Let it finish and start again.
-            """
-        ),
-        Row(
-            .cancelled,
-            .cancelled("while b was at work", location, version, "Nothing was run or written."),
-            """
-            The task was cancelled while b was at work. Nothing was run or written. Make a new manager to try again.
             """
         ),
         Row(

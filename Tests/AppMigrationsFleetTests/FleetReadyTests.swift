@@ -162,6 +162,7 @@ import Testing
         try await declare(fleet.host())
         fleet.clock.advance(by: .seconds(1))
         try await waiting.value
+        #expect(fleet.log.lines.contains("pod waiting the host that migrates"))
     }
 
     @Test func `a wait without bound ends where the limit of attempts lets no host go on`() async throws {

@@ -21,22 +21,20 @@ struct Deadline: Sendable {
             }
             first?.resume(with: result)
         }
-        var tasks = [Task<Void, any Error>]()
-        defer { for task in tasks { task.cancel() } }
+        // It is called off, and the call cancelled, by whoever leaves first.
+        var leave: @Sendable () -> Void = {}
+        defer { leave() }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 waiter.withLock { $0 = continuation }
-                tasks.append(
-                    Task {
-                        do { end(.success(try await call())) } catch { end(.failure(error)) }
-                    }
-                )
-                tasks.append(
-                    Task { [clock] in
-                        try await clock.alarm(limit)
-                        end(.failure(Overdue(limit: limit)))
-                    }
-                )
+                let task = Task {
+                    do { end(.success(try await call())) } catch { end(.failure(error)) }
+                }
+                let callOff = clock.alarm(limit) { end(.failure(Overdue(limit: limit))) }
+                leave = {
+                    callOff()
+                    task.cancel()
+                }
                 // The handler was called before anybody waited.
                 if Task.isCancelled { end(.failure(CancellationError())) }
             }

@@ -61,8 +61,7 @@ final class StoredState: Sendable {
         within limit: Duration? = nil
     ) async throws(MigrationError) -> FleetDocument? {
         do {
-            return try await deadline.bound(limit) { [store, location] in try await store.read(location.name)
-            }
+            return try await deadline.bound(limit) { [self] in try await store.read(location.name) }
         } catch {
             let consequence: Message = "Nothing was run or written."
             if error is CancellationError || Task.isCancelled {
@@ -150,26 +149,15 @@ final class StoredState: Sendable {
                     // Take out a lease that has run out as well: its holder would go on with a lower fence than the document's.
                     void.marks.interruption?.lease = nil
                     let left = end - deadline.clock.uptime()
-                    let outcome = try await save(
-                        void,
-                        version,
-                        at: revision,
-                        within: left,
-                        else: consequence
-                    )
+                    let outcome = try await save(void, version, at: revision, within: left, else: consequence)
                     if case .saved = outcome { throw error }
                     return outcome
                 }
             }
         } catch {
             if !Task.isCancelled { throw error }
-            throw .cancelled(
-                "while the lease of \(location) was taken",
-                location,
-                version,
-                consequence,
-                error
-            )
+            let moment: Message = "while the lease of \(location) was taken"
+            throw .cancelled(moment, location, version, consequence, error)
         }
     }
 

@@ -18,9 +18,12 @@ final class FleetTable: Sendable {
         name = parts.map(\.quoted).joined(separator: ".")
         bare = parts.count == 1 ? parts[0].text : nil
         select = "SELECT revision, document FROM \(name) WHERE name = $1"
-        // The xmax of a row is the open transaction that has locked or changed it.
+        // The xmax of a row is the open transaction that has locked or changed it, or the multixact of several that share a lock.
+        // The server throws for a number that the table can't have as a multixact.
         blocker = """
-            SELECT pid::text FROM \(name) AS held JOIN pg_locks ON transactionid = held.xmax
+            SELECT string_agg(DISTINCT pid::text, ' and ') FROM \(name) AS held JOIN pg_class ON pg_class.oid = held.tableoid
+            JOIN pg_locks ON transactionid = held.xmax OR transactionid IN (SELECT xid FROM pg_get_multixact_members(
+            CASE WHEN mxid_age(held.xmax) BETWEEN 1 AND mxid_age(relminmxid) THEN held.xmax END))
             WHERE name = $1 AND mode = 'ExclusiveLock' AND granted
             """
     }

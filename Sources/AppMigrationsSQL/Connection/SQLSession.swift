@@ -136,18 +136,21 @@ extension SQLSession {
         try body()
         do throws(SQLError) { try db.query("RELEASE SAVEPOINT app_migrations_guard") } catch {
             if error.code == .transactionEnded || error.code == .cancelled { throw error }
-            throw SQLError.endedTransaction.with { $0.underlyingError = error }
+            // Without a savepoint or a transaction these are the states. With another one the connection has ended, for example.
+            if let state = error.sqlState, !["3B001", "25P01"].contains(state) { throw error }
+            throw SQLError.endedTransaction(after: error)
         }
         try restoreSettings()
     }
 }
 
 extension SQLError {
-    package static var endedTransaction: SQLError {
-        SQLError(
+    package static func endedTransaction(after cause: SQLError? = nil) -> SQLError {
+        let reason = cause.map { " (\($0.message))" } ?? ""
+        return SQLError(
             .transactionEnded,
-            "The migration ended its transaction; what it did before may have been committed, and it is not recorded"
-        )
+            "The migration ended its transaction\(reason); what it did before may have been committed, and it is not recorded"
+        ).with { $0.underlyingError = cause }
     }
 
     /// The error of a statement of a script, with its place.

@@ -31,7 +31,7 @@ extension SQLiteSession {
         // The script runs as it is: a savepoint would have SQLite copy every page that it changes. Statements that would end the
         // transaction are refused.
         try db.execute(script: script)
-        if !own.hasTransaction { throw SQLError.endedTransaction }
+        if !own.hasTransaction { throw SQLError.endedTransaction() }
     }
 
     private func runEach(of script: String) throws(SQLError) {

@@ -97,9 +97,26 @@ import Testing
         doors[0].open()
         await claims.until("write 2")
         await fleet.pass(.seconds(5))
-        #expect(fleet.log.lines == ["a ends with cancelled"])
+        await fleet.log.until("a ends with cancelled")
         doors[1].open()
         await task.value
+    }
+
+    @Test func `one timer rings each alarm at its time, whichever was set first or called off`() async {
+        let (alarm, began, log) = (fleet.clock.clock.alarm, fleet.clock.now, Log())
+        func set(_ seconds: Int) -> @Sendable () -> Void {
+            alarm(.seconds(seconds)) { log.add("\(seconds)") }
+        }
+        for seconds in [9, 3, 6, 4] { _ = set(seconds) }
+        set(1)()
+        for (count, seconds) in [3, 4, 6, 9].enumerated() {
+            fleet.clock.advance(by: began + .seconds(seconds) - fleet.clock.now)
+            await log.until("\(seconds)")
+            #expect(log.lines.count == count + 1)
+        }
+        _ = set(8)
+        fleet.clock.advance(by: .seconds(8))
+        await log.until("8")
     }
 
     @Test func `a call that hangs holds no later one up`() async throws {

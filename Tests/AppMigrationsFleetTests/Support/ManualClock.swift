@@ -6,8 +6,8 @@ final class ManualClock: Sendable {
     private struct Sleeper {
         let id: UInt64
         let end: Duration
-        /// True for the wait for a call's deadline, which no test counts.
-        let isAlarm: Bool
+        /// True for what waits for the deadline of a call or watches a connection, which no test counts.
+        let isTimer: Bool
         let continuation: CheckedContinuation<Void, any Error>
     }
 
@@ -28,19 +28,20 @@ final class ManualClock: Sendable {
         clock.awake = { self.now }
         clock.now = { 1_795_000_000 }
         clock.pause = { try await self.pause($0) }
-        clock.alarm = { try await self.pause($0, isAlarm: true) }
+        clock.timer = { try await self.pause($0, isTimer: true) }
+        clock.alarm = Alarms(by: clock).set
         return clock
     }
 
     var now: Duration { progress.withLock { $0.now } }
 
     /// How many tasks sleep.
-    var asleep: Int { progress.withLock { $0.sleepers.count { !$0.isAlarm } } }
+    var asleep: Int { progress.withLock { $0.sleepers.count { !$0.isTimer } } }
 
     /// How many pauses were begun.
     var pauses: Int { progress.withLock { $0.pauses } }
 
-    private func pause(_ duration: Duration, isAlarm: Bool = false) async throws {
+    private func pause(_ duration: Duration, isTimer: Bool = false) async throws {
         let id = progress.withLock { progress in
             progress.nextID += 1
             return progress.nextID
@@ -49,7 +50,7 @@ final class ManualClock: Sendable {
             try await withCheckedThrowingContinuation {
                 (continuation: CheckedContinuation<Void, any Error>) in
                 let watchers: [CheckedContinuation<Void, Never>] = progress.withLock { progress in
-                    if !isAlarm { progress.pauses += 1 }
+                    if !isTimer { progress.pauses += 1 }
                     if progress.cancelled.remove(id) != nil {
                         continuation.resume(throwing: CancellationError())
                     } else if duration <= .zero {
@@ -57,7 +58,7 @@ final class ManualClock: Sendable {
                     } else {
                         let end = progress.now + duration
                         progress.sleepers.append(
-                            Sleeper(id: id, end: end, isAlarm: isAlarm, continuation: continuation)
+                            Sleeper(id: id, end: end, isTimer: isTimer, continuation: continuation)
                         )
                     }
                     return Self.satisfied(&progress)
@@ -77,7 +78,7 @@ final class ManualClock: Sendable {
     }
 
     private static func satisfied(_ progress: inout Progress) -> [CheckedContinuation<Void, Never>] {
-        let count = progress.sleepers.count { !$0.isAlarm }
+        let count = progress.sleepers.count { !$0.isTimer }
         let satisfied = progress.watchers.filter { $0.count <= count }
         progress.watchers.removeAll { $0.count <= count }
         return satisfied.map(\.continuation)
@@ -87,7 +88,7 @@ final class ManualClock: Sendable {
     func sleepers(_ count: Int) async {
         await withCheckedContinuation { continuation in
             let isThere = progress.withLock { progress in
-                if progress.sleepers.count(where: { !$0.isAlarm }) >= count { return true }
+                if progress.sleepers.count(where: { !$0.isTimer }) >= count { return true }
                 progress.watchers.append((count, continuation))
                 return false
             }

@@ -193,30 +193,38 @@ import Testing
         }
     }
 
-    @Test func `a row that a console has locked is told with its process`() async throws {
+    @Test func `a row that consoles have locked is told with their processes`() async throws {
         try await withAwaited { console, info in
-            guard case .text(let process) = try await console.query("SELECT pg_backend_pid()::text")[0][0]
-            else { throw CocoaError(.fileReadUnknown) }
-            let name = "the open transaction of the server's process \(process)"
+            let consoles = [console, try await AsyncPostgresConnection(info)]
+            var numbers = [String]()
+            for console in consoles {
+                guard case .text(let number) = try await console.query("SELECT pg_backend_pid()::text")[0][0]
+                else { throw CocoaError(.fileReadUnknown) }
+                numbers.append(number)
+            }
             let waiting = try await manager(info, lease: .seconds(1), timeout: .seconds(4))
             let working = try await manager(info, lease: .seconds(4))
-            func lock() async throws {
+            func lock(_ console: AsyncPostgresConnection, _ lock: String) async throws {
                 try await console.query("BEGIN")
-                try await console.query("SELECT 1 FROM app_migration_state FOR UPDATE")
+                try await console.query("SELECT 1 FROM app_migration_state FOR \(lock)")
             }
-            try await lock()
+            try await lock(console, "UPDATE")
             let ended = await #expect(throws: MigrationError.self) {
                 try await waiting.whenMigrating(toVersion: "1.1") {}
             }
+            let process = "the open transaction of the server's process"
             #expect(ended?.code == .lockTimeout)
-            #expect(ended?.description.contains(name) == true, "\(ended?.description ?? "")")
+            #expect(ended?.description.contains("\(process) \(numbers[0]), at work") == true, "\(ended)")
             try await console.query("COMMIT")
             let db = try await AsyncPostgresConnection(info)
             let failed = await #expect(throws: MigrationError.self) {
-                try await working.whenMigrating(toVersion: "1.1", in: db) { _ in try await lock() }
+                try await working.whenMigrating(toVersion: "1.1", in: db) { _ in
+                    for console in consoles { try await lock(console, "SHARE") }
+                }
             }
-            #expect(failed?.description.contains("lock timeout") == true, "\(failed?.description ?? "")")
-            #expect(failed?.description.contains(name) == true, "\(failed?.description ?? "")")
+            #expect(failed?.description.contains("lock timeout") == true, "\(failed)")
+            let all = numbers.sorted().joined(separator: " and ")
+            #expect(failed?.description.contains("\(process) \(all)") == true, "\(failed)")
         }
     }
 
@@ -252,8 +260,9 @@ import Testing
                     throw Failure()
                 }
             }
+            let left = #"{"failure": null, "owner": "host 7", "beat": 3, "fence": 2, "lease": 0.05}"#
             let died =
-                "document::jsonb || jsonb_build_object('interruption', document::jsonb -> 'interruption' || '{\"failure\": null}')"
+                "document::jsonb || jsonb_build_object('interruption', document::jsonb -> 'interruption' || '\(left)')"
             try await db.query(
                 "UPDATE app_migration_state SET revision = revision + 1, document = (\(died))::text"
             )

@@ -27,7 +27,7 @@ public final class SQLiteConnection: SQLConnection, Sendable {
         /// Why SQLite ended the transaction that the caller still believes in.
         var endedBy: String?
         var busyTimeout: Duration
-        var waitingSince: ContinuousClock.Instant?
+        var wait: Wait?
         var watch: StatementWatch?
     }
 

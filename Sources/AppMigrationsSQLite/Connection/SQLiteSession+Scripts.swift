@@ -30,7 +30,7 @@ extension SQLiteSession {
         }
         // The script runs as it is: a savepoint would have SQLite copy every page that it changes. Statements that would end the
         // transaction are refused.
-        try db.execute(script: script)
+        do throws(SQLError) { try own.runInTransaction(SQLScript(script)) } catch { throw own.naming(error) }
         if !own.hasTransaction { throw SQLError.endedTransaction }
     }
 

@@ -36,21 +36,17 @@ package struct SQLiteSession: SQLSession {
         return [try own.firstValues(of: sql)]
     }
 
+    package func insert(_ sql: String, _ arguments: [SQLValue]) throws(SQLError) -> Bool {
+        let before = own?.changes
+        try db.query(sql, arguments)
+        guard let before, let after = own?.changes else { return false }
+        return after.last == 1 && after.all == before.all &+ 1
+    }
+
     func number(of pragma: String) throws(SQLError) -> Int64 { try db.number("PRAGMA \(pragma)") }
 
     func set(_ pragma: String, to number: Int64) throws(SQLError) {
         try db.query("PRAGMA \(pragma) = \(number)")
-    }
-}
-
-extension SQLValue {
-    /// The whole number, also where a connection gives it as a text of digits.
-    package var wholeNumber: Int64? {
-        switch self {
-        case .integer(let number): number
-        case .text(let text): Int64(text)
-        case .null, .real, .blob: nil
-        }
     }
 }
 
@@ -134,7 +130,7 @@ extension SQLiteSession {
 
     /// True if references are enforced; a library that was built without them answers with no row.
     package func hasForeignKeys() throws(SQLError) -> Bool {
-        try db.query("PRAGMA foreign_keys").first?.first?.wholeNumber == 1
+        try db.query("PRAGMA foreign_keys").first?.first?.number == 1
     }
 
     private func setForeignKeys(_ on: Bool) throws(SQLError) {

@@ -19,7 +19,7 @@ package struct SQLName: Hashable, Sendable {
 
     package static func == (left: SQLName, right: SQLName) -> Bool { left.key == right.key }
 
-    package func hash(into hasher: inout Hasher) { hasher.combine(key) }
+    package func hash(into hasher: inout Hasher) { key.withUnsafeBytes { hasher.combine(bytes: $0) } }
 
     /// True if small letters of ASCII stand in it, in any case.
     package func contains(_ letters: StaticString) -> Bool {

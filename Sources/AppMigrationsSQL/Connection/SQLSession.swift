@@ -28,8 +28,8 @@ package protocol SQLSession {
     /// True if a transaction stays open after a statement that failed.
     var goesOnAfterErrors: Bool { get }
 
-    /// The values of a statement with one column, in one row or in many.
-    func values(of sql: String) throws(SQLError) -> SQLRows
+    /// Gives each value of a statement with one column.
+    func values(of sql: String, _ body: (SQLValue) throws(SQLError) -> Void) throws(SQLError)
 
     /// Inserts a row; true if the connection tells that this row was changed and no other one, by a trigger for instance.
     func insert(_ sql: String, _ arguments: [SQLValue]) throws(SQLError) -> Bool

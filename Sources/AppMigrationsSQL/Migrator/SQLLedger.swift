@@ -51,17 +51,12 @@ final class SQLLedger: LedgerTable {
     }
 
     private func selectVersions() throws(SQLError) {
+        var (found, isInOrder) = ([Int64](), true)
         // In order, SQLite reads the index of the versions alone.
-        let rows = try session.values(of: "SELECT version FROM \(table) ORDER BY version")
-        var found = [Int64]()
-        found.reserveCapacity(rows.count == 1 ? rows[0].count : rows.count)
-        var isInOrder = true
-        for row in rows {
-            for value in row {
-                let version = try version(value)
-                isInOrder = isInOrder && found.last ?? .min <= version
-                found.append(version)
-            }
+        try session.values(of: "SELECT version FROM \(table) ORDER BY version") { value throws(SQLError) in
+            let version = try version(value)
+            isInOrder = isInOrder && found.last ?? .min <= version
+            found.append(version)
         }
         // Texts have another order than numbers; the first sort of a process costs as much as the rest of an idle check.
         if !isInOrder { found.sort() }

@@ -63,7 +63,7 @@ public struct SQLMigrator<Connection>: Sendable {
     ) throws(SQLError) {
         var steps = [SQLStep]()
         steps.reserveCapacity(migrations.count)
-        for index in migrations.indices { steps.append(migrations[index].step) }
+        for migration in migrations { steps.append(migration.step) }
         let isInOrder = try SQLSteps.check(steps, ledger)
         // Mostly they are, and the first sort of a process costs as much as all the rest of an idle check.
         if isInOrder {

@@ -4,7 +4,7 @@ extension SQLiteSession {
     package func check(_ script: String) throws(SQLError) {
         let script = SQLScript(script)
         try script.check()
-        if isAwaited { _ = try script.awaitedStatements() }
+        if db.isAwaited { _ = try script.awaitedStatements() }
     }
 
     package func checkAlone(_ script: String) throws(SQLError) {
@@ -25,7 +25,7 @@ extension SQLiteSession {
     package func run(script: String) throws(SQLError) {
         guard let own, !own.isBorrowed else {
             return try behindSavepoint { () throws(SQLError) in
-                try isAwaited ? runEach(of: script) : db.execute(script: script)
+                try db.isAwaited ? runEach(of: script) : db.execute(script: script)
             }
         }
         // The script runs as it is: a savepoint would have SQLite copy every page that it changes. Statements that would end the

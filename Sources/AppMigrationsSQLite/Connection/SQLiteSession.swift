@@ -7,12 +7,9 @@ package struct SQLiteSession: SQLSession {
     /// The connection where it is this library's, which tells more than SQL does.
     let own: SQLiteConnection?
 
-    /// True if the connection takes one statement at a time.
-    var isAwaited: Bool { db.connection == nil }
-
     package init(_ db: SQLConversation) {
         self.db = db
-        own = db.connection as? SQLiteConnection
+        own = db.connection(as: SQLiteConnection.self)
     }
 
     package func placeholder(_ number: Int) -> String { "?\(number)" }
@@ -31,9 +28,9 @@ package struct SQLiteSession: SQLSession {
 
     package var goesOnAfterErrors: Bool { true }
 
-    package func values(of sql: String) throws(SQLError) -> SQLRows {
-        guard let own else { return try db.query(sql) }
-        return [try own.firstValues(of: sql)]
+    package func values(of sql: String, _ body: (SQLValue) throws(SQLError) -> Void) throws(SQLError) {
+        if let own { return try own.values(of: sql, body) }
+        for row in try db.query(sql) { for value in row { try body(value) } }
     }
 
     package func insert(_ sql: String, _ arguments: [SQLValue]) throws(SQLError) -> Bool {

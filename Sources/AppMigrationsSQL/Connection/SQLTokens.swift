@@ -24,9 +24,10 @@ package struct SQLTokens: Sendable {
         package let range: Range<Int>
     }
 
+    /// The text, ended by a zero byte.
     package let bytes: [UInt8]
-    /// The number of bytes that are read.
-    let count: Int
+    /// The number of bytes of the text.
+    package let count: Int
     package private(set) var tokens: [Token] = []
     /// Where a text, a name or a comment begins that has no end: its opening bytes.
     package internal(set) var unended: Range<Int>?

@@ -19,14 +19,12 @@ struct SQLSteps: Sendable {
         }
         var isInOrder = true
         var last: Int64 = -1
-        for index in steps.indices {
-            let version = steps[index].version
-            if version < 0 || version >= 1_000_000_000_000_000_000 {
-                let error = SQLError(.invalidVersion, "The version \(version) is out of range")
-                throw steps[index].located(error)
+        for step in steps {
+            if step.version < 0 || step.version >= 1_000_000_000_000_000_000 {
+                throw step.located(SQLError(.invalidVersion, "The version \(step.version) is out of range"))
             }
-            isInOrder = isInOrder && version > last
-            last = version
+            isInOrder = isInOrder && step.version > last
+            last = step.version
         }
         return isInOrder
     }

@@ -23,7 +23,7 @@ extension PostgresSession {
         // The mark is local to the transaction: outside of one it is gone after this very statement.
         try db.query("SELECT set_config('app_migrations.transaction', 'open', true)")
         if try db.query("SELECT current_setting('app_migrations.transaction', true)") == [["open"]] {
-            throw SQLError(.alreadyInTransaction, "The connection is in a transaction already")
+            throw SQLError.inTransaction
         }
     }
 

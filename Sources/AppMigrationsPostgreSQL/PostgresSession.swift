@@ -63,7 +63,9 @@ final class PostgresSession: SQLSession {
 
     var goesOnAfterErrors: Bool { false }
 
-    func values(of sql: String) throws(SQLError) -> SQLRows { try db.query(sql) }
+    func values(of sql: String, _ body: (SQLValue) throws(SQLError) -> Void) throws(SQLError) {
+        for row in try db.query(sql) { for value in row { try body(value) } }
+    }
 
     func check(_ script: String) throws(SQLError) { try PostgresStatements(script).refuseTransactions() }
 

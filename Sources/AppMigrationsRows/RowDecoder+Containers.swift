@@ -20,8 +20,10 @@ struct RowKeys<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try row.float(at: column(key)) }
 
     // The two that nearly every row has are not left to the generic one, which the compiler does not specialize.
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try row.int(at: column(key)) }
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try row.int64(at: column(key)) }
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try row.integer(type, at: column(key)) }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
+        try row.integer(type, at: column(key))
+    }
 
     func decode<Value: FixedWidthInteger & Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
         try row.integer(type, at: column(key))

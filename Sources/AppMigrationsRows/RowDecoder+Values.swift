@@ -9,18 +9,6 @@ extension RowDecoder {
         }
     }
 
-    func int(at column: Int) throws(SQLError) -> Int {
-        guard let integer = statement.integer(at: column), let value = Int(exactly: integer) else {
-            throw try misfit(column, "Int")
-        }
-        return value
-    }
-
-    func int64(at column: Int) throws(SQLError) -> Int64 {
-        guard let value = statement.integer(at: column) else { throw try misfit(column, "Int64") }
-        return value
-    }
-
     func integer<Value: FixedWidthInteger>(_ type: Value.Type, at column: Int) throws(SQLError) -> Value {
         guard let integer = statement.integer(at: column), let value = Value(exactly: integer) else {
             throw try misfit(column, "\(type)")

@@ -103,6 +103,7 @@ void sqlite3_interrupt(sqlite3 *);
 void sqlite3_progress_handler(sqlite3 *, int, int (*)(void *), void *);
 int sqlite3_keyword_check(const char *word, int length);
 int sqlite3_complete(const char *);
+int sqlite3_strnicmp(const char *, const char *, int);
 void *sqlite3_commit_hook(sqlite3 *, int (*)(void *), void *);
 void *sqlite3_rollback_hook(sqlite3 *, void (*)(void *), void *);
 int sqlite3_set_authorizer(

@@ -10,8 +10,9 @@ package typealias SQLRules = () throws(SQLError) -> Void
 /// On a connection that blocks, rules run where they are called. On one that is awaited they run on a thread of their own
 /// (``run(awaiting:calling:_:)``), and the caller's task answers what they ask.
 package final class SQLConversation {
-    /// `nil` for one that is awaited.
-    package let connection: (any SQLConnection)?
+    // An optional of the protocol would be put together at run time, which takes the first call as long as a statement.
+    private enum Side { case blocking(any SQLConnection), awaited }
+    private let side: Side
     /// The way to the caller's task, while rules run on a thread of their own.
     private var thread: SQLThread?
     private var awaited: (any AsyncSQLConnection.Type)?
@@ -25,7 +26,17 @@ package final class SQLConversation {
     private var failure: (cause: any Error, message: String)?
 
     /// Rules for a connection, or for one that is awaited for `nil`.
-    package init(_ connection: (any SQLConnection)?) { self.connection = connection }
+    package init(_ connection: (any SQLConnection)?) {
+        side = if let connection { .blocking(connection) } else { .awaited }
+    }
+
+    /// True if the connection is awaited.
+    package var isAwaited: Bool { if case .awaited = side { true } else { false } }
+
+    /// The connection where it is of a type.
+    package func connection<Connection: SQLConnection>(as type: Connection.Type) -> Connection? {
+        if case .blocking(let connection) = side { connection as? Connection } else { nil }
+    }
 
     /// True if the task of the caller was cancelled.
     package var isCancelled: Bool { thread?.isCancelled ?? Task<Never, Never>.isCancelled }
@@ -94,13 +105,16 @@ package final class SQLConversation {
 
     private func ask(_ request: SQLRequest) throws(SQLError) -> SQLRows {
         do {
-            if let connection { return try request.answer(on: connection, closure) }
+            if case .blocking(let connection) = side { return try request.answer(on: connection, closure) }
             guard let thread else {
                 throw SQLError(.closed, "The call that awaits the connection has returned")
             }
             return try thread.ask(request)
         } catch {
-            let server = connection.map { type(of: $0).report(of: error) } ?? awaited?.report(of: error)
+            let server =
+                if case .blocking(let connection) = side {
+                    type(of: connection).report(of: error)
+                } else { awaited?.report(of: error) }
             // A failure of the connection, which may have words of its own for a lock, or of the app's closure.
             let (code, isOfDatabase): (SQLError.Code, Bool) =
                 switch request {

@@ -19,7 +19,7 @@ package struct SQLName: Hashable, Sendable {
 
     package static func == (left: SQLName, right: SQLName) -> Bool { left.key == right.key }
 
-    package func hash(into hasher: inout Hasher) { hasher.combine(key) }
+    package func hash(into hasher: inout Hasher) { key.withUnsafeBytes { hasher.combine(bytes: $0) } }
 
     /// True if small letters of ASCII stand in it, in any case.
     package func contains(_ letters: StaticString) -> Bool {
@@ -30,7 +30,7 @@ package struct SQLName: Hashable, Sendable {
     }
 
     /// True if the name is one that SQLite keeps for itself.
-    package var isInternal: Bool { key.starts(with: Array("sqlite_".utf8)) }
+    package var isInternal: Bool { key.starts(with: "sqlite_".utf8) }
 
     /// True if the two are the same to the last byte.
     package func isWritten(like other: SQLName) -> Bool { text.utf8.elementsEqual(other.text.utf8) }
@@ -49,12 +49,15 @@ extension SQLName: CustomStringConvertible {
 extension String {
     /// The text in quotes, each quote in it written twice.
     package func quoted(with quote: Unicode.Scalar) -> String {
-        var quoted = String.UnicodeScalarView([quote])
-        for scalar in unicodeScalars {
-            quoted.append(scalar)
-            if scalar == quote { quoted.append(quote) }
+        let quote = UInt8(ascii: quote)
+        var quoted = [UInt8]()
+        quoted.reserveCapacity(utf8.count + 2)
+        quoted.append(quote)
+        for byte in utf8 {
+            quoted.append(byte)
+            if byte == quote { quoted.append(quote) }
         }
         quoted.append(quote)
-        return String(quoted)
+        return String(decoding: quoted, as: UTF8.self)
     }
 }

@@ -28,8 +28,11 @@ package protocol SQLSession {
     /// True if a transaction stays open after a statement that failed.
     var goesOnAfterErrors: Bool { get }
 
-    /// The values of a statement with one column, in one row or in many.
-    func values(of sql: String) throws(SQLError) -> SQLRows
+    /// Gives each value of a statement with one column.
+    func values(of sql: String, _ body: (SQLValue) throws(SQLError) -> Void) throws(SQLError)
+
+    /// Inserts a row; true if the connection tells that this row was changed and no other one, by a trigger for instance.
+    func insert(_ sql: String, _ arguments: [SQLValue]) throws(SQLError) -> Bool
 
     /// Refuses a script that the database would accept and read in another way than its author meant.
     func check(_ script: String) throws(SQLError)
@@ -99,6 +102,11 @@ package struct SQLLockWait {
 extension SQLSession {
     package func restoreSettings() {}
 
+    package func insert(_ sql: String, _ arguments: [SQLValue]) throws(SQLError) -> Bool {
+        try db.query(sql, arguments)
+        return false
+    }
+
     /// Runs `body` in a transaction of a migration, and rolls it back after an error.
     package func transaction(
         _ lock: SQLLockWait,
@@ -151,6 +159,10 @@ extension SQLError {
             .transactionEnded,
             "The migration ended its transaction\(reason); what it did before may have been committed, and it is not recorded"
         ).with { $0.underlyingError = cause }
+    }
+
+    package static var inTransaction: SQLError {
+        SQLError(.alreadyInTransaction, "The connection is in a transaction already")
     }
 
     /// The error of a statement of a script, with its place.

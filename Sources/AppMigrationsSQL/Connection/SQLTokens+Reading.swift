@@ -1,7 +1,7 @@
 extension SQLTokens {
     /// The byte so many behind the one that is read, zero behind the last.
     private func ahead(_ distance: Int) -> UInt8 {
-        offset + distance < bytes.count ? bytes[offset + distance] : 0
+        offset + distance < count ? bytes[offset + distance] : 0
     }
 
     private func has(_ pair: StaticString) -> Bool {
@@ -72,7 +72,7 @@ extension SQLTokens {
         offset += 1
         if rules == .postgres { return .other }
         let isHexadecimal = SQLName.folded(ahead(0)) == UInt8(ascii: "x")
-        while offset < bytes.count {
+        while offset < count {
             let isExponent = !isHexadecimal && SQLName.folded(bytes[offset - 1]) == UInt8(ascii: "e")
             let isSign = ahead(0) == UInt8(ascii: "+") || ahead(0) == UInt8(ascii: "-")
             guard Self.isOfWord(ahead(0)) || ahead(0) == UInt8(ascii: ".") || isSign && isExponent else {
@@ -85,7 +85,7 @@ extension SQLTokens {
 
     /// Leaves the end of the line to be read.
     private mutating func skipLine() {
-        while offset < bytes.count, ahead(0) != UInt8(ascii: "\n"),
+        while offset < count, ahead(0) != UInt8(ascii: "\n"),
             rules == .sqlite || ahead(0) != UInt8(ascii: "\r")
         {
             offset += 1
@@ -96,7 +96,7 @@ extension SQLTokens {
     private mutating func skipComment() {
         let start = offset
         var depth = 0
-        while offset < bytes.count {
+        while offset < count {
             if has("/*"), depth == 0 || rules == .postgres {
                 depth += 1
                 offset += 2
@@ -114,7 +114,7 @@ extension SQLTokens {
     private mutating func quoted(_ kind: Kind, _ close: UInt8, escapes: Bool = false) -> Kind {
         let start = offset
         offset += 1
-        while offset < bytes.count {
+        while offset < count {
             let byte = bytes[offset]
             let isDoubled = byte == close && close != UInt8(ascii: "]") && ahead(1) == close
             if isDoubled || escapes && byte == UInt8(ascii: "\\") {
@@ -124,7 +124,7 @@ extension SQLTokens {
                 if byte == close { return kind }
             }
         }
-        offset = bytes.count
+        offset = count
         unended = start..<start + 1
         return .other
     }
@@ -143,7 +143,7 @@ extension SQLTokens {
     /// Skips blanks and `--` comments; tells whether a line ended among them.
     private mutating func skipsLines() -> Bool {
         var isOtherLine = false
-        while offset < bytes.count {
+        while offset < count {
             if has("--") {
                 skipLine()
             } else if (0x09...0x0D).contains(ahead(0)) || ahead(0) == UInt8(ascii: " ") {
@@ -167,14 +167,14 @@ extension SQLTokens {
         }
         offset += 1
         let opening = start..<offset
-        while offset + opening.count <= bytes.count {
+        while offset + opening.count <= count {
             if ahead(0) == UInt8(ascii: "$"), bytes[offset..<offset + opening.count] == bytes[opening] {
                 offset += opening.count
                 return .text
             }
             offset += 1
         }
-        offset = bytes.count
+        offset = count
         unended = opening
         return .other
     }

@@ -24,24 +24,39 @@ package struct SQLTokens: Sendable {
         package let range: Range<Int>
     }
 
+    /// The text, ended by a zero byte.
     package let bytes: [UInt8]
+    /// The number of bytes of the text.
+    package let count: Int
     package private(set) var tokens: [Token] = []
     /// Where a text, a name or a comment begins that has no end: its opening bytes.
     package internal(set) var unended: Range<Int>?
     let rules: Rules
     /// Where the next one begins, while they are read.
-    var offset = 0
+    var offset: Int
 
-    package init(_ text: String) { self.init(Array(text.utf8), .sqlite) }
+    /// The tokens of a script from a byte on, none of which is read yet.
+    package init(unread script: SQLScript, from offset: Int = 0, _ rules: Rules = .sqlite) {
+        (bytes, count) = (script.bytes, script.count)
+        (self.offset, self.rules) = (offset, rules)
+    }
 
-    package init(_ bytes: [UInt8], _ rules: Rules) {
-        (self.bytes, self.rules) = (bytes, rules)
-        tokens.reserveCapacity(bytes.count / 4)
-        while offset < bytes.count {
-            let start = offset
-            let kind = read()
-            if let kind { tokens.append(Token(kind: kind, range: start..<offset)) }
+    package init(_ script: SQLScript, _ rules: Rules) {
+        self.init(unread: script, rules)
+        tokens.reserveCapacity(count / 4)
+        while let (kind, range) = next() {
+            if let kind { tokens.append(Token(kind: kind, range: range)) }
         }
+    }
+
+    package init(_ text: String) { self.init(SQLScript(text), .sqlite) }
+
+    /// Reads one token, or one blank or comment without a kind; `nil` at the end.
+    package mutating func next() -> (kind: Kind?, range: Range<Int>)? {
+        if offset >= count { return nil }
+        let start = offset
+        let kind = read()
+        return (kind, start..<offset)
     }
 
     /// The text of a token as it stands there.
@@ -103,7 +118,7 @@ package struct SQLTokens: Sendable {
             text += self.text(in: offset..<tokens[index].range.lowerBound) + name.alwaysName
             offset = tokens[index].range.upperBound
         }
-        return text + self.text(in: offset..<bytes.count)
+        return text + self.text(in: offset..<count)
     }
 
     /// The index after the closing parenthesis that belongs to the opening one at `index`; `nil` without one.

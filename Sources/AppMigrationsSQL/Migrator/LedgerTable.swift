@@ -16,6 +16,9 @@ package class LedgerTable {
     /// The names of its columns in lower case, none where there is no such table.
     private(set) var columns = [String]()
 
+    /// The statement that inserts a row, once one was.
+    private var insertion: String?
+
     /// The declared type of its versions, empty for none.
     private(set) var versionType = ""
 
@@ -35,7 +38,7 @@ package class LedgerTable {
     /// that have run.
     func read() throws(SQLError) {
         let rows = try session.columns(of: name)
-        (columns, versionType) = ([], "")
+        (columns, versionType, insertion) = ([], "", nil)
         table = session.quoted(name)
         // The schema in which a search path has found it.
         if let row = rows.first, row.count > 2, case .text(let found) = row[2] { table = found }
@@ -69,20 +72,24 @@ package class LedgerTable {
         isThere: () throws(SQLError) -> Bool
     ) throws(SQLError) {
         let values = values.filter { columns.contains($0.column) }
-        var arguments = [SQLValue]()
-        let places = values.map { value in
-            guard let value = value.value else { return session.now }
-            arguments.append(value)
-            return session.placeholder(arguments.count)
-        }
-        let names = values.map(\.column).joined(separator: ", ")
+        let insertion = insertion ?? statement(inserting: values)
+        self.insertion = insertion
         let before = isCounted ? try count() : 0
-        try session.db.query(
-            "INSERT INTO \(table) (\(names)) VALUES (\(places.joined(separator: ", ")))",
-            arguments
-        )
+        let hasChangedOne = try session.insert(insertion, values.compactMap(\.value))
+        if hasChangedOne, !isCounted { return }
         let after = isCounted ? try count() : 1
         if try !isThere() || after != before + 1 { throw notKept(version) }
+    }
+
+    private func statement(inserting values: [(column: String, value: SQLValue?)]) -> String {
+        var count = 0
+        let places = values.map { value in
+            if value.value == nil { return session.now }
+            count += 1
+            return session.placeholder(count)
+        }
+        let names = values.map(\.column).joined(separator: ", ")
+        return "INSERT INTO \(table) (\(names)) VALUES (\(places.joined(separator: ", ")))"
     }
 
     private func count() throws(SQLError) -> Int64 { try session.db.number("SELECT count(*) FROM \(table)") }

@@ -51,14 +51,15 @@ final class SQLLedger: LedgerTable {
     }
 
     private func selectVersions() throws(SQLError) {
+        var (found, isInOrder) = ([Int64](), true)
         // In order, SQLite reads the index of the versions alone.
-        let rows = try session.values(of: "SELECT version FROM \(table) ORDER BY version")
-        var found = [Int64]()
-        found.reserveCapacity(rows.count == 1 ? rows[0].count : rows.count)
-        for row in rows {
-            for value in row { found.append(try version(value)) }
+        try session.values(of: "SELECT version FROM \(table) ORDER BY version") { value throws(SQLError) in
+            let version = try version(value)
+            isInOrder = isInOrder && found.last ?? .min <= version
+            found.append(version)
         }
-        found.sort()
+        // Texts have another order than numbers; the first sort of a process costs as much as the rest of an idle check.
+        if !isInOrder { found.sort() }
         versions = found
     }
 
@@ -135,7 +136,7 @@ extension SQLLedger {
 
     /// Writes that a migration was applied.
     func record(_ version: Int64, name: String?, checksum: String?) throws(SQLError) {
-        let values: [(String, SQLValue?)] = [
+        let values: [(column: String, value: SQLValue?)] = [
             ("version", .integer(version)), ("name", SQLValue(name)), ("checksum", SQLValue(checksum)),
             ("applied_at", nil),
         ]

@@ -1,4 +1,4 @@
-package import AppMigrations
+internal import AppMigrations
 
 #if canImport(Darwin)
 internal import Darwin
@@ -27,7 +27,8 @@ extension SQLMigration {
     public static func files(in folder: String) throws(SQLError) -> [SQLMigration] {
         let names: [String]
         do {
-            names = try Platform.names(inFolder: folder)
+            // A name that is no text is refused like any other that is misspelt.
+            names = try Platform.names(in: folder, strictly: true)
         } catch {
             throw fileError(
                 .fileFailure,
@@ -35,16 +36,16 @@ extension SQLMigration {
                 folder
             )
         }
-        var migrations = [SQLMigration]()
+        var steps = [SQLStep]()
         for name in names.sorted() where name.lowercased().hasSuffix(".sql") && !name.hasPrefix(".") {
             let path = folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
             let (version, title) = try parse(name, path)
-            migrations.append(SQLMigration(SQLStep(version: version, name: title, source: .file(path))))
+            steps.append(SQLStep(version: version, name: title, source: .file(path)))
         }
-        if migrations.isEmpty {
+        if steps.isEmpty {
             throw fileError(.fileFailure, "The folder has no .sql file. Nothing was run", folder)
         }
-        return migrations.sorted { $0.version < $1.version }
+        return SQLSteps.inOrder(steps).map { SQLMigration($0) }
     }
 
     private static func parse(
@@ -53,7 +54,7 @@ extension SQLMigration {
     ) throws(SQLError) -> (version: Int64, name: String?) {
         let digits = fileName.prefix { $0.isASCII && $0.isNumber }
         var rest = fileName.dropFirst(digits.count)
-        guard !digits.isEmpty, rest.hasSuffix(".sql") else { throw wrongName(path) }
+        guard !digits.isEmpty, fileName.hasSuffix(".sql") else { throw wrongName(path) }
         guard digits.count <= 18, let version = Int64(digits) else {
             throw fileError(.invalidVersion, "The version \(digits) has more than 18 digits", path)
         }
@@ -80,14 +81,7 @@ extension Character {
     }
 }
 
-/// The calls that read a folder of scripts.
 extension Platform {
-    /// The names of everything in a folder, in no order.
-    package static func names(inFolder path: String) throws(SystemCallError) -> [String] {
-        // A name that is no text is refused like any other that is misspelt.
-        try names(in: path, strictly: true)
-    }
-
     /// The bytes of a regular file, also where a link leads to it; `nil` for anything else.
     static func bytes(ofFile path: String) throws(SystemCallError) -> [UInt8]? {
         // open(2): without O_NONBLOCK a FIFO would be waited for until a program writes to it.

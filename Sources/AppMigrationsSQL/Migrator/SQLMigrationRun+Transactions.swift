@@ -22,18 +22,21 @@ extension SQLMigrationRun {
             for next in group where answer == .continue { try self.perform(next) }
             try checkAnswer(.rollBack)
         }
+        func transact() throws(SQLError) {
+            try checkCancellation()
+            try session.transaction(lock, durably: isLast, perform)
+            isCommitted = true
+        }
         do throws(SQLError) {
             if let next = group.first, next.isAlone {
                 hasBegun = true
                 try runAlone(next)
             } else if insideTransaction {
                 try session.db.inSavepoint(perform)
+            } else if isLast {
+                try session.lasting(durably: true, transact)
             } else {
-                try session.lasting(durably: isLast) { () throws(SQLError) in
-                    try checkCancellation()
-                    try session.transaction(lock, durably: isLast, perform)
-                    isCommitted = true
-                }
+                try transact()
             }
         } catch {
             if !isCommitted { (report.applied, appliedByOthers) = before }

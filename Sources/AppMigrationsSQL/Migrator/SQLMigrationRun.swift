@@ -131,8 +131,10 @@ final class SQLMigrationRun {
         }
         try session.withoutForeignKeys { checking throws(SQLError) in
             self.checking = checking
-            try ledger.read()
-            try runAll()
+            try session.lasting(durably: false) { () throws(SQLError) in
+                try ledger.read()
+                try runAll()
+            }
         }
     }
 

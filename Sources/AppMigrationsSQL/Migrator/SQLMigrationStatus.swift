@@ -36,13 +36,14 @@ public struct SQLMigrationStatus: Sendable, Equatable {
     init(of ledger: SQLLedger, with steps: [SQLStep]) {
         let versions = ledger.versions
         var (places, unknown, index) = ([Int](), [Int64](), 0)
-        for (place, step) in steps.enumerated() {
-            while index < versions.count, versions[index] < step.version {
+        for place in steps.indices {
+            let version = steps[place].version
+            while index < versions.count, versions[index] < version {
                 unknown.append(versions[index])
                 index += 1
             }
-            if index == versions.count || versions[index] > step.version { places.append(place) }
-            while index < versions.count, versions[index] == step.version { index += 1 }
+            if index == versions.count || versions[index] > version { places.append(place) }
+            while index < versions.count, versions[index] == version { index += 1 }
         }
         hasMigrationsTable = ledger.exists
         (originVersion, currentVersion, applied) = (versions.first, versions.last, versions)

@@ -29,8 +29,10 @@ struct SQLSteps: Sendable {
         return isInOrder
     }
 
+    static func inOrder(_ steps: [SQLStep]) -> [SQLStep] { steps.sorted { $0.version < $1.version } }
+
     static func sorted(_ steps: [SQLStep]) throws(SQLError) -> [SQLStep] {
-        let sorted = steps.sorted { $0.version < $1.version }
+        let sorted = inOrder(steps)
         for (first, second) in zip(sorted, sorted.dropFirst()) where first.version == second.version {
             throw SQLError(
                 .duplicateVersion,
@@ -125,10 +127,11 @@ struct SQLStep: Sendable {
 extension SQLStep {
     /// True if a script is to run outside of a transaction, which its first line can say as well.
     func runsAlone(_ script: String) throws(SQLError) -> Bool {
-        let bytes = SQLScript(script).bytes.dropLast()
-        let line = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-        let words = line.split { $0 == " " || $0 == "\t" || $0 == "\r" || $0 == "\r\n" }.map {
-            $0.lowercased()
+        let line = SQLScript(script).bytes.dropLast().prefix { $0 != UInt8(ascii: "\n") }
+        // Few begin with a comment, and words take longer than all else that is done with a script before it runs.
+        guard line.first(where: { !SQLScript.isBlank($0) }) == UInt8(ascii: "-") else { return isAlone }
+        let words = line.split(whereSeparator: SQLScript.isBlank).map {
+            String(decoding: $0, as: UTF8.self).lowercased()
         }
         guard words.starts(with: ["--", "app-migrations:"]) else { return isAlone }
         let request = words.dropFirst(2).joined(separator: " ")

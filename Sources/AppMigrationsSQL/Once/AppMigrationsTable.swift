@@ -68,7 +68,7 @@ package final class AppMigrationsTable: LedgerTable {
 
     /// Adds the row of a version that is done, or whose batches have come to a cursor.
     func add(_ version: AppVersion, at cursor: String? = nil) throws(SQLError) {
-        let values: [(String, SQLValue?)] = [
+        let values: [(column: String, value: SQLValue?)] = [
             ("manager", .text(manager)), ("version", .text(Self.text(of: version))),
             ("cursor", SQLValue(cursor)),
         ]

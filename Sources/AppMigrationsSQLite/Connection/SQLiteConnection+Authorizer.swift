@@ -49,8 +49,10 @@ final class WrittenTables {
 
     fileprivate func noteAltering() { areAltering = true }
 
+    /// SQLite's own tables refer to none, and its list of all is written by each CREATE.
     fileprivate func note(_ name: UnsafePointer<CChar>?) {
-        if let name { names.insert(SQLName(String(cString: name))) }
+        guard let name, sqlite3_strnicmp(name, "sqlite_", 7) != 0 else { return }
+        names.insert(SQLName(String(cString: name)))
     }
 
     fileprivate func note(_ table: UnsafePointer<CChar>?, _ column: UnsafePointer<CChar>?) {

@@ -73,7 +73,7 @@ extension SQLiteConnection {
             // A database that can't be read is met by whatever statement comes first.
             if error.code.isOfDatabase { throw error }
             let offset = Int(app_migrations_error_offset(handle))
-            let place = offset < 0 ? try script.startOfStatement(from: start) : start + offset
+            let place = offset < 0 ? script.startOfStatement(from: start) : start + offset
             throw error.with { ($0.line, $0.column) = script.position(at: min(place, script.count)) }
         }
         return (pointer.map { Statement($0, of: self) }, end)

@@ -17,27 +17,24 @@ extension SQLiteConnection {
     ///
     /// - Throws: `SQLError` with the line and the column.
     public func execute(script: String) throws(SQLError) {
+        let script = SQLScript(script)
         do throws(SQLError) {
-            try run(SQLScript(script))
+            try script.check()
+            try checkUsable()
+            if hasTransaction { return try runInTransaction(script) }
+            do throws(SQLError) { try run(script, nil) } catch {
+                if hasTransaction { try query("ROLLBACK") }
+                state.withLock { $0.endedBy = nil }
+                throw error
+            }
         } catch {
             throw naming(error)
         }
     }
 
-    private func run(_ script: SQLScript) throws(SQLError) {
-        try script.check()
-        try checkUsable()
-        if hasTransaction {
-            try withRefusals { refusals throws(SQLError) in try run(script, refusals) }
-            return
-        }
-        do {
-            try run(script, nil)
-        } catch {
-            if hasTransaction { try query("ROLLBACK") }
-            state.withLock { $0.endedBy = nil }
-            throw error
-        }
+    /// Runs a script that has been checked.
+    func runInTransaction(_ script: SQLScript) throws(SQLError) {
+        try withRefusals { refusals throws(SQLError) in try run(script, refusals) }
     }
 
     private func run(_ script: SQLScript, _ refusals: ScriptRefusals?) throws(SQLError) {
@@ -50,7 +47,7 @@ extension SQLiteConnection {
                     at: offset
                 )
             }
-            let start = try script.startOfStatement(from: offset)
+            let start = script.startOfStatement(from: offset)
             let compiled: Statement?
             refusals?.isCompiling = true
             do throws(SQLError) { (compiled, offset) = try prepare(script, from: start) } catch {

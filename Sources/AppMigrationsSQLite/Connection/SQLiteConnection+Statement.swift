@@ -3,6 +3,13 @@ internal import AppMigrationsSQL
 internal import CAppMigrationsSQLite
 
 extension SQLiteConnection {
+    /// How many rows the last statement changed by itself, and all statements together with their triggers.
+    var changes: (last: Int32, all: Int32) {
+        var changes: (last: Int32, all: Int32) = (0, 0)
+        unlessClosed { changes = (sqlite3_changes(handle), sqlite3_total_changes(handle)) }
+        return changes
+    }
+
     /// A compiled statement.
     package final class Statement {
         package let connection: SQLiteConnection

@@ -48,7 +48,8 @@ extension SQLiteConnection {
     /// Refuses work after `close()`, and after SQLite ended a transaction that the caller does not know to
     /// be gone: each statement would be committed by itself.
     package func checkUsable() throws(SQLError) {
-        let (isClosed, cause) = state.withLock { ($0.isClosed, $0.endedBy) }
+        var (isClosed, cause) = (false, nil as String?)
+        state.withLock { (isClosed, cause) = ($0.isClosed, $0.endedBy) }
         if isClosed { throw closedError }
         if let cause { throw ended(by: cause) }
     }

@@ -27,7 +27,7 @@ public final class SQLiteConnection: SQLConnection, Sendable {
         /// Why SQLite ended the transaction that the caller still believes in.
         var endedBy: String?
         var busyTimeout: Duration
-        var waitingSince: ContinuousClock.Instant?
+        var wait: Wait?
         var watch: StatementWatch?
     }
 
@@ -135,13 +135,11 @@ public final class SQLiteConnection: SQLConnection, Sendable {
     @discardableResult
     public func query(_ sql: String) throws(SQLError) -> [[SQLValue]] { try query(sql, []) }
 
-    /// Runs one statement that has no parameters, and returns the first value of each of its rows.
-    func firstValues(of sql: String) throws(SQLError) -> [SQLValue] {
+    /// Runs one statement that has no parameters, and gives the first value of each of its rows.
+    func values(of sql: String, _ body: (SQLValue) throws(SQLError) -> Void) throws(SQLError) {
         let statement = try prepare(sql)
         try statement.bind([])
-        var values = [SQLValue]()
-        while try statement.step() { values.append(try statement.value(at: 0)) }
-        return values
+        while try statement.step() { try body(try statement.value(at: 0)) }
     }
 }
 

@@ -4,7 +4,7 @@ extension SQLiteSession {
     package func check(_ script: String) throws(SQLError) {
         let script = SQLScript(script)
         try script.check()
-        if isAwaited { _ = try script.awaitedStatements() }
+        if db.isAwaited { _ = try script.awaitedStatements() }
     }
 
     package func checkAlone(_ script: String) throws(SQLError) {
@@ -25,12 +25,12 @@ extension SQLiteSession {
     package func run(script: String) throws(SQLError) {
         guard let own, !own.isBorrowed else {
             return try behindSavepoint { () throws(SQLError) in
-                try isAwaited ? runEach(of: script) : db.execute(script: script)
+                try db.isAwaited ? runEach(of: script) : db.execute(script: script)
             }
         }
         // The script runs as it is: a savepoint would have SQLite copy every page that it changes. Statements that would end the
         // transaction are refused.
-        try db.execute(script: script)
+        do throws(SQLError) { try own.runInTransaction(SQLScript(script)) } catch { throw own.naming(error) }
         if !own.hasTransaction { throw SQLError.endedTransaction() }
     }
 

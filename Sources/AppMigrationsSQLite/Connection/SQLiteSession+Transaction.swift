@@ -74,9 +74,3 @@ extension SQLiteSession {
         } catch { throw own?.naming(error) ?? error }
     }
 }
-
-extension SQLError {
-    static var inTransaction: SQLError {
-        SQLError(.alreadyInTransaction, "The connection is in a transaction already")
-    }
-}

@@ -7,12 +7,9 @@ package struct SQLiteSession: SQLSession {
     /// The connection where it is this library's, which tells more than SQL does.
     let own: SQLiteConnection?
 
-    /// True if the connection takes one statement at a time.
-    var isAwaited: Bool { db.connection == nil }
-
     package init(_ db: SQLConversation) {
         self.db = db
-        own = db.connection as? SQLiteConnection
+        own = db.connection(as: SQLiteConnection.self)
     }
 
     package func placeholder(_ number: Int) -> String { "?\(number)" }
@@ -31,26 +28,22 @@ package struct SQLiteSession: SQLSession {
 
     package var goesOnAfterErrors: Bool { true }
 
-    package func values(of sql: String) throws(SQLError) -> SQLRows {
-        guard let own else { return try db.query(sql) }
-        return [try own.firstValues(of: sql)]
+    package func values(of sql: String, _ body: (SQLValue) throws(SQLError) -> Void) throws(SQLError) {
+        if let own { return try own.values(of: sql, body) }
+        for row in try db.query(sql) { for value in row { try body(value) } }
+    }
+
+    package func insert(_ sql: String, _ arguments: [SQLValue]) throws(SQLError) -> Bool {
+        let before = own?.changes
+        try db.query(sql, arguments)
+        guard let before, let after = own?.changes else { return false }
+        return after.last == 1 && after.all == before.all &+ 1
     }
 
     func number(of pragma: String) throws(SQLError) -> Int64 { try db.number("PRAGMA \(pragma)") }
 
     func set(_ pragma: String, to number: Int64) throws(SQLError) {
         try db.query("PRAGMA \(pragma) = \(number)")
-    }
-}
-
-extension SQLValue {
-    /// The whole number, also where a connection gives it as a text of digits.
-    package var wholeNumber: Int64? {
-        switch self {
-        case .integer(let number): number
-        case .text(let text): Int64(text)
-        case .null, .real, .blob: nil
-        }
     }
 }
 
@@ -134,7 +127,7 @@ extension SQLiteSession {
 
     /// True if references are enforced; a library that was built without them answers with no row.
     package func hasForeignKeys() throws(SQLError) -> Bool {
-        try db.query("PRAGMA foreign_keys").first?.first?.wholeNumber == 1
+        try db.query("PRAGMA foreign_keys").first?.first?.number == 1
     }
 
     private func setForeignKeys(_ on: Bool) throws(SQLError) {

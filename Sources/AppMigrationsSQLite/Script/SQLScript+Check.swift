@@ -5,70 +5,49 @@ extension SQLScript {
     /// Refuses what SQLite would accept and read in another way than its author meant.
     package func check() throws(SQLError) {
         try refuseZeroBytes()
-        var offset = 0
-        while offset < count { offset = try checkedEnd(ofTokenAt: offset) }
+        // One of these stands in all that is refused.
+        let isClear = bytes.allSatisfy {
+            $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "\r")
+        }
+        if isClear { return }
+        var tokens = SQLTokens(unread: self)
+        while let (kind, range) = tokens.next() {
+            if kind == nil { try check(range) }
+        }
+        if let opening = tokens.unended, opening.count == 2 {
+            throw error(
+                .invalidScript,
+                "a comment that /* begins and no */ ends; SQLite would skip everything after it",
+                at: opening.lowerBound
+            )
+        }
     }
 
     /// The first byte from `offset` on that is neither blank nor in a comment: where a statement begins.
-    func startOfStatement(from offset: Int) throws(SQLError) -> Int {
-        var offset = offset
-        while offset < count {
+    func startOfStatement(from offset: Int) -> Int {
+        var tokens = SQLTokens(unread: self, from: offset)
+        while let (kind, range) = tokens.next() {
             // Semicolons alone are no statement; SQLite goes on to the next.
-            if Self.isBlank(bytes[offset]) || bytes[offset] == UInt8(ascii: ";") || isComment(at: offset) {
-                offset = try checkedEnd(ofTokenAt: offset)
-            } else if bytes[offset...].starts(with: Self.byteOrderMark) {
-                // SQLite reads one as a blank wherever it stands.
-                offset += Self.byteOrderMark.count
-            } else {
-                return offset
-            }
+            if kind != nil, bytes[range.lowerBound] != UInt8(ascii: ";") { return range.lowerBound }
         }
         return count
     }
 
-    private func isComment(at offset: Int) -> Bool {
-        let pair = (bytes[offset], bytes[offset + 1])
-        return pair == (UInt8(ascii: "-"), UInt8(ascii: "-"))
-            || pair == (UInt8(ascii: "/"), UInt8(ascii: "*"))
-    }
-
-    /// The end of a blank, a comment, a quoted text or one byte of anything else.
-    private func checkedEnd(ofTokenAt offset: Int) throws(SQLError) -> Int {
-        switch bytes[offset] {
-        case UInt8(ascii: "-") where isComment(at: offset):
-            return try endOfLineComment(at: offset)
-        case UInt8(ascii: "/") where isComment(at: offset):
-            return try endOfBlockComment(at: offset)
-        case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"):
-            return end(of: bytes[offset], from: offset + 1)
-        case UInt8(ascii: "["):
-            return end(of: UInt8(ascii: "]"), from: offset + 1)
-        case UInt8(ascii: "\r") where bytes[offset + 1] != UInt8(ascii: "\n"):
-            throw loneCarriageReturn(at: offset)
-        default:
-            return offset + 1
-        }
-    }
-
-    /// The byte after the closing one; a text that is not closed goes to the end, and SQLite refuses it.
-    ///
-    /// A doubled quote inside closes one text and opens the next, which comes to the same.
-    private func end(of closing: UInt8, from start: Int) -> Int {
-        bytes[start..<count].firstIndex(of: closing).map { $0 + 1 } ?? count
-    }
-
-    private func endOfLineComment(at start: Int) throws(SQLError) -> Int {
-        var offset = start
-        while offset < count, bytes[offset] != UInt8(ascii: "\n") {
-            if bytes[offset] == UInt8(ascii: "\r"), bytes[offset + 1] != UInt8(ascii: "\n"),
-                offset + 1 < count
-            {
-                throw loneCarriageReturn(at: offset)
+    /// Refuses line ends in a blank or a comment that are none for SQLite: "SQL Comments" end at a line feed only.
+    private func check(_ gap: Range<Int>) throws(SQLError) {
+        let isBlank = gap.count == 1
+        guard isBlank || bytes[gap.lowerBound] == UInt8(ascii: "-") else { return }
+        for offset in gap {
+            let isLone = bytes[offset] == UInt8(ascii: "\r") && bytes[offset + 1] != UInt8(ascii: "\n")
+            if isLone, isBlank || offset + 1 < count {
+                throw error(
+                    .invalidScript,
+                    "a carriage return without a line feed; SQLite would take the lines after a -- comment for a part of it",
+                    at: offset
+                )
             }
-            try refuseLineEnd(inCommentAt: offset)
-            offset += 1
+            if !isBlank { try refuseLineEnd(inCommentAt: offset) }
         }
-        return offset
     }
 
     /// Refuses what Unicode and editors show as the end of a line, and SQLite reads as a part of the comment.
@@ -91,30 +70,6 @@ extension SQLScript {
             at: offset
         )
     }
-
-    private func endOfBlockComment(at start: Int) throws(SQLError) -> Int {
-        var offset = start + 2
-        while offset + 1 < count {
-            if bytes[offset] == UInt8(ascii: "*"), bytes[offset + 1] == UInt8(ascii: "/") {
-                return offset + 2
-            }
-            offset += 1
-        }
-        throw error(
-            .invalidScript,
-            "a comment that /* begins and no */ ends; SQLite would skip everything after it",
-            at: start
-        )
-    }
-
-    /// "SQL Comments" end at a line feed only.
-    private func loneCarriageReturn(at offset: Int) -> SQLError {
-        error(
-            .invalidScript,
-            "a carriage return without a line feed; SQLite would take the lines after a -- comment for a part of it",
-            at: offset
-        )
-    }
 }
 
 extension SQLScript {
@@ -131,7 +86,7 @@ extension SQLScript {
     /// C interface to ask.
     func awaitedStatements() throws(SQLError) -> [Statement] {
         var statements = [Statement]()
-        let tokens = SQLTokens(text(from: 0, to: count))
+        let tokens = SQLTokens(self, .sqlite)
         var start: Int?
         for (index, token) in tokens.tokens.enumerated() {
             let (offset, end) = (token.range.lowerBound, token.range.upperBound)

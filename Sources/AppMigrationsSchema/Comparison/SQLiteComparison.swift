@@ -67,7 +67,8 @@ public struct SQLiteComparison: Sendable {
             }
         }
         for number in ["user_version", "application_id"] {
-            let (old, new) = (try expected.headerNumber(number), try found.headerNumber(number))
+            let sql = "PRAGMA \(number)"
+            let (old, new) = (try expected.db.number(sql), try found.db.number(sql))
             if old != new { return "has the \(number) \(new) and not \(old)" }
         }
         return nil

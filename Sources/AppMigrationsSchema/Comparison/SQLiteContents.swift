@@ -6,7 +6,7 @@ struct SQLiteContents {
     typealias Row = [String]
 
     let schema: SchemaSnapshot
-    private let db: SQLiteConnection
+    let db: SQLiteConnection
 
     init(ofFile path: String) throws(SQLError) {
         // The first connection refuses to make a database where there is none; the second reads what a journal holds.
@@ -14,9 +14,6 @@ struct SQLiteContents {
         db = try SQLiteConnection(path: path)
         schema = try SchemaSnapshot(of: db)
     }
-
-    /// A number that an app keeps in the file's header.
-    func headerNumber(_ pragma: String) throws(SQLError) -> Int64 { try db.number("PRAGMA \(pragma)") }
 
     /// Objects with a `CREATE` text, by the bytes of kind and name, `table notes`.
     ///

@@ -40,7 +40,7 @@ struct SchemaForm {
     private func form(of sql: String, _ kind: SchemaObject.Kind) -> [UInt8] {
         let tokens = SQLTokens(sql)
         var form = [UInt8]()
-        form.reserveCapacity(tokens.bytes.count + tokens.tokens.count)
+        form.reserveCapacity(tokens.count + tokens.tokens.count)
         for (index, token) in tokens.tokens.enumerated() {
             let text = tokens.bytes[token.range]
             // DEFAULT takes a word for a text.

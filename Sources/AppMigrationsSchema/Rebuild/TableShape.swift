@@ -50,8 +50,8 @@ struct TableShape {
         var columns = [Column]()
         for row in try db.rows("PRAGMA \(schema).table_xinfo(\(table.quoted))") {
             guard row.count >= 7, case .text(let name) = row[1], case .text(let type) = row[2],
-                let notNull = row[3].wholeNumber, let keyPart = row[5].wholeNumber,
-                let hidden = row[6].wholeNumber
+                let notNull = row[3].number, let keyPart = row[5].number,
+                let hidden = row[6].number
             else {
                 throw SQLError(
                     .statementFailed,

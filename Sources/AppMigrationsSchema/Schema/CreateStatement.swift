@@ -60,7 +60,7 @@ struct CreateStatement {
             text += tokens.text(in: offset..<range.lowerBound) + other
             offset = range.upperBound
         }
-        return text + tokens.text(in: offset..<tokens.bytes.count)
+        return text + tokens.text(in: offset..<tokens.count)
     }
 
     /// This statement in a schema, without which SQLite stores it.

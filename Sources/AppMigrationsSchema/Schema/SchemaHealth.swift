@@ -104,7 +104,7 @@ struct SchemaHealth {
             // A view that does not compile has told so itself.
             return nil
         }
-        for row in rows where row.last?.wholeNumber == 0 {
+        for row in rows where row.last?.number == 0 {
             if case .text(let name) = row[1] {
                 let quoted = SQLName(name).quoted
                 settings.append("\(quoted) = \(quoted)")

@@ -51,6 +51,8 @@ struct StoreFiles {
     }
 
     static let sidecarEndings = ["-journal", "-wal", "-shm"]
+    /// A store and all that SQLite keeps beside it.
+    static let endings = [""] + sidecarEndings
 
     /// The copy that is migrated.
     var copy: String { store + ".migrating" }
@@ -62,13 +64,11 @@ struct StoreFiles {
     /// taken its place.
     var recovery: String { store + ".recovering" }
 
-    static func sidecars(of path: String) -> [String] { sidecarEndings.map { path + $0 } }
-
     /// Removes the copies that a process left which died.
     ///
     /// Only under the lock.
     func removeLeftovers() throws(SQLError) {
-        for file in [copy, newBackup].flatMap({ [$0] + Self.sidecars(of: $0) }) {
+        for file in [copy, newBackup].flatMap({ file in Self.endings.map { file + $0 } }) {
             try SQLError.ofFile(file, "A left-over copy could not be removed") {
                 try Platform.removeIfThere($0)
             }

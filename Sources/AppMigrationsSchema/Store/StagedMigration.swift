@@ -71,7 +71,7 @@ struct StagedMigration {
     /// Ends everything where the caller or its task wants that.
     func report(_ state: SQLiteStore.Progress, _ progress: Progress) throws(SQLError) {
         let answer = progress(state)
-        if Task<Never, Never>.isCancelled { throw SQLError(.cancelled, "The task was cancelled") }
+        if Task<Never, Never>.isCancelled { throw SQLError.taskCancelled }
         if answer == .cancel { throw Self.stopped }
     }
 

@@ -22,7 +22,7 @@ struct StagingLock: ~Copyable {
                 self.file = file
                 return
             }
-            if Task<Never, Never>.isCancelled { throw SQLError(.cancelled, "The task was cancelled") }
+            if Task<Never, Never>.isCancelled { throw SQLError.taskCancelled }
             let left = ContinuousClock.now.duration(to: deadline)
             if left <= .zero {
                 throw SQLError(.busy, "Another process is migrating this store or setting it aside").with {

@@ -73,7 +73,7 @@ struct StoreAside {
         let path = try toRecover ? pathToRecover() : freePath()
         // The store first: a log or journal without its store is of no use, a store without
         // them may look whole and lack what was committed.
-        for ending in Self.endings {
+        for ending in StoreFiles.endings {
             try SQLError.ofFile(files.store + ending, "The damaged store could not be renamed") {
                 if try Platform.status($0) != nil { try Platform.replace(path + ending, with: $0) }
             }
@@ -84,8 +84,6 @@ struct StoreAside {
         ) { try Platform.synchronizeFolder(of: $0) }
         return path
     }
-
-    private static let endings = [""] + StoreFiles.sidecarEndings
 
     /// True if there is a store with a byte.
     var isThere: Bool {
@@ -106,7 +104,7 @@ struct StoreAside {
     func unrecovered() throws(SQLError) -> SQLiteStore.SetAside? {
         if try isThere { return nil }
         guard let path = try recovery() else { return nil }
-        for ending in Self.endings where try isThere(path + ending) {
+        for ending in StoreFiles.endings where try isThere(path + ending) {
             return SQLiteStore.SetAside(path: path, storePath: files.store, error: nil)
         }
         return nil
@@ -155,7 +153,7 @@ struct StoreAside {
     /// True if nothing is in the way of renaming the store and what lies beside it.
     private func isFree(_ path: String, onlyWhereNeeded: Bool = false) throws(SQLError) -> Bool {
         try SQLError.ofFile(path, "A name for the damaged store could not be found") { path in
-            try !Self.endings.contains { ending in
+            try !StoreFiles.endings.contains { ending in
                 let isNeeded = try !onlyWhereNeeded || Platform.status(files.store + ending) != nil
                 return try isNeeded && Platform.status(path + ending) != nil
             }

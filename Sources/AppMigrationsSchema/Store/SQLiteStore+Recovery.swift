@@ -56,7 +56,7 @@ extension SQLiteStore {
     /// `recovering` is called when the store was set aside: tell the user, and put a backup at
     /// ``SetAside/storePath`` if there is one. Whatever is there when it returns is opened; where there is nothing, a
     /// new database of one empty page is made, so that `PRAGMA auto_vacuum` and `page_size` take a `VACUUM` there. If
-    /// the process dies before, the next call calls `recovering` again.
+    /// the process dies before, or it throws, the next call sets that aside as well and calls `recovering` again.
     ///
     /// - Parameters:
     ///   - check: How thoroughly the store is read before.
@@ -102,6 +102,7 @@ extension SQLiteStore {
         _ recovering: (SetAside) throws -> Void
     ) throws(SQLError) -> StoreInspection {
         try StagingLock.holding(aside.files, wait: busyTimeout, done: { _ in nil }) { () throws(SQLError) in
+            try aside.setAsideUnfinished()
             var moved = try aside.setAsideIfDamaged(check, busyTimeout, toRecover: true)
             if moved == nil { moved = try aside.unrecovered() }
             if let moved {

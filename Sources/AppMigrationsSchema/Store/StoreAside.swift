@@ -110,6 +110,12 @@ struct StoreAside {
         return nil
     }
 
+    /// Sets aside what a recovery that has not ended put in the place of the store: half of a store may look whole.
+    func setAsideUnfinished() throws(SQLError) {
+        guard let path = try recovery(), try isThere(path), try isThere(files.store) else { return }
+        _ = try moveAside()
+    }
+
     /// The name that a start which recovers gives the store: it is written down before anything is renamed, so that a start after
     /// a death goes on with it.
     private func pathToRecover() throws(SQLError) -> String {

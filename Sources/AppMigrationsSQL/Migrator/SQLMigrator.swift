@@ -33,7 +33,7 @@ public struct SQLMigrator<Connection>: Sendable {
         case reported
 
         /// Nothing is run. A text that was inserted in the middle of an array is found so, which gives all behind it
-        /// another number.
+        /// another number. Where nothing is pending, only the newest text is compared: ask for the status.
         case refused
     }
 
@@ -152,7 +152,7 @@ extension SQLMigrator where Connection: SQLConnection {
 
     /// Records every migration up to a version as applied, without running one, where there is no ledger yet.
     ///
-    /// It is for a database whose schema another library numbered. With the numbering of `user_version`
+    /// It is for a database whose schema another library numbered; an empty one would stay without tables. With the numbering of `user_version`
     /// that is `try migrator.baseline(db, at: db.userVersion)` before every `migrate`; once there is a
     /// ledger, and at version 0, it does nothing.
     ///

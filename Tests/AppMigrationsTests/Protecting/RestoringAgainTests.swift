@@ -116,7 +116,6 @@ import Testing
         try scratch.expectNoCopies()
     }
 
-    /// A program that clears away old files may come between two tries, the first of which had to leave a file as it was.
     @Test func `copies that are emptied between two tries are not put back`() async throws {
         try await Self.die(scratch)
         try Self.move(scratch, [("data", "@0/replaced"), ("@0/entries-1", "@0/begun"), ("@0/item", "data")])

@@ -1,9 +1,9 @@
 extension MigrationManager {
-    /// Sets the mark: the data is at `version`, whatever happened before.
+    /// Says that the data is at `version`, whatever happened before.
     ///
     /// Everything after it is pending again, and an interruption is cleared, also one that had reached the limit of
     /// attempts. The version becomes the baseline, the app's version the newest launched. A closed manager is opened and
-    /// its declarations begin again. The floor of ``requiredAppVersion`` stays, since it is only ever raised. For recovery and
+    /// its declarations begin again. What ``requiredAppVersion`` asks for stays, since it is only ever raised. For recovery and
     /// for tests; waits for the lock.
     ///
     /// - Throws: ``MigrationError`` with the code `readOnly`, `invalidVersion`, `newerThanCurrentVersion`, `tooOld`,

@@ -100,7 +100,7 @@ extension MigrationManager {
     /// The path of the state file, `<name>.migrations.json` in the state directory.
     public var stateFile: String { file.location.state }
 
-    /// The version up to which everything has run: the mark that decides what is pending.
+    /// The version up to which everything has run: what lies above it is pending.
     public var lastRunVersion: AppVersion { declarations.withLock { $0.marks.lastRun } }
 
     /// The oldest version of the app that may use the data, where that lies above this app; `nil` where this app may.
@@ -139,7 +139,7 @@ extension MigrationManager {
         ///
         /// An app that stops declaring its oldest migrations names the newest one that it left out: a state whose
         /// ``MigrationManager/lastRunVersion`` lies below, or a `firstRun:` of `existingData(at:)`, makes `init` throw `tooOld`,
-        /// so nothing that is no longer declared is skipped. Name a version that had a migration: only these raise the mark. A
+        /// so nothing that is no longer declared is skipped. Name a version that had a migration: only these raise it. A
         /// fresh install is never too old, nor is a first run with `everything`, which begins at nothing: the declarations have to
         /// build all of it.
         public var upgradesFrom: String?

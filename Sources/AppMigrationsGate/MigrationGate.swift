@@ -52,8 +52,9 @@ public final class MigrationGate: Sendable {
     ///
     /// The start itself must not ask its gate, since it would wait for itself.
     ///
-    /// - Throws: The error of the start, ``RequiresAppVersion`` where a newer app is needed, and `CancellationError` where the
-    ///   task that waits is cancelled: the start goes on, and others wait as before.
+    /// - Throws: The error of the start: ``RequiresAppVersion`` where a newer app is needed, and after ``cancel()`` the code
+    ///   `cancelled`, or `CancellationError` where the gate waited for the unlock. The same where the task that waits is cancelled:
+    ///   the start goes on then, others wait as before, and ``state-property`` isn't ``State-enum/cancelled``.
     public func ready() async throws {
         for await state in states {
             switch state {
@@ -69,7 +70,7 @@ public final class MigrationGate: Sendable {
 
     /// The state now and each later one, up to `ready` or the gate's own end, for a screen; the first look begins the start.
     ///
-    /// A reader that is slow gets the newest state and not each between.
+    /// They don't end with ``State-enum/failed(_:)``, after which ``retry()`` may come. A slow reader gets the newest state only.
     public var states: AsyncStream<State> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { observer in
             guard let number = contents.withLock({ $0.observe(observer) }) else { return observer.finish() }
@@ -90,7 +91,8 @@ public final class MigrationGate: Sendable {
 
     /// Cancels the task of the start, for a button "Later"; a start that heeds it ends in ``State-enum/cancelled``.
     ///
-    /// A migration that saves checkpoints stops at its next one, and no migration begins. Where nothing runs, nothing happens.
+    /// A migration that saves checkpoints stops at its next one, and no migration begins. Another closure runs to its end unless it
+    /// calls `try Task.checkCancellation()`: what it protects is put back then. Before the start a call does nothing.
     public func cancel() { contents.withLock { $0.task }?.cancel() }
 
     private func open() {

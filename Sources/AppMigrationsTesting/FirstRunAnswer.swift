@@ -34,12 +34,10 @@ struct FirstRunAnswer {
             }
             let (due, running) = try (pending(declared, start.firstRun), pending(declared, answer))
             let skipped = due.filter { !running.contains($0) }
-            if let first = skipped.first {
-                return (finding(.firstRunSkips, first, answer, skipped, "never run on this data"), nil)
-            }
+            if !skipped.isEmpty { return (finding(.firstRunSkips, answer, skipped), nil) }
             if running == due { return (nil, nil) }
             if start.kind != .freshInstall { return (nil, answer) }
-            return (finding(.firstRunRepeats, running[0], answer, running, "run where there is nothing"), nil)
+            return (finding(.firstRunRepeats, answer, running), nil)
         } catch {
             let text = "\(start.origin), asked firstRun: \(folders.words(of: error))"
             return (RehearsalFinding(.failed, text), nil)
@@ -48,15 +46,20 @@ struct FirstRunAnswer {
 
     private func finding(
         _ kind: RehearsalFinding.Kind,
-        _ version: AppVersion,
         _ answer: MigrationManager.FirstRun,
-        _ concerned: [AppVersion],
-        _ effect: String
+        _ concerned: [AppVersion]
     ) -> RehearsalFinding {
         let list = concerned.map(\.description).joined(separator: ", ")
+        let effect = kind == .firstRunSkips ? "never run on this data" : "run where there is nothing"
         let said = "\(start.origin): firstRun: answers \(Self.text(of: answer))"
-        let text = "\(said), so that \(list) would \(effect). Answer the version that the data is at."
-        return RehearsalFinding(kind, version: version, text)
+        var text = "\(said), so that \(list) would \(effect). Answer the version that the data is at."
+        // A release leaves its sub-migrations behind, too: then the answer is right, and the starting point too low.
+        if case .existingData(let release) = start.firstRun, let last = concerned.last,
+            AppVersion(release).map(last.exceeds) == false
+        {
+            text += " If the release had done \(list) already, its starting point is .version(\"\(last)\")."
+        }
+        return RehearsalFinding(kind, version: concerned[0], text)
     }
 
     /// The versions that would run; in a fresh install none does, sub-migrations of the current version included.

@@ -46,6 +46,10 @@ import Testing
         )
         let forgotten = try Self.report { _ in .freshInstall }
         #expect(forgotten.findings.map(\.kind) == [.firstRunSkips, .firstRunSkips])
+        let own = try Rehearsal(currentVersion: "3.3", from: [list("3.0\n3.2\n3.2-1\n", at: "3.2")])
+            .run(firstRun: { _ in .existingData(at: "3.2-1") }) { try declare(["3.2", "3.2-1"], $0, in: $1) }
+        let advice = #" If the release had done 3.2-1 already, its starting point is .version("3.2-1")."#
+        #expect(own.texts.first?.hasSuffix(advice) == true)
     }
 
     @Test func `from the first release with the library on there is a state, and the app isn't asked`()

@@ -107,7 +107,7 @@ extension MigrationContext {
     /// Where the closure removed something, name the folder that held it. What a database committed with `synchronous=FULL` needs
     /// no call.
     ///
-    /// - Parameter paths: Paths of files and folders, absolute or relative to the working directory.
+    /// - Parameter paths: Paths of files and folders, absolute or relative to the working directory; names in them are UTF-8.
     /// - Throws: ``MigrationError`` with the code `stateNotSaved`, naming the path. Let the closure throw it: the migration
     ///   runs again then.
     public func synchronize(_ paths: [String]) throws(MigrationError) {

@@ -1,4 +1,5 @@
 import AppMigrations
+import AppMigrationsGate
 import AppMigrationsSQLite
 import Foundation
 import Testing
@@ -10,7 +11,7 @@ import Testing
 
     // Sample 3 of ComingFrom.md
 
-    // Sample 4 of ComingFrom.md
+    // Sample 5 of ComingFrom.md
 
     @MainActor final class LibraryDelegate {
         var versions = [String]()
@@ -43,17 +44,52 @@ import Testing
         }
     }
 
-    @Test func `a new phone gets no keys, and a manager without keys takes its data for the elder's`()
-        async throws
-    {
+    let calls = Calls()
+
+    func hasDatabase(_ folder: URL) -> Bool { false }
+    func isUnlocked() async -> Bool { true }
+    func makeGate(_ folder: URL, _ appVersion: String) -> MigrationGate {
+        // Sample 4 of ComingFrom.md
+        return gate
+    }
+
+    func declareLibrary(_ migrations: MigrationManager, _ folder: URL) throws {
+        for version in ["2.0", "3.1-1", "4.0"] {
+            try migrations.whenMigrating(toVersion: version) { try calls.note(version) }
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `the keys follow a start that fails, and a higher one is heeded`(isNew: Bool) async throws {
+        let suite = "ComingFrom-\(UUID().uuidString)"
+        let key = "MFMigrationManagerLastVersionKey-Library"
+        let defaults = try #require(UserDefaults(suiteName: suite))
+        defer { defaults.removePersistentDomain(forName: suite) }
+        if !isNew { defaults.set("1.1", forKey: key) }
+        try await withFolder { folder async throws in
+            let gate = MigrationGate { start in
+                let defaults = try #require(UserDefaults(suiteName: suite))
+                try startLibrary(start, in: URL(filePath: folder), appVersion: "4.0", defaults: defaults)
+            }
+            calls.fail(at: "3.1-1")
+            do { try await gate.ready() } catch {}
+            #expect(calls.take() == (isNew ? [] : ["2.0", "3.1-1"]))
+            #expect(defaults.string(forKey: key) == (isNew ? "3.1-1" : "2.0"))
+            defaults.set("3.1-1", forKey: key)
+            gate.retry()
+            try await gate.ready()
+            #expect(calls.take() == (isNew ? [] : ["4.0"]))
+        }
+    }
+
+    @Test func `a manager without keys takes its data for the elder's`() async throws {
         try await withDefaults([:]) { defaults, _ in
-            writeBack(try version("1.4"), to: defaults, of: "Library")
             func answer() throws -> MigrationManager.FirstRun {
                 try versionLeft(
                     in: defaults,
                     by: "Search",
                     oldest: version("1.0"),
-                    lastRelease: version("1.4"),
+                    newest: version("1.4"),
                     elder: (name: "Library", release: "1.1"),
                     withoutKeys: .everything
                 ) { _ in }
@@ -65,7 +101,7 @@ import Testing
     }
 
     func takingOver(_ migrator: SQLiteMigrator, _ db: SQLiteConnection) throws {
-        // Sample 5 of ComingFrom.md
+        // Sample 6 of ComingFrom.md
     }
 
     @Test func `the number of sModel is found in either place`() throws {
@@ -105,7 +141,7 @@ import Testing
     /// The start of a release that asks the defaults.
     private func start(
         _ release: String = "1.4",
-        after lastRelease: String = "1.4",
+        after newest: String = "1.4",
         in folder: String,
         _ defaults: UserDefaults,
         by name: String?,
@@ -118,7 +154,7 @@ import Testing
                 in: defaults,
                 by: name,
                 oldest: version("1.0"),
-                lastRelease: version(lastRelease),
+                newest: version(newest),
                 report: report
             ),
             stateDirectory: folder
@@ -137,9 +173,9 @@ import Testing
             (["MFMigrationManagerLastVersionKey": "1.3"], "Library", nil, false),
             (
                 [
-                    "MFMigrationManagerLastVersionKey": "1.3",
+                    "MFMigrationManagerLastVersionKey": 13,
                     "MFMigrationManagerInitialVersionKey": "1.1",
-                ], nil, "1.3", false
+                ], nil, "1.1", false
             ),
             (
                 [
@@ -155,6 +191,7 @@ import Testing
             ),
             (["MFMigrationManagerInitialVersionKey-Library": "1.3b2"], "Library", "1.3", true),
             (["MFMigrationManagerInitialVersionKey-Library": "1.9b2"], "Library", "1.4", true),
+            (["MFMigrationManagerInitialVersionKey-Library": "1.1-2b"], "Library", "1.1-2", true),
             (["MFMigrationManagerInitialVersionKey-Library": "beta"], "Library", "1.0", true),
             (["MFMigrationManagerInitialVersionKey-Library": ""], "Library", "1.0", true),
             (["MFMigrationManagerInitialVersionKey-Library": Data("1.3".utf8)], "Library", "1.0", true),

@@ -12,9 +12,9 @@ import Testing
 
     // Sample 2 of RunningAFleet.md
 
-    // Sample 3 of RunningAFleet.md
+    // Sample 1 of FleetMigrationManager.md
 
-    // Sample 4 of RunningAFleet.md
+    // Sample 3 of RunningAFleet.md
 
     func probe(_ store: any FleetStore) async throws -> Bool {
         // Sample 1 of FleetMigrationManager+Readiness.swift

@@ -4,9 +4,9 @@ import Testing
 @Suite struct ShowingStatus {
     // Sample 1 of ShowingStatus.md
 
-    // Sample 2 of ShowingStatus.md
+    // Sample 1 of MigrationStatus.md
 
-    // Sample 3 of ShowingStatus.md
+    // Sample 2 of ShowingStatus.md
 
     // Sample 1 of MigrationErrorCode.md
 

@@ -33,7 +33,7 @@ struct WritingMigrations {
 
     // Sample 1 of LongMigrations.md
 
-    // Sample 2 of LongMigrations.md
+    // Sample 1 of MigrationContext.md
 
     struct PhotoFolder {
         struct Batch { let photos: [Int], lastName: String, progress: Double }

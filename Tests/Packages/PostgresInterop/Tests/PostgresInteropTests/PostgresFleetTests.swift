@@ -228,12 +228,13 @@ import Testing
         }
     }
 
-    /// The statements of the guide, in their order.
+    /// The statements of the guide and of the manager's page, in their order.
     private static func repairs() throws -> [String] {
         var root = URL(filePath: #filePath)
         for _ in 1...6 { root.deleteLastPathComponent() }
-        let guide = "Sources/AppMigrationsFleet/AppMigrationsFleet.docc/SeveralHosts.md"
-        let text = try String(contentsOf: root.appending(path: guide), encoding: .utf8)
+        root.append(path: "Sources/AppMigrationsFleet/AppMigrationsFleet.docc")
+        let pages = ["SeveralHosts.md", "Symbols/FleetMigrationManager.md"].map { root.appending(path: $0) }
+        let text = try pages.map { try String(contentsOf: $0, encoding: .utf8) }.joined()
         return text.split(separator: "```").filter { $0.hasPrefix("sql") }.map { String($0.dropFirst(3)) }
     }
 

@@ -1,6 +1,11 @@
 // Sample 1 of CommandLineToolsAndServers.md
 
+/// Goes on until it is cancelled while a file `hold-settings` is there.
 func renameKeys(_ folder: String) async throws {
+    while FileManager.default.fileExists(atPath: folder + "/hold-settings"), !Task.isCancelled {
+        try Data().write(to: URL(filePath: folder + "/renaming"))
+        await Task.yield()
+    }
     let settings = folder + "/settings"
     guard FileManager.default.fileExists(atPath: settings) else { return }
     let text = try String(contentsOfFile: settings, encoding: .utf8).replacing("colour", with: "color")

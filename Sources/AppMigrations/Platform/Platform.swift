@@ -21,7 +21,6 @@ import CAppMigrationsLinux
 package enum Platform {
     static var noEntry: Int32 { ENOENT }
     static var notADirectory: Int32 { ENOTDIR }
-    static var nameTooLong: Int32 { ENAMETOOLONG }
     package static var notText: Int32 { EILSEQ }
     // The errors of opening a locked device's file. Elsewhere EACCES means missing rights, ENOKEY a folder without its key.
     #if canImport(Darwin)

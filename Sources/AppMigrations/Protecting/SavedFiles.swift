@@ -41,23 +41,16 @@ struct SavedFiles {
 
     /// Removes the copies, if there are any.
     ///
-    /// Things set aside may hold the state of a manager, or what no path can name. Then all is moved aside, and the folder given.
+    /// Things set aside may hold the state of a manager. Then all is moved aside, and the folder given.
     func discard() throws(SystemCallError) -> String? {
         guard let status = try Platform.status(folder) else { return nil }
         // This library didn't make a thing that is no folder. A user could lead root out of a folder of their own.
         if status.kind != .directory || !Platform.isOwn(status) { throw Platform.unsupported(folder) }
         // The state that asks for them no more may stand in memory only.
         try Platform.synchronizeDirectory(location.directory)
-        do throws(SystemCallError) {
-            let tree = try FileTree(folder, to: .remove)
-            if tree.state != nil { return try keep(from: Platform.now) }
-            try tree.remove()
-        } catch {
-            guard error.errorNumber == Platform.notText || error.errorNumber == Platform.nameTooLong else {
-                throw error
-            }
-            return try keep(from: Platform.now)
-        }
+        let tree = try FileTree(folder, to: .remove)
+        if tree.state != nil { return try keep(from: Platform.now) }
+        try tree.remove()
         return nil
     }
 

@@ -63,7 +63,7 @@ extension LockedState {
             try confirm()
             guard let kept = try files.discard() else { return }
             let reason: Message =
-                "with what can't be removed: the state of a manager, or a name that no path can give"
+                "with the state of another manager"
             tell(.kept(kept, reason, location), version)
         } catch {
             tell(location.protection(.clearing, version, error), version)

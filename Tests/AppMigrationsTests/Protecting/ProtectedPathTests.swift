@@ -73,8 +73,8 @@ import Testing
         #expect(scratch.exists(kept + "/0/replaced/in/Inner.migrations.json"))
         #expect(
             told.lines == [
-                "Copies of files that a migration of manager \"Library\" protected were found with what "
-                    + "can't be removed: the state of a manager, or a name that no path can give. They are kept in "
+                "Copies of files that a migration of manager \"Library\" protected were found with the "
+                    + "state of another manager. They are kept in "
                     + "\(scratch.file(kept)), and this library puts nothing of them back and removes nothing. Compare them with "
                     + "the data, then remove the folder."
             ]

@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func `what the closure made of them is moved aside with the copies, and the old files are back`(
+    func `what the closure made of them is moved aside by the next take, and the old files are back`(
         kind: String
     ) throws {
         try scratch.write("old", to: "data/file")
@@ -69,14 +69,14 @@ import Testing
         #expect(error.code == .migrationFailed)
         #expect(try scratch.names("data") == ["file"])
         #expect(try scratch.read("data/file") == "old")
-        let kept = try #require(try scratch.kept())
-        #expect(told.lines == [scratch.file(kept)])
-        #expect(try scratch.read(kept + "/0/replaced/file") == "half")
+        #expect(told.lines.count == 1)
         // Nothing hinders the next migration.
         try scratch.manager(upgradingTo: "1.1").whenMigrating(
             toVersion: "1.1",
             protecting: [scratch.file("data")]
         ) {}
+        let kept = try #require(try scratch.kept())
+        #expect(try scratch.read(kept + "/0/replaced/file") == "half")
         try Self.remove(scratch.file(kept))
         try scratch.expectNoCopies()
     }

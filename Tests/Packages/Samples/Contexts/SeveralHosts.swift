@@ -117,7 +117,7 @@ import Testing
                     try await migrator.baseline(db, at: 1)
                     return true
                 }
-                try await migrateSchema(migrations, migrator, db)
+                try await migrateSchema(migrations, migrator) { try await $0(db) }
             }
             #expect(try await migrator.status(db).applied == [1, 2])
             let old = try await FleetMigrationManager(

@@ -148,8 +148,8 @@ extension FleetMigrationManager {
         /// A bound that is shorter than the longest migration restarts healthy hosts again and again.
         public var lockTimeout: Duration?
 
-        /// How many hosts with one app version may die in one migration before the next start throws `attemptLimitReached`
-        /// instead of running it; `nil` is no limit, and less than 1 counts as 1.
+        /// How many hosts with one app version may die in one migration, since its last checkpoint, before the next start throws
+        /// `attemptLimitReached` instead of running it; `nil` is no limit, and less than 1 counts as 1.
         ///
         /// Give the hosts that only wait the same limit: ``FleetMigrationManager/untilMigrated(timeout:_:)`` ends there.
         public var attemptLimit: Int?

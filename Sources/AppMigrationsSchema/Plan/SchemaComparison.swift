@@ -166,12 +166,12 @@ struct SchemaComparison {
         var (alike, others, copied) = ([SQLName](), [SQLName](), [SQLName]())
         let taken = Set(renamedTables.map(\.new))
         for object in target.objects where object.kind == .table && !taken.contains(object.name) {
-            let isAlike = try columns(of: object.name, wanted) == mine
-            switch (isNew: start[.table, object.name] == nil, isAlike) {
+            let theirs = try columns(of: object.name, wanted)
+            let isCopy = table.text.hasPrefix("\(object.name.text)_") && !theirs.isDisjoint(with: mine)
+            switch (isNew: start[.table, object.name] == nil, isAlike: isCopy || theirs == mine) {
             case (true, true): alike.append(object.name)
             case (true, false): others.append(object.name)
-            case (false, true): copied.append(object.name)
-            case (false, false): break
+            case (false, let isAlike): if isAlike { copied.append(object.name) }
             }
         }
         var question = SchemaPlan.Question(.droppedTable, table, candidates: alike + others)

@@ -43,13 +43,13 @@ extension SchemaPlan {
         /// The column, where the question is about one.
         public let column: String?
 
-        /// The tables or columns of the target that it may have been renamed to, first the tables with the same columns.
+        /// The tables or columns of the target that it may have been renamed to, first tables that are like it.
         public let candidates: [String]
 
         /// How many rows the table has, or have a value in the column, where the question is whether it goes.
         public internal(set) var rowCount: Int64?
 
-        /// Tables that both have, with the same columns: it may be a copy of one that somebody's code left behind.
+        /// Tables that both have and that are like it: somebody's code may have left it behind as a copy, `note_bak` of `note`.
         var alike = [String]()
 
         /// An expression that answers it, in terms of the columns as they were.
@@ -107,8 +107,8 @@ extension SchemaPlan.Question {
             let copy =
                 alike.isEmpty
                 ? ""
-                : " Its columns are those of \(alike.joined(separator: " and ")): it may have rows that are missing there."
-                    + " Compare the two in a migration first."
+                : " It may be a copy of \(alike.joined(separator: " and ")), and have rows that are missing there, which some"
+                    + " users have nowhere else. Compare the two in a migration first."
             return "The target has no table \(table)\(count).\(copy) \(choice(isRenamed, drop))"
         case .droppedColumn:
             let isRenamed = candidates.map {
@@ -133,7 +133,7 @@ extension SchemaPlan.Question {
         default:
             return
                 "The column \(column) of the table \(table) gets a type that can change its values.\(hint)"
-                + " Say how; SQLite's own conversion is \(value)."
+                + " Say how; SQLite's own conversion, which leaves what it can't convert, is \(value)."
         }
     }
 

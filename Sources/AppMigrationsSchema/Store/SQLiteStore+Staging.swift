@@ -24,7 +24,7 @@ extension SQLiteStore {
     ///   - check: How thoroughly the copy is read when `body` has returned. Only what the store did not have before is an
     ///     error: damage, rows that break a constraint, rows that refer to none.
     ///   - lockTimeout: How long to wait for other writers and for another process that does the same.
-    ///   - progress: Called with every thousand pages or so and before each phase; its answer can end it all.
+    ///   - progress: Called with some thousand pages, seldom in a long statement, and before each phase; its answer can end it all.
     ///   - body: The migration. The connection is the copy's; keep neither it nor the copy's path,
     ///     `<resolvedPath>.migrating`. Whatever it writes replaces the store and the backup, a `VACUUM` as well. So
     ///     it asks the copy whether there is something to do: another process may have done it meanwhile.

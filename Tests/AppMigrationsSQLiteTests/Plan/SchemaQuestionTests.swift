@@ -23,8 +23,8 @@ import Testing
                     + " renamedTables: [\"gone\": \"also\"]. If it may go with what it holds: droppedTables: [\"gone\"].",
                 "The column a of the table t becomes NOT NULL. Say what rows without a value get:"
                     + " values: [\"t\": [\"a\": \"coalesce(a, '')\"]].",
-                "The column b of the table t gets a type that can change its values. Say how; SQLite's own conversion"
-                    + " is values: [\"t\": [\"b\": \"b\"]].",
+                "The column b of the table t gets a type that can change its values. Say how; SQLite's own conversion,"
+                    + " which leaves what it can't convert, is values: [\"t\": [\"b\": \"b\"]].",
                 "The new column n of the table t is NOT NULL and has no default. Give it a value:"
                     + " values: [\"t\": [\"n\": \"an expression\"]]. If it was another one:"
                     + " values: [\"t\": [\"n\": \"coalesce(c, '')\"]] or values: [\"t\": [\"n\": \"coalesce(d, '')\"]].",
@@ -64,7 +64,7 @@ import Testing
     @Test func `of a copy that was left behind it is told how much it holds, and the right name comes first`()
         throws
     {
-        let target = "CREATE TABLE also(x); CREATE TABLE note(id, text)"
+        let target = "CREATE TABLE also(x); CREATE TABLE note(id, text, color)"
         let alone = try database(
             "CREATE TABLE note_bak(id, text); INSERT INTO note_bak VALUES (1, 'a'), (2, 'b')"
         )
@@ -80,13 +80,13 @@ import Testing
         let half = try database(
             """
             CREATE TABLE note_bak(id, text); INSERT INTO note_bak VALUES (1, 'a');
-            CREATE TABLE note(text, id); CREATE TABLE also(x)
+            CREATE TABLE note(text, id, color); CREATE TABLE also(x)
             """
         )
         #expect(
             try SchemaPlan(from: half, to: target).questions.map(\.description) == [
-                "The target has no table note_bak, which has 1 row. Its columns are those of note: it may have rows that"
-                    + " are missing there. Compare the two in a migration first. If it may go with what it holds:"
+                "The target has no table note_bak, which has 1 row. It may be a copy of note, and have rows that are"
+                    + " missing there, which some users have nowhere else. Compare the two in a migration first. If it may go with what it holds:"
                     + " droppedTables: [\"note_bak\"]."
             ]
         )
@@ -118,8 +118,8 @@ import Testing
             plan.questions.map(\.description) == [
                 "The column end of the table p becomes NOT NULL. Say what rows without a value get:"
                     + " values: [\"p\": [\"end\": \"coalesce(zip, 0)\"]].",
-                "The column end of the table p gets a type that can change its values. Say how; SQLite's own conversion"
-                    + " is values: [\"p\": [\"end\": \"coalesce(zip, 0)\"]].",
+                "The column end of the table p gets a type that can change its values. Say how; SQLite's own conversion,"
+                    + " which leaves what it can't convert, is values: [\"p\": [\"end\": \"coalesce(zip, 0)\"]].",
             ]
         )
         let hints = SchemaPlan.Hints(renamedColumns: renamed, values: ["p": ["end": "coalesce(zip, 0)"]])

@@ -1,5 +1,6 @@
 import AppMigrationsSQLite
 import AppMigrationsSchema
+import Foundation
 import Testing
 
 @Suite struct ChangingATable {
@@ -47,5 +48,35 @@ import Testing
         )
         try droppingColors(db)
         #expect(try db.query("SELECT * FROM note") == [[1, "Untitled", "ab"]])
+    }
+
+    struct UnclearNotes: Error {}
+
+    // Sample 1 of TableRebuild.md
+
+    @Test(arguments: ["alone", "legacy", "empty", "half", "edited", "colored", "gone"])
+    func `what the recipe left is mended`(kind: String) throws {
+        let fixtures = try #require(Bundle.module.resourcePath) + "/Fixtures/Recipes/"
+        let db = try database(read(fixtures + "old.sql") + read(fixtures + kind + ".sql"))
+        try db.query("PRAGMA foreign_keys = ON")
+        let migrator = try SQLiteMigrator([
+            SQLMigration(version: 1) { db, _ in try mend(db, isWhole: kind == "edited") }
+        ])
+        if kind == "colored" {
+            #expect(throws: SQLError.self) { try migrator.migrate(db) }
+            return #expect(try db.query("SELECT count(*) FROM note_bak") == [[2]])
+        }
+        try migrator.migrate(db)
+        try mend(db, isWhole: false)
+        let next: SQLValue = kind == "gone" ? 3 : 101
+        try db.query("INSERT INTO note (folder, title) VALUES (1, 'new')")
+        try db.execute(script: "INSERT INTO attachment VALUES (30, \(next)); DELETE FROM note WHERE id = 1")
+        #expect(try db.query("SELECT * FROM attachment") == [[20, 2], [30, next]])
+        let edited: [[SQLValue]] = kind == "edited" ? [[2, "edited"], [3, "three"]] : [[2, "two"]]
+        #expect(try db.query("SELECT * FROM note_titles") == edited + [[next, "new"]])
+        try db.query("UPDATE note SET title = 'x' WHERE id = 2")
+        let found = "SELECT * FROM log UNION ALL SELECT tbl_name FROM sqlite_master WHERE type = 'index'"
+        #expect(try db.query(found) == (kind == "gone" ? [] : [["x"], ["note"]]))
+        #expect(try db.query("SELECT 1 FROM sqlite_master WHERE sql LIKE '%note\\_bak%' ESCAPE '\\'") == [])
     }
 }

@@ -3,6 +3,7 @@ import Testing
 
 @Suite struct ProcessesLocksAndErrors {
     let calls = Calls()
+    let isStopping = false
     func log(_ text: String) { calls.add("log") }
     func showTryAgain() { calls.add("try again") }
     func showFreeSpace() { calls.add("free space") }

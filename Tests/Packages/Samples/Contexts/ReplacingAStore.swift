@@ -102,17 +102,4 @@ import Testing
             #expect(try Data(contentsOf: URL(filePath: store.path)) == before)
         }
     }
-
-    @Test func `progress is shown and can cancel`() async throws {
-        try await withStore { path in
-            let store = SQLiteStore(path: path)
-            let error = #expect(throws: SQLError.self) { try showing(store, migrator, { true }, { _ in }) }
-            #expect(error?.code == .stopped)
-            var shown = [Double]()
-            try showing(store, migrator, { false }, { shown.append($0) })
-            #expect(shown == shown.sorted())
-            #expect(shown.first == 0 && shown.contains(0.5) && shown.last == 1, "\(shown)")
-            #expect(try rows(path) == [[1, "one", nil]])
-        }
-    }
 }

@@ -1,0 +1,3 @@
+ALTER TABLE note RENAME TO note_bak;
+CREATE TABLE note (id INTEGER PRIMARY KEY AUTOINCREMENT, folder INTEGER REFERENCES folder, title TEXT, color TEXT);
+INSERT INTO note SELECT id, folder, title, NULL FROM note_bak WHERE id = 1;

@@ -42,7 +42,7 @@ struct Misfit: Sendable, CustomTestStringConvertible {
         _ value: String,
         _ message: String
     ) -> Misfit {
-        Misfit(Of<Value>.self, "SELECT \(value) AS a", "column a: \(message)")
+        Misfit(Of<Value>.self, "SELECT \(value) AS a", ", column a: \(message)")
     }
 
     static let misfits = [
@@ -82,48 +82,39 @@ struct Misfit: Sendable, CustomTestStringConvertible {
         of(Date.self, "x''", "a blob of 0 bytes does not fit Date"),
         of([String].self, "'a,b'", "the text \"a,b\" does not fit Array<String>\(several)"),
         of(Pair.self, "'{}'", "the text \"{}\" does not fit Pair\(several)"),
-        Misfit(Nested.self, "SELECT 1 AS a", "column a: 1 does not fit a nested container\(several)"),
+        Misfit(Nested.self, "SELECT 1 AS a", ", column a: 1 does not fit a nested container\(several)"),
         Misfit(
             Of<String>.self,
             "SELECT '\(String(repeating: "é", count: 61))' AS a WHERE 0 UNION SELECT \(Int64.min)",
-            "column a: -9223372036854775808 does not fit String"
+            ", column a: -9223372036854775808 does not fit String"
         ),
         of(
             Int.self,
             "'\(String(repeating: "é", count: 61))'",
             "the text \"\(String(repeating: "é", count: 60))…\" does not fit Int"
         ),
+        Misfit(Pair.self, "SELECT 1 AS a, 2 AS c", ": there is no column b, which Pair needs, but a, c"),
+        Misfit(
+            Pair.self,
+            "SELECT 1 AS a, 2 AS b, 3 AS B",
+            ": several columns are called b; rename all but one with AS"
+        ),
+        Misfit(Int.self, "SELECT 1, 2", ": Int is one value, and the row has 2 columns"),
+        Misfit(
+            [Int].self,
+            "SELECT 1, 2",
+            ": Array<Int> reads values without names, and a row has columns with names"
+        ),
+        Misfit(Refusing.self, "SELECT 1 AS a, 2 AS b", ": Refused()"),
     ]
 
     @Test(arguments: misfits)
-    func `a value that does not fit is named, with its row, its column and the type`(
+    func `a value that does not fit is named, with its row, its column and the type, and a whole row, too`(
         misfit: Misfit
     ) throws {
         let error = try sqlError { try misfit.read(memory()) }
         #expect(error.code == .unreadableRow)
-        #expect(error.message == "Row 1, \(misfit.message)")
-    }
-
-    static let others = [
-        Misfit(Pair.self, "SELECT 1 AS a, 2 AS c", "there is no column b, which Pair needs, but a, c"),
-        Misfit(
-            Pair.self,
-            "SELECT 1 AS a, 2 AS b, 3 AS B",
-            "several columns are called b; rename all but one with AS"
-        ),
-        Misfit(Int.self, "SELECT 1, 2", "Int is one value, and the row has 2 columns"),
-        Misfit(
-            [Int].self,
-            "SELECT 1, 2",
-            "Array<Int> reads values without names, and a row has columns with names"
-        ),
-        Misfit(Refusing.self, "SELECT 1 AS a, 2 AS b", "Refused()"),
-    ]
-
-    @Test(arguments: others) func `a row that does not fit as a whole is named`(misfit: Misfit) throws {
-        let error = try sqlError { try misfit.read(memory()) }
-        #expect(error.code == .unreadableRow)
-        #expect(error.message == "Row 1: \(misfit.message)")
+        #expect(error.message == "Row 1\(misfit.message)")
     }
 
     @Test func `the error has the statement, the row that it was, and the way out`() throws {

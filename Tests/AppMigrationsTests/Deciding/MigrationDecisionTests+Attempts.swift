@@ -14,7 +14,7 @@ extension MigrationDecisionTests {
         Row(
             "another migration died",
             "1.2",
-            .run(attempt: 1, deaths: 0),
+            .first,
             limit: 1,
             interrupted: Attempt(version: "1.3", deaths: 9)
         ),

@@ -9,6 +9,7 @@ struct MigrationDecisionTests {
         /// The text has this part.
         case refused(MigrationError.Code, String)
 
+        static let first = Outcome.run(attempt: 1, deaths: 0)
         static let newer = Outcome.refused(.newerThanCurrentVersion, "newer than the app")
     }
 
@@ -72,12 +73,12 @@ struct MigrationDecisionTests {
         Row("the last-run version itself", "1.1", .alreadyRun),
         Row("below the last-run version", "1.0.9", .alreadyRun),
         Row("the last-run version, longer", "1.1.0", .alreadyRun),
-        Row("between last run and current", "1.2", .run(attempt: 1, deaths: 0)),
-        Row("the current version", "1.4", .run(attempt: 1, deaths: 0)),
-        Row("a sub-migration of the last-run version", "1.1-1", .run(attempt: 1, deaths: 0)),
-        Row("a sub-migration of the current version", "1.4-3", .run(attempt: 1, deaths: 0)),
-        Row("a sub-migration of the current, longer", "1.4.0-3", .run(attempt: 1, deaths: 0)),
-        Row("up to the hard limit", "1.4-2", .run(attempt: 1, deaths: 0), current: "1.4-2"),
+        Row("between last run and current", "1.2", .first),
+        Row("the current version", "1.4", .first),
+        Row("a sub-migration of the last-run version", "1.1-1", .first),
+        Row("a sub-migration of the current version", "1.4-3", .first),
+        Row("a sub-migration of the current, longer", "1.4.0-3", .first),
+        Row("up to the hard limit", "1.4-2", .first, current: "1.4-2"),
         Row("above the hard limit", "1.4-3", .newer, current: "1.4-2"),
         Row("a part of the current version", "1.4.1", .newer),
         Row("a sub-migration of a later version", "1.5-1", .newer),
@@ -90,14 +91,8 @@ struct MigrationDecisionTests {
         Row("version zero", "0.0", .refused(.outOfOrder, "Version 0 "), lastRun: "0"),
         Row("a fresh install", "1.4", .alreadyRun, lastRun: "1.4", isFresh: true),
         Row("a fresh install's sub-migration", "1.4-1", .joinsBaseline, lastRun: "1.4", isFresh: true),
-        Row(
-            "a sub-migration added later",
-            "1.4-1",
-            .run(attempt: 1, deaths: 0),
-            lastRun: "1.4",
-            launched: "1.4"
-        ),
-        Row("everything", "0-1", .run(attempt: 1, deaths: 0), lastRun: "0"),
+        Row("a sub-migration added later", "1.4-1", .first, lastRun: "1.4", launched: "1.4"),
+        Row("everything", "0-1", .first, lastRun: "0"),
         Row("a newer release was launched", "1.2", .heldByDowngrade, launched: "1.5"),
         Row("a newer release migrated", "1.4-1", .alreadyRun, lastRun: "1.5"),
         Row("a newer sub-migration ran", "1.4", .alreadyRun, lastRun: "1.4-1"),

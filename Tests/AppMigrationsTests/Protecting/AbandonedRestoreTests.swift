@@ -138,6 +138,18 @@ import Testing
         #expect(try String(contentsOfFile: folder + "/0/item", encoding: .utf8) == "old\n")
     }
 
+    @Test func `copies that were given up keep nobody from their files`() async throws {
+        try await ProtectedPathTests.die(in: scratch, having: "old\n")
+        // The mark stands where copies can't be moved aside.
+        try scratch.makeFolder("state/Library.migrations.snapshot/kept")
+        try scratch.state.writeState(lastRun: "1.0")
+        let inner = try ProtectedManagerTests.other(scratch, "Zoo")
+        let path = scratch.file("data")
+        try scratch.migrate(protecting: "else") {
+            try inner.whenMigrating(toVersion: "1.1", protecting: [path]) {}
+        }
+    }
+
     @Test func `it waits for the lock no longer than it may`() async throws {
         try await ProtectedPathTests.die(in: scratch, having: "old\n")
         let lock = try #require(
@@ -162,8 +174,7 @@ import Testing
         }
         #expect(error?.code == .invalidName)
         try scratch.write("old\n", to: "data")
-        let path = scratch.file("data")
-        try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1", protecting: [path]) {
+        try scratch.migrate(protecting: "data") {
             let error = #expect(throws: MigrationError.self) { try Self.abandon(scratch) }
             #expect(error?.code == .nested)
         }

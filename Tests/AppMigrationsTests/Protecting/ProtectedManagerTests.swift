@@ -10,7 +10,7 @@ import Testing
     /// A manager whose name sorts before that of `Library`, and one that comes after it.
     static let names = ["Index", "Zoo"]
 
-    private static func other(
+    static func other(
         _ scratch: TemporaryDirectory,
         _ name: String,
         _ options: MigrationManager.Options = .init()
@@ -32,10 +32,8 @@ import Testing
         let ended = DispatchSemaphore(value: 0)
         Thread.detachNewThread {
             do throws(MigrationError) {
-                try other(scratch, name, .init(lockTimeout: .inVain)).whenMigrating(
-                    toVersion: "1.1",
-                    protecting: [path]
-                ) {
+                let manager = try other(scratch, name, .init(lockTimeout: .inVain))
+                try manager.whenMigrating(toVersion: "1.1", protecting: [path]) {
                     try scratch.write("v2", to: path)
                 }
             } catch {
@@ -86,11 +84,7 @@ import Testing
         Self.expectTold(met.lines.first, name, path)
         #expect(try scratch.read("data/5") == "v1")
         #expect(Self.meet(scratch, name, protecting: path + "/5") == nil)
-        #expect(throws: MigrationError.self) {
-            try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1", protecting: [path]) {
-                throw Refusal()
-            }
-        }
+        _ = try scratch.fail(protecting: [path], change: {})
         #expect(try scratch.read("data/5") == "v2")
     }
 
@@ -130,8 +124,7 @@ import Testing
         try scratch.write("old", to: "top/data/file")
         let path = scratch.file("top" + (place.isEmpty ? "" : "/" + place))
         let inner = try Self.other(scratch, name)
-        let copied = scratch.file("top/data")
-        try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1", protecting: [copied]) {
+        try scratch.migrate(protecting: "top/data") {
             let error = try inner.refusal(protecting: path)
             let reason =
                 "manager \"Library\" has listed \(try scratch.resolved("top/data")) for its migration, which is running"
@@ -151,20 +144,10 @@ import Testing
         try scratch.makeFolder("other")
         try #require(link(scratch.file("db"), scratch.file("other/name")) == 0)
         let inner = try Self.other(scratch, name)
-        let path = scratch.file(files.0)
-        try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1", protecting: [path]) {
+        try scratch.migrate(protecting: files.0) {
             let error = try inner.refusal(protecting: scratch.file(files.1))
             #expect(error.description.contains("manager \"Library\" has listed"), "\(error)")
         }
-    }
-
-    /// A bind mount gives a folder a second path.
-    @Test func `what isn't there is known by the folder above it`() {
-        let folder = FileIdentity(device: 1, file: 2)
-        let place = { ProtectedPaths.Place(path: $0, standing: [folder], missing: $1) }
-        #expect(place("/b/x", "/x").holds(place("/a/x/y", "/x/y")))
-        #expect(!place("/a/x/y", "/x/y").holds(place("/b/x", "/x")))
-        #expect(!place("/b/z", "/z").holds(place("/a/x/y", "/x/y")))
     }
 
     @Test(arguments: names)
@@ -172,8 +155,7 @@ import Testing
         try scratch.write("old", to: "data")
         try scratch.write("old", to: "database")
         let inner = try Self.other(scratch, name)
-        let path = scratch.file("data")
-        try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1", protecting: [path]) {
+        try scratch.migrate(protecting: "data") {
             try inner.whenMigrating(toVersion: "1.1", protecting: [scratch.file("database")]) {}
         }
         #expect(inner.lastRunVersion.description == "1.1")
@@ -185,8 +167,7 @@ import Testing
         let (waits, ended, log) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), Log())
         let options = MigrationManager.Options { if $0.kind == .waiting { waits.signal() } }
         _ = try Self.other(scratch, "Index")
-        let path = scratch.file("data")
-        try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1", protecting: [path]) {
+        try scratch.migrate(protecting: "data") {
             Thread.detachNewThread {
                 do {
                     let index = try Self.other(scratch, "Index", options)
@@ -255,21 +236,6 @@ import Testing
         }
         #expect(scratch.exists(scratch.state.snapshot + "/list"))
         try Self.other(scratch, name).whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {}
-    }
-
-    @Test func `copies that were given up keep nobody from their files`() async throws {
-        try await ProtectedPathTests.die(in: scratch, having: "old\n")
-        // The mark stands where copies can't be moved aside.
-        try scratch.makeFolder("state/Library.migrations.snapshot/kept")
-        try scratch.state.writeState(lastRun: "1.0")
-        let inner = try Self.other(scratch, "Zoo")
-        let path = scratch.file("data")
-        try scratch.manager(upgradingTo: "1.1").whenMigrating(
-            toVersion: "1.1",
-            protecting: [scratch.file("else")]
-        ) {
-            try inner.whenMigrating(toVersion: "1.1", protecting: [path]) {}
-        }
     }
 
     @Test func `another manager's state that can't be read protects its files`() async throws {

@@ -1,6 +1,7 @@
-import AppMigrations
 import Foundation
 import Testing
+
+@testable import AppMigrations
 
 /// The refusals of `protecting:` before anything runs, and how the next start finds the files again.
 @Suite(.temporaryDirectory) struct ProtectedPathTests {
@@ -18,6 +19,15 @@ import Testing
         ("state/Library.migrations.snapshot", "it belongs to the state"),
         ("state/Library.migrations.snapshot/0", "it belongs to the state"),
     ]
+
+    /// A bind mount gives a folder a second path.
+    @Test func `what isn't there is known by the folder above it`() {
+        let folder = FileIdentity(device: 1, file: 2)
+        let place = { ProtectedPaths.Place(path: $0, standing: [folder], missing: $1) }
+        #expect(place("/b/x", "/x").holds(place("/a/x/y", "/x/y")))
+        #expect(!place("/a/x/y", "/x/y").holds(place("/b/x", "/x")))
+        #expect(!place("/b/z", "/z").holds(place("/a/x/y", "/x/y")))
+    }
 
     @Test(arguments: refused)
     func `a path that can't be protected is refused before anything runs`(name: String, reason: String) throws

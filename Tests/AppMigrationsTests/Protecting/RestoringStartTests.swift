@@ -73,10 +73,7 @@ import Testing
 
     @Test func `it doesn't wait for a closure that is running`() throws {
         try scratch.write("old\n", to: "data")
-        try scratch.manager(upgradingTo: "1.1").whenMigrating(
-            toVersion: "1.1",
-            protecting: [scratch.file("data")]
-        ) {
+        try scratch.migrate(protecting: "data") {
             let start = Start(scratch)
             start.ended.wait()
             #expect(start.log.lines == ["began at 1.0"])

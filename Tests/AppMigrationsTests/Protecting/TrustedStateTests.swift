@@ -95,10 +95,7 @@ import Testing
         }
         #expect(try scratch.read("data") == "old\n")
         // Nor does a folder for everybody refuse the next one.
-        try scratch.manager(upgradingTo: "1.1").whenMigrating(
-            toVersion: "1.1",
-            protecting: [scratch.file("data")]
-        ) {}
+        try scratch.migrate(protecting: "data")
     }
 
     private static func die(_ scratch: TemporaryDirectory, protecting path: String) async {

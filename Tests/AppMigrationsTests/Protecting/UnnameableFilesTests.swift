@@ -71,10 +71,7 @@ import Testing
         #expect(try scratch.read("data/file") == "old")
         #expect(told.lines.count == 1)
         // Nothing hinders the next migration.
-        try scratch.manager(upgradingTo: "1.1").whenMigrating(
-            toVersion: "1.1",
-            protecting: [scratch.file("data")]
-        ) {}
+        try scratch.migrate(protecting: "data")
         let kept = try #require(try scratch.kept())
         #expect(try scratch.read(kept + "/0/replaced/file") == "half")
         try Self.remove(scratch.file(kept))

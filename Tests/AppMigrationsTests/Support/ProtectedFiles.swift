@@ -4,6 +4,11 @@ import Testing
 
 /// Steps of tests with files that a migration protects.
 extension TemporaryDirectory {
+    /// Runs a migration that protects a file.
+    func migrate(protecting name: String, run: () throws -> Void = {}) throws(MigrationError) {
+        try manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1", protecting: [file(name)], run: run)
+    }
+
     /// The error of a migration that makes `change` and throws.
     func fail(
         protecting paths: [String],

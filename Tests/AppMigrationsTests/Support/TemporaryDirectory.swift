@@ -60,6 +60,18 @@ extension TemporaryDirectory {
         try state.manager(currentVersion, firstRun: firstRun, options: options)
     }
 
+    /// Each name with its file's content, number, times and mode.
+    func everything() throws -> [String] {
+        try names().map { name in
+            let file = path + "/" + name
+            let attributes = try FileManager.default.attributesOfItem(atPath: file)
+            let keys: [FileAttributeKey] = [.systemFileNumber, .posixPermissions, .modificationDate]
+            let status = keys.map { String(describing: attributes[$0]) }
+            let content = try Data(contentsOf: URL(filePath: file)).base64EncodedString()
+            return "\(name) \(status) \(content)"
+        }
+    }
+
     /// Writes a state by hand; `more` is further members, with a comma at the end.
     func writeState(lastRun: String, baseline: String? = nil, launched: String? = nil, more: String = "")
         throws

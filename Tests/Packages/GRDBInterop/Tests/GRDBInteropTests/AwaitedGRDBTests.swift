@@ -6,8 +6,6 @@ import Testing
 
 /// The migrator on GRDB's writer, whose statements are awaited.
 @Suite struct AwaitedGRDBTests {
-    private struct Failure: Error {}
-
     private func queue() throws -> DatabaseQueue {
         var configuration = Configuration()
         // A transaction of the migrator spans several accesses.
@@ -26,15 +24,7 @@ import Testing
             """
     )
 
-    private let rebuild = SQLMigration<DatabaseQueue>(
-        version: 2,
-        sql: """
-            CREATE TABLE new(id INTEGER PRIMARY KEY, name TEXT NOT NULL, born INTEGER);
-            INSERT INTO new(id, name) SELECT id, name FROM artist;
-            DROP TABLE artist;
-            ALTER TABLE new RENAME TO artist;
-            """
-    )
+    private let rebuild = SQLMigration<DatabaseQueue>(version: 2, sql: MigratorOnGRDBTests.rebuilding)
 
     @Test func `scripts and closures run once, with foreign keys off`() async throws {
         let queue = try queue()

@@ -21,15 +21,14 @@ import Testing
             """
     )
 
-    private let rebuild = SQLMigration<Database>(
-        version: 2,
-        sql: """
-            CREATE TABLE new(id INTEGER PRIMARY KEY, name TEXT NOT NULL, born INTEGER);
-            INSERT INTO new(id, name) SELECT id, name FROM artist;
-            DROP TABLE artist;
-            ALTER TABLE new RENAME TO artist;
-            """
-    )
+    static let rebuilding = """
+        CREATE TABLE new(id INTEGER PRIMARY KEY, name TEXT NOT NULL, born INTEGER);
+        INSERT INTO new(id, name) SELECT id, name FROM artist;
+        DROP TABLE artist;
+        ALTER TABLE new RENAME TO artist;
+        """
+
+    private let rebuild = SQLMigration<Database>(version: 2, sql: Self.rebuilding)
 
     private let records = SQLMigration<Database>(version: 3) { db, _ in
         try Artist(id: 2, name: "Bessie").insert(db)

@@ -106,8 +106,7 @@ enum SystemCheck {
             body()
             Machine.system.disk.losePower { count in
                 if choices.isRepeating { return choices.repeated(among: count) }
-                choices.begin(count, isFree: true)
-                return 0
+                return choices.begin(count, isFree: true)
             }
             let places = ["/app/notes/f", "/new/notes/f", "/kept/f"].compactMap { path in
                 find(path).map { path + "=" + $0 }

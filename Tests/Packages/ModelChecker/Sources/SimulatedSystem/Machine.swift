@@ -52,13 +52,13 @@ public enum Machine {
 
     /// Makes a call for the process that has the turn.
     @inline(__always)
-    static func call(
+    static func call<Result: FixedWidthInteger & SignedInteger>(
         _ kind: Call.Kind,
         node: Int = 0,
         path: String? = nil,
         _ text: @escaping @autoclosure () -> String,
-        _ body: () throws(Refusal) -> Int
-    ) -> Int {
+        _ body: () throws(Refusal) -> Result
+    ) -> Result {
         let call = Call(kind: kind, node: node, path: path, text: text)
         if let gate {
             let number = gate.begin(call)
@@ -72,7 +72,7 @@ public enum Machine {
         do throws(Refusal) {
             let result = try body()
             observe(UInt64(bitPattern: Int64(result)))
-            gate?.end(call, result, 0)
+            gate?.end(call, Int(result), 0)
             return result
         } catch {
             errorNumber = error.number

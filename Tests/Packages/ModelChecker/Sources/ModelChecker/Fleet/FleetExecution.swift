@@ -172,7 +172,7 @@ final class FleetExecution {
             fleet.note("\(host.name) DIES")
             host.die()
             Jobs.drain()
-            start(host.number, scenario.restart)
+            start(host.number, scenario.restart ?? scenario.last)
         }
     }
 
@@ -180,12 +180,7 @@ final class FleetExecution {
         if isUndisturbed { return 0 }
         if choices.isRepeating { return choices.repeated(among: count) }
         if !isTraced, !search.isNew(hash, left: choices.left) { return nil }
-        if let random = search.random(count) {
-            choices.begin(count, isFree: true, taking: random)
-            return random
-        }
-        choices.begin(count, isFree: false)
-        return 0
+        return choices.begin(count, isFree: false, random: search.random(count))
     }
 
     /// Everything that decides how this execution can go on.

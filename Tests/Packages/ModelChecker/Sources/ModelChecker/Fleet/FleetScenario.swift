@@ -9,8 +9,8 @@ struct FleetScenario: Sendable {
     let name: String
     let versions: [String]
     let programs: [Program]
-    /// Started on the host that died.
-    let restart: Program
+    /// Started on the host that died; `nil` for `last`.
+    var restart: Program?
     let last: Program
     var endings: Set<String> = ["done"]
     var budget = Scenario.Budget()
@@ -24,21 +24,18 @@ struct FleetScenario: Sendable {
             programs: [
                 app("1.1", [("1.1", long)]), app("1.1", [("1.1", long)]), app("1.1", [("1.1", long)]),
             ],
-            restart: app("1.1", [("1.1", long)]),
             last: app("1.1", [("1.1", long)])
         ),
         FleetScenario(
             name: "a lease and a closure that isn't cancelled",
             versions: ["1.1"],
             programs: [app("1.1", [("1.1", deaf)]), app("1.1", [("1.1", deaf)])],
-            restart: app("1.1", [("1.1", deaf)]),
             last: app("1.1", [("1.1", deaf)])
         ),
         FleetScenario(
             name: "a lease and two releases",
             versions: ["1.1", "1.2"],
             programs: [app("1.1", [("1.1", quick)]), app("1.2", [("1.1", quick), ("1.2", long)])],
-            restart: app("1.2", [("1.1", quick), ("1.2", long)]),
             last: app("1.2", [("1.1", quick), ("1.2", long)]),
             endings: ["done", "overtaken"]
         ),
@@ -46,7 +43,6 @@ struct FleetScenario: Sendable {
             name: "a lease and checkpoints",
             versions: ["1.1"],
             programs: [app("1.1", [("1.1", inPieces)]), app("1.1", [("1.1", inPieces)])],
-            restart: app("1.1", [("1.1", inPieces)]),
             last: app("1.1", [("1.1", inPieces)])
         ),
         FleetScenario(

@@ -7,24 +7,13 @@ final class FleetSearch: Searching {
     private(set) var executions = 0
     private(set) var depth = 0
     private(set) var isComplete = true
-    private var seen: [UInt64: Int] = [:]
-    private var generator: SplitMix?
-
-    var states: Int { seen.count }
+    var seen: [UInt64: Int] = [:]
+    var generator: SplitMix?
 
     init(_ scenario: FleetScenario) {
         self.scenario = scenario
         Jobs.takeOver()
     }
-
-    func isNew(_ hash: UInt64, left: Int) -> Bool {
-        if generator != nil { return true }
-        if let earlier = seen[hash], earlier >= left { return false }
-        seen[hash] = left
-        return true
-    }
-
-    func random(_ count: Int) -> Int? { generator?.choose(count) }
 
     /// Searches with at most `allowance` deviations from going straight on, or all; gives what was found.
     func run(allowance: Int, seconds: Double) -> Finding? {

@@ -7,40 +7,36 @@ extension Scenario {
     private static let new = "NEW NOTES, LONGER"
 
     /// The files that wait to be put back are given up, while an app may put them back, or be in the closure.
-    static let abandoning = Scenario(
-        name: "abandonRestore beside a run",
-        versions: ["1.1"],
-        setUp: { ghost in
-            started("1.0")(ghost)
-            Files.make(Files.notes, old)
-        },
-        programs: [app("1.1", [rewriting]), Program(name: "recovery screen", run: abandon)],
-        restart: recovered,
-        last: recovered,
-        isLarge: true,
-        atEnd: { ghost in
-            recorded(["1.1"], keeping: kept)(ghost)
-            if Files.text(Files.notes) != new { ghost.fail("What is recorded is done.") }
-        }
-    )
+    static let abandoning = besideRewriting("abandonRestore beside a run", "recovery screen", abandon)
 
     /// The state is lost after a process died in its closure, and with the state the list of the copies.
-    static let losing = Scenario(
-        name: "a lost state beside copies",
-        versions: ["1.1"],
-        setUp: { ghost in
-            started("1.0")(ghost)
-            Files.make(Files.notes, old)
-        },
-        programs: [app("1.1", [rewriting]), Program(name: "a removal of the state", run: lose)],
-        restart: lost,
-        last: lost,
-        isLarge: true,
-        atEnd: { ghost in
-            recorded(["1.1"], keeping: kept)(ghost)
-            if Files.text(Files.notes) != new { ghost.fail("What is recorded is done.") }
-        }
-    )
+    static let losing = besideRewriting("a lost state beside copies", "a removal of the state", lose)
+
+    /// A file is rewritten beside another program, which later starts do first.
+    private static func besideRewriting(
+        _ name: String,
+        _ other: String,
+        _ body: @escaping @Sendable (Ghost) -> String
+    ) -> Scenario {
+        Scenario(
+            name: name,
+            versions: ["1.1"],
+            setUp: { ghost in
+                started("1.0")(ghost)
+                Files.make(Files.notes, old)
+            },
+            programs: [app("1.1", [rewriting]), Program(name: other, run: body)],
+            last: Program(name: other + ", then app 1.1") { ghost in
+                let ending = body(ghost)
+                return ending == "done" ? app("1.1", [rewriting]).run(ghost) : ending
+            },
+            isLarge: true,
+            atEnd: { ghost in
+                recorded(["1.1"], keeping: kept)(ghost)
+                if Files.text(Files.notes) != new { ghost.fail("What is recorded is done.") }
+            }
+        )
+    }
 
     private static func lose(_ ghost: Ghost) -> String {
         if !mark("the state is to be removed") { return "" }
@@ -49,11 +45,6 @@ extension Scenario {
         ghost.knowledge.isLowered = true
         Machine.atOnce { _ = unlink(Ghost.stateFile) }
         return "done"
-    }
-
-    private static let lost = Program(name: "a removal of the state, then app 1.1") { ghost in
-        let ending = lose(ghost)
-        return ending == "done" ? app("1.1", [rewriting]).run(ghost) : ending
     }
 
     private static let rewriting = Declaration(version: "1.1", protecting: [Files.notes]) { ghost, _ in
@@ -88,10 +79,5 @@ extension Scenario {
         } catch {
             return "\(error.code)"
         }
-    }
-
-    private static let recovered = Program(name: "recovery screen, then app 1.1") { ghost in
-        let ending = abandon(ghost)
-        return ending == "done" ? app("1.1", [rewriting]).run(ghost) : ending
     }
 }

@@ -11,7 +11,6 @@ extension Scenario {
             Files.make(Files.notes, "old notes")
         },
         programs: [app("1.1", release(1)), app("1.2", release(3)), app("1.3", release(4))],
-        restart: app("1.3", release(4)),
         last: app("1.3", release(4)),
         endings: ["done", "overtaken", "migrationFailed"],
         budget: Budget(deaths: 2, powerLosses: 1, faults: 1, stalls: 1),

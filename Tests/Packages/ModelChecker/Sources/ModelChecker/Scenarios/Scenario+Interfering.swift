@@ -43,7 +43,6 @@ extension Scenario {
             },
             app("1.2", [one, two]),
         ],
-        restart: app("1.2", [one, two]),
         last: app("1.2", [one, two]),
         isLarge: true,
         endings: ["done", "overtaken"],
@@ -56,7 +55,6 @@ extension Scenario {
         versions: ["1.1"],
         setUp: started("1.0"),
         programs: [app("1.1", [removing]), app("1.1", [removing])],
-        restart: app("1.1", [one]),
         last: app("1.1", [one]),
         isLarge: true,
         atEnd: recorded(["1.1"])

@@ -45,7 +45,6 @@ extension Scenario {
             versions: ["1.1"],
             setUp: started("1.0"),
             programs: [app("1.1", [one]), other],
-            restart: app("1.1", [one]),
             last: app("1.1", [one]),
             endings: endings,
             atEnd: recorded(["1.1"])

@@ -20,7 +20,6 @@ extension Scenario {
             Files.make(Files.notes, old)
         },
         programs: [app("1.1", [file]), reader(requireWholeFile)],
-        restart: app("1.1", [file], opened: requireWholeFile),
         last: app("1.1", [file], opened: requireWholeFile),
         atEnd: { ghost in
             recorded(["1.1"])(ghost)
@@ -41,7 +40,6 @@ extension Scenario {
             Files.make(Files.library + "/b", "old b")
         },
         programs: [app("1.1", [folder]), reader(requireWholeFolder)],
-        restart: app("1.1", [folder], opened: requireWholeFolder),
         last: app("1.1", [folder], opened: requireWholeFolder),
         isLarge: true,
         atEnd: { ghost in

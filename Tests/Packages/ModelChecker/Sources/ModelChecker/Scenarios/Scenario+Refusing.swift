@@ -50,7 +50,6 @@ extension Scenario {
                 return ending
             },
         ],
-        restart: app("1.2", [one, two]),
         last: app("1.2", [one, two]),
         endings: ["done", "overtaken", "tooOld"],
         atEnd: recorded(["1.1", "1.2"])

@@ -12,7 +12,6 @@ extension Scenario {
         name: "two processes on the first run",
         versions: ["1.1"],
         programs: [app("1.1", [one]), app("1.1", [one])],
-        restart: app("1.1", [one]),
         last: app("1.1", [one]),
         atEnd: recorded(["1.1"])
     )
@@ -23,7 +22,6 @@ extension Scenario {
         versions: ["1.1", "1.2"],
         setUp: started("1.0"),
         programs: [app("1.1", [one]), app("1.2", [one, two])],
-        restart: app("1.2", [one, two]),
         last: app("1.2", [one, two]),
         endings: ["done", "overtaken"],
         atEnd: recorded(["1.1", "1.2"])
@@ -70,7 +68,6 @@ extension Scenario {
                 return asking.run(ghost)
             },
         ],
-        restart: app("2.0", [Declaration(version: "2.0", minimumAppVersion: "2.0")]),
         last: app("2.0", [Declaration(version: "2.0", minimumAppVersion: "2.0")]),
         atEnd: { ghost in
             recorded(["2.0"])(ghost)
@@ -87,7 +84,6 @@ extension Scenario {
             _ = mkdir(Files.library, 0o700)
         },
         programs: [app("1.1", [inPieces]), app("1.1", [inPieces])],
-        restart: app("1.1", [inPieces]),
         last: app("1.1", [inPieces]),
         atEnd: { ghost in
             recorded(["1.1"])(ghost)

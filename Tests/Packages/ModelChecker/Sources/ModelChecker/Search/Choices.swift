@@ -34,10 +34,13 @@ struct Choices {
         return min(path[position - 1].taken, count - 1)
     }
 
-    mutating func begin(_ count: Int, isFree: Bool, taking taken: Int = 0) {
+    /// Takes the first, or what a walk gives, which is free.
+    mutating func begin(_ count: Int, isFree: Bool, random: Int? = nil) -> Int {
+        let isFree = isFree || random != nil
         let isBound = !isFree && left <= 0
-        path.append(Choice(taken: taken, count: isBound ? 1 : count, isFree: isFree))
+        path.append(Choice(taken: random ?? 0, count: isBound ? 1 : count, isFree: isFree))
         position += 1
+        return random ?? 0
     }
 
     /// Goes to the next execution; `false` when there is none.

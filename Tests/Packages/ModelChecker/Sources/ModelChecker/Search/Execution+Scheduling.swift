@@ -106,12 +106,7 @@ extension Execution {
         if salt != 0, trace == nil, !search.isNew(Machine.mix(stateHash, salt), left: choices.left) {
             return nil
         }
-        if let random = search.random(count) {
-            choices.begin(count, isFree: true, taking: random)
-            return random
-        }
-        choices.begin(count, isFree: isFree)
-        return 0
+        return choices.begin(count, isFree: isFree, random: search.random(count))
     }
 
     /// Everything that decides how this execution can go on.

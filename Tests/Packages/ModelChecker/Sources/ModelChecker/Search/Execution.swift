@@ -141,15 +141,8 @@ final class Execution: @unchecked Sendable {
         Machine.system.processes[slot.number].history = 0
     }
 
-    /// After a death the next process starts at the same place, if the scenario has one.
-    func revive(_ slot: Slot) {
-        if let restart = scenario.restart {
-            start(slot, restart)
-        } else {
-            slot.isDead = false
-            slot.status = .finished
-        }
-    }
+    /// After a death the next process starts at the same place.
+    func revive(_ slot: Slot) { start(slot, scenario.restart ?? scenario.last) }
 
     func turn(to slot: Slot) {
         Machine.current = slot.number

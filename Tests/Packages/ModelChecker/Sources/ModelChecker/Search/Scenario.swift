@@ -26,7 +26,7 @@ struct Scenario: Sendable {
     var managers = [Ghost.library]
     var setUp: @Sendable (Ghost) -> Void = { _ in }
     let programs: [Program]
-    /// Started when the program of that place has died, and after a power loss.
+    /// Started when the program of that place has died, and after a power loss; `nil` for `last`.
     var restart: Program?
     /// The last start, which nothing disturbs.
     let last: Program

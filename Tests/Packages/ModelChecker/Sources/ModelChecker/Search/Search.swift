@@ -7,8 +7,8 @@ final class Search: Searching, @unchecked Sendable {
     var executions = 0
     var depth = 0
     var isComplete = true
-    private var seen: [UInt64: Int] = [:]
-    private var generator: SplitMix?
+    var seen: [UInt64: Int] = [:]
+    var generator: SplitMix?
     private var deadline = Double.infinity
 
     /// The names that are known to change, and files to be shared: calls with them are choices.
@@ -38,22 +38,7 @@ final class Search: Searching, @unchecked Sendable {
         return true
     }
 
-    var states: Int { seen.count }
-
     init(_ scenario: Scenario) { self.scenario = scenario }
-
-    /// True if a state is new, or was searched with a smaller allowance only.
-    func isNew(_ hash: UInt64, left: Int) -> Bool {
-        if generator != nil { return true }
-        if let earlier = seen[hash], earlier >= left { return false }
-        seen[hash] = left
-        return true
-    }
-
-    func random(_ count: Int) -> Int? {
-        guard let generator else { return nil }
-        return generator.choose(count)
-    }
 
     /// Searches with at most `allowance` deviations from going straight on, or all.
     func run(allowance: Int = Int.max, seconds: Double = .infinity) -> Finding? {

@@ -7,7 +7,10 @@ struct Finding {
 
 /// The search of a scenario, as a campaign sees it.
 protocol Searching: AnyObject {
-    var states: Int { get }
+    /// The allowance that each state was searched with.
+    var seen: [UInt64: Int] { get set }
+    /// What a walk is led by.
+    var generator: SplitMix? { get set }
     var executions: Int { get }
     var transitions: Int { get }
     var depth: Int { get }
@@ -21,6 +24,20 @@ protocol Searching: AnyObject {
 
     /// Runs a finding again, and writes down what happened.
     func explain(_ finding: Finding) -> Finding
+}
+
+extension Searching {
+    var states: Int { seen.count }
+
+    /// True if a state is new, or was searched with a smaller allowance only.
+    func isNew(_ hash: UInt64, left: Int) -> Bool {
+        if generator != nil { return true }
+        if let earlier = seen[hash], earlier >= left { return false }
+        seen[hash] = left
+        return true
+    }
+
+    func random(_ count: Int) -> Int? { generator?.choose(count) }
 }
 
 /// A scenario that can be searched, with the budget of its troubles.

@@ -120,7 +120,7 @@ public func write(_ file: Int32, _ buffer: UnsafeRawPointer?, _ count: Int) -> I
 }
 
 public func ftruncate(_ file: Int32, _ size: off_t) -> Int32 {
-    let call = Machine.call(
+    Machine.call(
         .truncate,
         node: Machine.system.nodeNumber(file),
         "cut \(Machine.path(file)) to \(size) bytes"
@@ -136,7 +136,6 @@ public func ftruncate(_ file: Int32, _ size: off_t) -> Int32 {
         Machine.system.disk.setContent(open.node, Content(bytes), by: getpid())
         return 0
     }
-    return Int32(call)
 }
 
 public func lseek(_ file: Int32, _ offset: off_t, _ from: Int32) -> off_t {
@@ -162,15 +161,14 @@ public func lseek(_ file: Int32, _ offset: off_t, _ from: Int32) -> off_t {
 @discardableResult
 public func close(_ file: Int32) -> Int32 {
     let node = Machine.system.nodeNumber(file)
-    let call = Machine.call(.close, node: node, "close \(Machine.path(file))") { () throws(Refusal) in
+    return Machine.call(.close, node: node, "close \(Machine.path(file))") { () throws(Refusal) in
         try Machine.system.close(file)
         return 0
     }
-    return Int32(call)
 }
 
 public func fsync(_ file: Int32) -> Int32 {
-    let call = Machine.call(
+    Machine.call(
         .synchronize,
         node: Machine.system.nodeNumber(file),
         "sync \(Machine.path(file)) to disk"
@@ -180,17 +178,15 @@ public func fsync(_ file: Int32) -> Int32 {
         Machine.system.disk.synchronize(open.node)
         return 0
     }
-    return Int32(call)
 }
 
 public func syncfs(_ file: Int32) -> Int32 {
-    let call = Machine.call(.synchronizeAll, "sync the whole file system to disk") { () throws(Refusal) in
+    Machine.call(.synchronizeAll, "sync the whole file system to disk") { () throws(Refusal) in
         let open = try Machine.system.file(file)
         if open.isNameOnly { throw Refusal(EBADF) }
         Machine.system.disk.synchronizeAll(on: try Machine.system.disk.node(open.node).device)
         return 0
     }
-    return Int32(call)
 }
 
 /// Sharing of blocks: this file system can't.

@@ -11,15 +11,14 @@ public func renameat(
     _ new: UnsafePointer<CChar>
 ) -> Int32 {
     let (old, new) = (text(old), text(new))
-    let call = Machine.call(.rename, "rename \(Machine.name(folder, old)) to \(Machine.name(newFolder, new))")
-    { () throws(Refusal) in
+    return Machine.call(.rename, "rename \(Machine.name(folder, old)) to \(Machine.name(newFolder, new))") {
+        () throws(Refusal) in
         let source = try Machine.system.disk.place(old, from: try Machine.folder(folder), following: false)
         let target = try Machine.system.disk.place(new, from: try Machine.folder(newFolder), following: false)
         guard let number = try Machine.system.disk.moved(source, to: target) else { return 0 }
         Machine.system.disk.move(source.name, from: source.folder, to: target.name, in: target.folder, number)
         return 0
     }
-    return Int32(call)
 }
 
 public func unlink(_ path: UnsafePointer<CChar>) -> Int32 { unlinkat(AT_FDCWD, path, 0) }
@@ -29,7 +28,7 @@ public func rmdir(_ path: UnsafePointer<CChar>) -> Int32 { unlinkat(AT_FDCWD, pa
 public func unlinkat(_ folder: Int32, _ path: UnsafePointer<CChar>, _ flags: Int32) -> Int32 {
     let path = text(path)
     let kind: Call.Kind = flags & AT_REMOVEDIR != 0 ? .removeFolder : .unlink
-    let call = Machine.call(kind, "remove \(Machine.name(folder, path))") { () throws(Refusal) in
+    return Machine.call(kind, "remove \(Machine.name(folder, path))") { () throws(Refusal) in
         let place = try Machine.system.disk.place(path, from: try Machine.folder(folder), following: false)
         guard let number = place.node else { throw Refusal(ENOENT) }
         let node = try Machine.system.disk.node(number)
@@ -43,7 +42,6 @@ public func unlinkat(_ folder: Int32, _ path: UnsafePointer<CChar>, _ flags: Int
         Machine.system.disk.remove(place.name, from: place.folder)
         return 0
     }
-    return Int32(call)
 }
 
 public func mkdir(_ path: UnsafePointer<CChar>, _ mode: mode_t) -> Int32 { mkdirat(AT_FDCWD, path, mode) }
@@ -65,14 +63,13 @@ extension Machine {
         _ mode: mode_t,
         _ content: Content = .empty
     ) -> Int32 {
-        let call = Machine.call(kind, "make the \(node) \(name(folder, path))") { () throws(Refusal) in
+        Machine.call(kind, "make the \(node) \(name(folder, path))") { () throws(Refusal) in
             let place = try system.disk.place(path, from: try self.folder(folder), following: false)
             if place.node != nil { throw Refusal(EEXIST) }
             let made = system.disk.make(node, mode: mode, place.name, in: place.folder)
             system.disk.setContent(made, content)
             return 0
         }
-        return Int32(call)
     }
 }
 

@@ -5,7 +5,7 @@ public func flock(_ file: Int32, _ operation: Int32) -> Int32 {
     let kind: Call.Kind = operation & LOCK_UN != 0 ? .unlock : .lock
     let node = Machine.system.nodeNumber(file)
     let manner = operation & LOCK_SH != 0 ? ", shared" : ""
-    let call = Machine.call(kind, node: node, "\(kind) \(Machine.path(file))\(manner)") {
+    return Machine.call(kind, node: node, "\(kind) \(Machine.path(file))\(manner)") {
         () throws(Refusal) in
         let index = try Machine.system.index(file)
         if try Machine.system.file(file).isNameOnly { throw Refusal(EBADF) }
@@ -25,7 +25,6 @@ public func flock(_ file: Int32, _ operation: Int32) -> Int32 {
         Machine.system.files[index]?.lock = isSharing ? .shared : .exclusive
         return 0
     }
-    return Int32(call)
 }
 
 public func fcntl(_ file: Int32, _ command: Int32, _ argument: Int32) -> Int32 {

@@ -25,8 +25,7 @@ public func clock_gettime(_ clock: Int32, _ time: UnsafeMutablePointer<timespec>
 @discardableResult
 public func nanosleep(_ duration: UnsafePointer<timespec>, _ rest: UnsafeMutablePointer<timespec>?) -> Int32 {
     let nanoseconds = Int64(duration.pointee.tv_sec) * 1_000_000_000 + Int64(duration.pointee.tv_nsec)
-    let call = Machine.call(.pause, node: Int(nanoseconds), "pause") { () throws(Refusal) in 0 }
-    return Int32(call)
+    return Machine.call(.pause, node: Int(nanoseconds), "pause") { () throws(Refusal) in 0 }
 }
 
 public func strerror(_ number: Int32) -> UnsafePointer<CChar> { UnsafePointer(copied("error \(number)")) }

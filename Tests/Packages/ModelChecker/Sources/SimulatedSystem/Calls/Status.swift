@@ -26,16 +26,15 @@ extension Machine {
         _ status: UnsafeMutablePointer<stat>,
         following: Bool
     ) -> Int32 {
-        let call = Machine.call(.lookUp, path: path, "look at \(name(folder, path))") { () throws(Refusal) in
+        Machine.call(.lookUp, path: path, "look at \(name(folder, path))") { () throws(Refusal) in
             let place = try system.disk.place(path, from: try self.folder(folder), following: following)
             guard let number = place.node else { throw Refusal(ENOENT) }
             try tell(number, status)
             return 0
         }
-        return Int32(call)
     }
 
-    fileprivate static func change(_ number: Int, _ body: (inout Node) -> Void) -> Int {
+    fileprivate static func change(_ number: Int, _ body: (inout Node) -> Void) -> Int32 {
         system.disk.update(number, body)
         return 0
     }
@@ -60,7 +59,7 @@ public func lstat(_ path: UnsafePointer<CChar>, _ status: UnsafeMutablePointer<s
 }
 
 public func fstat(_ file: Int32, _ status: UnsafeMutablePointer<stat>) -> Int32 {
-    let call = Machine.call(
+    Machine.call(
         .status,
         node: Machine.system.nodeNumber(file),
         "ask about the open \(Machine.path(file))"
@@ -68,7 +67,6 @@ public func fstat(_ file: Int32, _ status: UnsafeMutablePointer<stat>) -> Int32 
         try Machine.tell(try Machine.system.file(file).node, status)
         return 0
     }
-    return Int32(call)
 }
 
 /// statx(2), of which only the attributes of a mount are asked for.
@@ -110,25 +108,23 @@ public func access(_ path: UnsafePointer<CChar>, _ mode: Int32) -> Int32 {
 }
 
 public func fchmod(_ file: Int32, _ mode: mode_t) -> Int32 {
-    let call = Machine.call(
+    Machine.call(
         .setAttributes,
         node: Machine.system.nodeNumber(file),
         "set the permissions of \(Machine.path(file))"
     ) { () throws(Refusal) in
         Machine.change(try Machine.system.file(file).node) { $0.mode = mode & 0o7777 }
     }
-    return Int32(call)
 }
 
 public func chmod(_ path: UnsafePointer<CChar>, _ mode: mode_t) -> Int32 {
     let path = text(path)
-    let call = Machine.call(.setAttributes, "set the permissions of \(Machine.name(AT_FDCWD, path))") {
+    return Machine.call(.setAttributes, "set the permissions of \(Machine.name(AT_FDCWD, path))") {
         () throws(Refusal) in
         let place = try Machine.system.disk.place(path, from: try Machine.folder(AT_FDCWD), following: true)
         guard let number = place.node else { throw Refusal(ENOENT) }
         return Machine.change(number) { $0.mode = mode & 0o7777 }
     }
-    return Int32(call)
 }
 
 // Every file belongs to the one user, has no access list, and its times stand still.

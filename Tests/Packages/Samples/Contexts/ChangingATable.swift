@@ -75,7 +75,7 @@ import Testing
         let edited: [[SQLValue]] = kind == "edited" ? [[2, "edited"], [3, "three"]] : [[2, "two"]]
         #expect(try db.query("SELECT * FROM note_titles") == edited + [[next, "new"]])
         try db.query("UPDATE note SET title = 'x' WHERE id = 2")
-        let found = "SELECT * FROM log UNION ALL SELECT tbl_name FROM sqlite_master WHERE type = 'index'"
+        let found = "SELECT * FROM log UNION ALL SELECT tbl_name FROM sqlite_master WHERE name LIKE 'note_b%'"
         #expect(try db.query(found) == (kind == "gone" ? [] : [["x"], ["note"]]))
         #expect(try db.query("SELECT 1 FROM sqlite_master WHERE sql LIKE '%note\\_bak%' ESCAPE '\\'") == [])
     }

@@ -154,9 +154,8 @@ extension Platform {
             }
             if fsetxattr(copy, name, buffer.baseAddress, UInt(size), 0) == 0 { continue }
             // A label that only the system may set says nothing about the data; an access list does. SELinux says EACCES.
-            if name.hasPrefix("system.posix_acl") || errno != EACCES && !isUnsupported(errno) {
-                throw failure("fsetxattr")
-            }
+            let isRefused = errno == EACCES || isUnsupported(errno)
+            if name.hasPrefix("system.posix_acl") || !isRefused { throw failure("fsetxattr") }
         }
     }
     #endif

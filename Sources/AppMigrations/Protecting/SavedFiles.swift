@@ -90,7 +90,6 @@ struct SavedFiles {
 
     /// Refuses a copy that has lost files: programs that clear away old files may have removed them.
     private func refuseEmptied(_ copies: String, _ place: String) throws {
-        // From then on a copy that is gone has been put back.
         if try stands(copies + PutBack.begun) { return }
         if try !stands(copies + "/item"), try !stands(copies + "/absent") {
             throw lost("the copy of \(place) is not in \(copies)")

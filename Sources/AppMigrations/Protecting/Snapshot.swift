@@ -90,7 +90,8 @@ final class Snapshot {
                 for (companion, tree) in zip(Self.companions, parts) {
                     count += tree.entries.count
                     if tree.entries.isEmpty {
-                        try Platform.closeAfterWriting(Platform.createExclusively(place + "/absent" + companion))
+                        let mark = place + "/absent" + companion
+                        try Platform.closeAfterWriting(Platform.createExclusively(mark))
                     } else {
                         try tree.copy(to: place + "/item" + companion, reach)
                     }

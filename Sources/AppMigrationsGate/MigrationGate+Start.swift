@@ -62,8 +62,6 @@ extension MigrationGate {
         ///
         /// With `weights`, `["3.4": 30]`, 3.4 has the part of thirty others in the bar. A version that isn't named weighs 1.
         ///
-        /// A plan takes no lock, so that a later manager can still fail at its own: what must not part belongs in one manager.
-        ///
         /// - Throws: ``RequiresAppVersion`` where a newer app shut this one out; what `MigrationManager.plan` throws; the error of
         ///   a row that is refused, so that nothing migrates before a manager that is; `invalidVersion` for a weight's.
         @discardableResult

@@ -52,9 +52,8 @@ public final class MigrationGate: Sendable {
     ///
     /// The start itself must not ask its gate, since it would wait for itself.
     ///
-    /// - Throws: The error of the start: ``RequiresAppVersion`` where a newer app is needed, and after ``cancel()`` the code
-    ///   `cancelled`, or `CancellationError` where the gate waited for the unlock. The same where the task that waits is cancelled:
-    ///   the start goes on then, others wait as before, and ``state-property`` isn't ``State-enum/cancelled``.
+    /// - Throws: The error of the start, after ``cancel()`` the code `cancelled` or `CancellationError`; the latter also where the task
+    ///   that waits is cancelled, while the start goes on and ``state-property`` isn't ``State-enum/cancelled``.
     public func ready() async throws {
         for await state in states {
             switch state {

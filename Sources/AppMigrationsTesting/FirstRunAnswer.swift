@@ -54,9 +54,8 @@ struct FirstRunAnswer {
         let said = "\(start.origin): firstRun: answers \(Self.text(of: answer))"
         var text = "\(said), so that \(list) would \(effect). Answer the version that the data is at."
         // A release leaves its sub-migrations behind, too: then the answer is right, and the starting point too low.
-        if case .existingData(let release) = start.firstRun, let last = concerned.last,
-            AppVersion(release).map(last.exceeds) == false
-        {
+        let last = concerned[concerned.count - 1]
+        if case .existingData(let release) = start.firstRun, AppVersion(release).map(last.exceeds) == false {
             text += " If the release had done \(list) already, its starting point is .version(\"\(last)\")."
         }
         return RehearsalFinding(kind, version: concerned[0], text)

@@ -154,8 +154,9 @@ extension Platform {
             }
             if fsetxattr(copy, name, buffer.baseAddress, UInt(size), 0) == 0 { continue }
             // A label that only the system may set says nothing about the data; an access list does. SELinux says EACCES.
-            let isRefused = errno == EACCES || isUnsupported(errno)
-            if name.hasPrefix("system.posix_acl") || !isRefused { throw failure("fsetxattr") }
+            if name.hasPrefix("system.posix_acl") || errno != EACCES && !isUnsupported(errno) {
+                throw failure("fsetxattr")
+            }
         }
     }
     #endif

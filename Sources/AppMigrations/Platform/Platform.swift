@@ -108,6 +108,11 @@ package enum Platform {
         try opening { open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600) }
     }
 
+    /// Makes an empty file, whose name is all that it says.
+    static func makeMark(_ path: String) throws(SystemCallError) {
+        try closeAfterWriting(createExclusively(path))
+    }
+
     package static func openLock(_ path: String, making: Int32 = O_CREAT) throws(SystemCallError) -> Int32 {
         try opening { open(path, O_RDWR | making | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0o600) }
     }

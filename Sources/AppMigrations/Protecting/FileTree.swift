@@ -64,6 +64,8 @@ struct FileTree {
         return state.map { top + $0.path }
     }
 
+    var folders: [String] { entries.lazy.filter { $0.status.kind == .directory }.map { top + $0.path } }
+
     /// A file costs its calls and its bytes, so an entry counts like 4 KiB.
     var cost: Int {
         entries.reduce(0) { $0 + Self.costOfEntry + ($1.status.kind == .file ? $1.status.size : 0) }

@@ -94,9 +94,8 @@ struct SavedFiles {
         if try !stands(copies + "/item"), try !stands(copies + "/absent") {
             throw lost("the copy of \(place) is not in \(copies)")
         }
-        let count = try Snapshot.companions.reduce(0) {
-            try $0 + FileTree(copies + "/item" + $1).entries.count
-        }
+        var count = 0
+        for part in Snapshot.companions { count += try FileTree(copies + "/item" + part).entries.count }
         if try !stands("\(copies)/entries-\(count)") {
             throw lost("files of the copy of \(place) were removed from \(copies), or added to it")
         }

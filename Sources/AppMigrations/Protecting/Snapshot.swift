@@ -69,9 +69,7 @@ final class Snapshot {
                     if let state = tree.state {
                         throw protected.refusal(of: path, "the state of a manager is in it, \(state)")
                     }
-                    for entry in tree.entries where entry.status.kind == .directory {
-                        try protected.refuseForeign(tree.top + entry.path, path)
-                    }
+                    for folder in tree.folders { try protected.refuseForeign(folder, path) }
                 }
                 trees.append(parts)
             }
@@ -90,13 +88,12 @@ final class Snapshot {
                 for (companion, tree) in zip(Self.companions, parts) {
                     count += tree.entries.count
                     if tree.entries.isEmpty {
-                        let mark = place + "/absent" + companion
-                        try Platform.closeAfterWriting(Platform.createExclusively(mark))
+                        try Platform.makeMark(place + "/absent" + companion)
                     } else {
                         try tree.copy(to: place + "/item" + companion, reach)
                     }
                 }
-                try Platform.closeAfterWriting(Platform.createExclusively("\(place)/entries-\(count)"))
+                try Platform.makeMark("\(place)/entries-\(count)")
             }
             try FileTree.synchronize([folder], by: lock)
             try protected.refuseCancelled()

@@ -1,5 +1,5 @@
 /// Something that a manager did or met, for a log or a progress display.
-public struct MigrationEvent: Sendable, CustomStringConvertible {
+public struct MigrationEvent: Sendable {
     /// The kind of event.
     ///
     /// More kinds can come with a later release: keep a `default` in a `switch`.
@@ -36,12 +36,6 @@ public struct MigrationEvent: Sendable, CustomStringConvertible {
     /// The fraction is that of the copy alone then, and ``note`` names a file of the app: show neither as what the migration says
     /// of itself.
     public package(set) var isCopying = false
-
-    /// The manager, the kind and the version, and behind a colon the error.
-    public var description: String {
-        let parts = [managerName, "\(kind)", version?.description].compactMap(\.self).joined(separator: " ")
-        return error.map { "\(parts): \($0)" } ?? parts
-    }
 }
 
 extension MigrationEvent {

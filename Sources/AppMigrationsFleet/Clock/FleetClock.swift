@@ -27,10 +27,9 @@ package struct FleetClock: Sendable {
     }
 }
 
-/// The alarms of many calls, by one timer.
+/// The alarms of many calls, by one timer, which an answered call leaves for those after it.
 ///
-/// A call that is answered leaves the timer for those after it. A task and a timer for each would take a second thread from its
-/// sleep, and with that a quarter of the time in which a database reads a row.
+/// A timer for each would wake a second thread, and take a quarter of the time in which a database reads a row.
 package final class Alarms: Sendable {
     private typealias Bell = (end: Duration, ring: @Sendable () -> Void)
 
@@ -59,9 +58,8 @@ package final class Alarms: Sendable {
         var timer: Duration? = first
         while let end = timer {
             try await clock.timer(end - clock.awake())
-            let now = clock.awake()
             let due = pending.withLock { pending in
-                let due = pending.bells.filter { $0.value.end <= now }
+                let due = pending.bells.filter { $0.value.end <= clock.awake() }
                 for number in due.keys { pending.bells[number] = nil }
                 timer = pending.timer == end ? pending.bells.values.map(\.end).min() : nil
                 if pending.timer == end { pending.timer = timer }

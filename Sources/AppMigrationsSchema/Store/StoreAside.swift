@@ -85,7 +85,6 @@ struct StoreAside {
         return path
     }
 
-    /// True if there is a store with a byte.
     var isThere: Bool {
         get throws(SQLError) {
             try SQLError.ofFile(files.store, "The store could not be looked at") {

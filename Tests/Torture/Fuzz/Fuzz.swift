@@ -69,15 +69,19 @@ enum Fuzz {
 
     /// The order by numbers: release by release with zeros for what is missing, then the sub-number, none first.
     private static func precedes(_ left: AppVersion, _ right: AppVersion) -> Bool {
-        let (one, other) = (left.components.release, right.components.release)
+        let ((one, first), (other, second)) = (numbers(of: left), numbers(of: right))
         for index in 0..<max(one.count, other.count) {
-            let first = index < one.count ? one[index] : 0
-            let second = index < other.count ? other[index] : 0
-            if first != second { return first < second }
+            let (mine, theirs) = (index < one.count ? one[index] : 0, index < other.count ? other[index] : 0)
+            if mine != theirs { return mine < theirs }
         }
-        guard let second = right.components.subNumber else { return false }
-        guard let first = left.components.subNumber else { return true }
-        return first < second
+        guard let second else { return false }
+        return first.map { $0 < second } ?? true
+    }
+
+    private static func numbers(of version: AppVersion) -> (release: [UInt64], subNumber: UInt64?) {
+        let parts = version.description.split(separator: "-")
+        let release = parts[0].split(separator: ".").compactMap { UInt64($0) }
+        return (release, parts.count > 1 ? UInt64(parts[1]) : nil)
     }
 
     private static func expect(_ condition: Bool, _ text: String, _ bytes: UnsafeBufferPointer<UInt8>) {

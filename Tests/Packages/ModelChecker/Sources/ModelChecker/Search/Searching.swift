@@ -9,7 +9,7 @@ struct Finding {
 protocol Searching: AnyObject {
     /// The allowance that each state was searched with.
     var seen: [UInt64: Int] { get set }
-    /// What a walk is led by.
+    /// The numbers that lead a walk.
     var generator: SplitMix? { get set }
     var executions: Int { get }
     var transitions: Int { get }

@@ -48,8 +48,8 @@ extension Log {
     /// Options that log each event as its kind, version and attempt, and what only some events have.
     func options(lockTimeout: Duration? = nil, attemptLimit: Int? = nil) -> MigrationManager.Options {
         MigrationManager.Options(lockTimeout: lockTimeout, attemptLimit: attemptLimit) { [self] event in
-            let text = event.error.map { ": \($0)" } ?? ""
-            var line = String("\(event)".dropLast(text.count))
+            var line = "\(event.managerName) \(event.kind)"
+            if let version = event.version { line += " \(version)" }
             if let previous = event.previousVersion { line += " from \(previous)" }
             if let attempt = event.attempt { line += " attempt \(attempt)" }
             if let fraction = event.fraction { line += " \(fraction)" }

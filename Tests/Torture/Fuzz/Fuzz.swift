@@ -80,8 +80,7 @@ enum Fuzz {
 
     private static func numbers(of version: AppVersion) -> (release: [UInt64], subNumber: UInt64?) {
         let parts = version.description.split(separator: "-")
-        let release = parts[0].split(separator: ".").compactMap { UInt64($0) }
-        return (release, parts.count > 1 ? UInt64(parts[1]) : nil)
+        return (parts[0].split(separator: ".").compactMap { UInt64($0) }, UInt64(parts.dropFirst().first ?? ""))
     }
 
     private static func expect(_ condition: Bool, _ text: String, _ bytes: UnsafeBufferPointer<UInt8>) {

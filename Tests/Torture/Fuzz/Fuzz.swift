@@ -74,13 +74,13 @@ enum Fuzz {
             let (mine, theirs) = (index < one.count ? one[index] : 0, index < other.count ? other[index] : 0)
             if mine != theirs { return mine < theirs }
         }
-        guard let second else { return false }
-        return first.map { $0 < second } ?? true
+        return second.map { second in first.map { $0 < second } ?? true } ?? false
     }
 
     private static func numbers(of version: AppVersion) -> (release: [UInt64], subNumber: UInt64?) {
         let parts = version.description.split(separator: "-")
-        return (parts[0].split(separator: ".").compactMap { UInt64($0) }, UInt64(parts.dropFirst().first ?? ""))
+        let release = parts[0].split(separator: ".").compactMap { UInt64($0) }
+        return (release, parts.count > 1 ? UInt64(parts[1]) : nil)
     }
 
     private static func expect(_ condition: Bool, _ text: String, _ bytes: UnsafeBufferPointer<UInt8>) {

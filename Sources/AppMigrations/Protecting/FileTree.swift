@@ -64,7 +64,7 @@ struct FileTree {
         return state.map { top + $0.path }
     }
 
-    var folders: [String] { entries.lazy.filter { $0.status.kind == .directory }.map { top + $0.path } }
+    var folders: [String] { entries.compactMap { $0.status.kind == .directory ? top + $0.path : nil } }
 
     /// A file costs its calls and its bytes, so an entry counts like 4 KiB.
     var cost: Int {

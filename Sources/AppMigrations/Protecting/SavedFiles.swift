@@ -39,9 +39,7 @@ struct SavedFiles {
         }
     }
 
-    /// Removes the copies, if there are any.
-    ///
-    /// Things set aside may hold the state of a manager. Then all is moved aside, and the folder given.
+    /// Removes the copies; where what was set aside holds the state of a manager, moves all aside, and gives that folder.
     func discard() throws(SystemCallError) -> String? {
         guard let status = try Platform.status(folder) else { return nil }
         // This library didn't make a thing that is no folder. A user could lead root out of a folder of their own.

@@ -27,8 +27,9 @@ final class Snapshot {
     init(of named: [String], _ version: AppVersion, _ location: StateLocation, _ lock: FileLock) throws {
         protected = try ProtectedPaths(named, location, version)
         self.lock = lock
-        // No state asks for a left-over, and one that couldn't be removed must not shut out each later migration.
-        _ = try SavedFiles(location, for: version).keep(from: Platform.now)
+        // No state asks for a left-over, and one that can't be removed must not shut out each later migration.
+        let left = try SavedFiles(location, for: version)
+        do throws(SystemCallError) { _ = try left.discard() } catch { _ = try left.keep(from: Platform.now) }
         folder = try location.snapshotInUse()
         let base = protected.stateFolder
         let paths = try protected.paths.map { path in

@@ -62,9 +62,7 @@ extension LockedState {
             let files = try SavedFiles(location, for: version)
             try confirm()
             guard let kept = try files.discard() else { return }
-            let reason: Message =
-                "with the state of another manager"
-            tell(.kept(kept, reason, location), version)
+            tell(.kept(kept, "with the state of another manager", location), version)
         } catch {
             tell(location.protection(.clearing, version, error), version)
         }

@@ -210,14 +210,31 @@ struct StoreCommands {
         try db.query("CREATE TABLE IF NOT EXISTS made(a)")
     }
 
+    private func text(of path: String) throws -> String {
+        let file = open(path, O_RDONLY)
+        guard file >= 0 else { throw Unexpected(what: "\(path) can't be opened") }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: 16)
+        let count = read(file, &bytes, 16)
+        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+    }
+
+    /// Throws unless the damaged store is set aside once, byte for byte.
+    ///
+    /// A new store of one empty page may lie beside it, where the start that made it was killed.
     private func checkRecovery() throws {
         try recover()
-        let endings = try endings().filter { $0.hasPrefix("-corrupt-") }
+        let aside = try endings().filter { $0.hasPrefix("-corrupt-") }
         for ending in ["", "-wal"] {
-            let matches = endings.filter { name in
-                ending.isEmpty ? ["Z", "2", "3"].contains { name.hasSuffix($0) } : name.hasSuffix(ending)
+            let matches = try aside.filter { try text(of: path + $0) == "damage\(ending)\n" }
+            if matches.count != 1 || matches[0].hasSuffix("-wal") != (ending == "-wal") {
+                throw Unexpected(what: "damage\(ending) is set aside as \(matches)")
             }
-            if matches.count != 1 { throw Unexpected(what: "\(ending) is there \(matches.count) times") }
+        }
+        for ending in aside where !["-wal", "-shm", "-journal"].contains(where: ending.hasSuffix) {
+            if try text(of: path + ending).hasPrefix("damage") { continue }
+            let tables = try SQLiteConnection(path: path + ending).query("SELECT name FROM sqlite_master")
+            if tables != [] { throw Unexpected(what: "\(ending) holds \(tables)") }
         }
         let db = try SQLiteConnection(path: path)
         if try db.query("SELECT name FROM sqlite_master") != [["made"]] { throw Unexpected(what: "schema") }

@@ -64,7 +64,7 @@ import Testing
             let gate = MigrationGate { start in
                 let defaults = try #require(UserDefaults(suiteName: suite))
                 let url = URL(filePath: folder)
-                try startLibrary(start, in: url, appVersion: "4.0", defaults: defaults, declare: declareLibrary)
+                try startLibrary(start, in: url, appVersion: "4.0", defaults: defaults) { try declareLibrary($0) }
             }
             calls.fail(at: "3.1-1")
             do { try await gate.ready() } catch {}

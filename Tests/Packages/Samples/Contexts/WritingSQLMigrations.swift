@@ -72,11 +72,14 @@ import Testing
         "", "CREATE TABLE note(id INTEGER PRIMARY KEY, title)",
         "CREATE TABLE note(id INTEGER PRIMARY KEY, title, folded); PRAGMA user_version = 2",
         """
-        CREATE TABLE note(id INTEGER PRIMARY KEY, title); CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL);
+        CREATE TABLE note(id INTEGER PRIMARY KEY, title);
+        CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL);
         INSERT INTO schema_migrations VALUES (1)
         """,
     ])
-    func `a database is opened whoever numbered it, and left alone where a newer app did`(left: String) async throws {
+    func `a database is opened whoever numbered it, and left alone where a newer app did`(left: String)
+        async throws
+    {
         try await withFolder { folder async throws in
             let db = try SQLiteConnection(path: folder + "/db")
             try db.execute(script: left)

@@ -22,7 +22,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [("library.plist", "1.0"), ("library.sqlite", "1.2"), ("x", nil)] as [(String, String?)])
+    @Test(
+        arguments: [("library.plist", "1.0"), ("library.sqlite", "1.2"), ("x", nil)] as [(String, String?)]
+    )
     func `the data of each release is told by its file`(file: String, version: String?) async throws {
         try await withFolder { folder async throws in
             try write("", to: folder + "/" + file)

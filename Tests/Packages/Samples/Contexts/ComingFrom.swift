@@ -63,8 +63,13 @@ import Testing
         try await withFolder { folder async throws in
             let gate = MigrationGate { start in
                 let defaults = try #require(UserDefaults(suiteName: suite))
-                let url = URL(filePath: folder)
-                try startLibrary(start, in: url, appVersion: "4.0", defaults: defaults) { try declareLibrary($0) }
+                try startLibrary(
+                    start,
+                    in: URL(filePath: folder),
+                    appVersion: "4.0",
+                    defaults: defaults,
+                    declare: declareLibrary
+                )
             }
             calls.fail(at: "3.1-1")
             do { try await gate.ready() } catch {}

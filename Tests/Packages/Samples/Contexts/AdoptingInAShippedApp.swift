@@ -28,8 +28,8 @@ import Testing
     func `the data of each release is told by its file`(file: String, version: String?) async throws {
         try await withFolder { folder async throws in
             try write("", to: folder + "/" + file)
-            let answer = libraryVersion(in: URL(filePath: folder))
-            #expect(answer == version.map { .existingData(at: $0) } ?? .freshInstall)
+            let told = version.map { MigrationManager.FirstRun.existingData(at: $0) } ?? .freshInstall
+            #expect(libraryVersion(in: URL(filePath: folder)) == told)
         }
     }
 }

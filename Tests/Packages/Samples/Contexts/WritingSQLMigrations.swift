@@ -91,4 +91,14 @@ import Testing
             #expect(throws: NewerNotes.self) { try openNotes(at: folder + "/db") }
         }
     }
+
+    @Test func `a number above all migrations is a newer app's, whose database is left alone`() async throws {
+        try await withFolder { folder async throws in
+            let db = try SQLiteConnection(path: folder + "/db")
+            try db.execute(script: "CREATE TABLE note(id); PRAGMA user_version = 9")
+            let error = #expect(throws: SQLError.self) { try openNotes(at: folder + "/db") }
+            #expect(error?.code == .unknownTarget)
+            #expect(try db.query("SELECT name FROM sqlite_master") == [["note"]])
+        }
+    }
 }

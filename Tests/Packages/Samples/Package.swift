@@ -14,7 +14,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [.package(name: "swift-app-migrations", path: "../../..")],
     targets: [
-        // The whole tool of *Command-line tools and servers*, which the tests run as a process.
+        // The whole tool of *A command-line tool*, which the tests run as a process.
         .executableTarget(
             name: "Tool",
             dependencies: [
@@ -26,7 +26,7 @@ let package = Package(
             sources: ["Generated"],
             swiftSettings: settings
         ),
-        // The whole app start of *A progress screen*, and the whole file of the README.
+        // The whole app start of *A shipped app*, and the whole file of the README.
         .target(
             name: "AppStart",
             dependencies: [

@@ -4,11 +4,9 @@ import AppMigrationsSQLite
 import Foundation
 import Testing
 
+@testable import AppStart
+
 @Suite struct AdoptingInAShippedApp {
-    // Sample 1 of AdoptingInAShippedApp.md
-
-    // Sample 2 of AdoptingInAShippedApp.md
-
     // Sample 1 of FirstRun.md
 
     @Test func `three old releases are told apart`() async throws {
@@ -24,28 +22,14 @@ import Testing
         }
     }
 
-    let calls = Calls()
-    func moveToDatabase(_ folder: URL) throws { try calls.note() }
-    func renameDrafts(_ folder: URL) throws { try calls.note() }
-
     @Test(
-        arguments: [
-            (nil, []), ("library.plist", ["moveToDatabase", "renameDrafts"]),
-            ("library.sqlite", ["renameDrafts"]),
-        ] as [(String?, [String])]
+        arguments: [("library.plist", "1.0"), ("library.sqlite", "1.2"), ("x", nil)] as [(String, String?)]
     )
-    func `the data of each release runs what came after it, once`(file: String?, ran: [String]) async throws {
-        try await withFolder { path async throws in
-            let folder = URL(filePath: path)
-            try FileManager.default.createDirectory(
-                at: folder.appending(path: "drafts"),
-                withIntermediateDirectories: true
-            )
-            if let file { try write("", to: path + "/" + file) }
-            for expected in [ran, []] {
-                _ = try startLibrary(in: folder, appVersion: "3.2")
-                #expect(calls.take() == expected)
-            }
+    func `the data of each release is told by its file`(file: String, version: String?) async throws {
+        try await withFolder { folder async throws in
+            try write("", to: folder + "/" + file)
+            let told = version.map { MigrationManager.FirstRun.existingData(at: $0) } ?? .freshInstall
+            #expect(libraryVersion(in: URL(filePath: folder)) == told)
         }
     }
 }

@@ -5,13 +5,11 @@ import Foundation
 import Testing
 
 @Suite struct ComingFrom {
-    // Sample 1 of ComingFrom.md
+    // Sample 1 of ComingFromMFMigrationManager.md
 
-    // Sample 2 of ComingFrom.md
+    // Sample 2 of ComingFromMFMigrationManager.md
 
-    // Sample 3 of ComingFrom.md
-
-    // Sample 5 of ComingFrom.md
+    // Sample 1 of ComingFromSModel.md
 
     @MainActor final class LibraryDelegate {
         var versions = [String]()
@@ -46,14 +44,10 @@ import Testing
 
     let calls = Calls()
 
-    func hasDatabase(_ folder: URL) -> Bool { false }
-    func isUnlocked() async -> Bool { true }
-    func makeGate(_ folder: URL, _ appVersion: String) -> MigrationGate {
-        // Sample 4 of ComingFrom.md
-        return gate
-    }
+    func moveNotes(_ folder: URL) throws {}
+    func makeDatabase(_ folder: URL) throws {}
 
-    func declareLibrary(_ migrations: MigrationManager, _ folder: URL) throws {
+    func declareLibrary(_ migrations: MigrationManager) throws {
         for version in ["2.0", "3.1-1", "4.0"] {
             try migrations.whenMigrating(toVersion: version) { try calls.note(version) }
         }
@@ -69,7 +63,13 @@ import Testing
         try await withFolder { folder async throws in
             let gate = MigrationGate { start in
                 let defaults = try #require(UserDefaults(suiteName: suite))
-                try startLibrary(start, in: URL(filePath: folder), appVersion: "4.0", defaults: defaults)
+                try startLibrary(
+                    start,
+                    in: URL(filePath: folder),
+                    appVersion: "4.0",
+                    defaults: defaults,
+                    declare: declareLibrary
+                )
             }
             calls.fail(at: "3.1-1")
             do { try await gate.ready() } catch {}
@@ -101,7 +101,7 @@ import Testing
     }
 
     func takingOver(_ migrator: SQLiteMigrator, _ db: SQLiteConnection) throws {
-        // Sample 6 of ComingFrom.md
+        // Sample 2 of ComingFromSModel.md
     }
 
     @Test func `the number of sModel is found in either place`() throws {

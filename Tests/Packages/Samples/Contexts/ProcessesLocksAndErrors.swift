@@ -8,7 +8,6 @@ import Testing
     func showTryAgain() { calls.add("try again") }
     func showFreeSpace() { calls.add("free space") }
     func showRecovery() { calls.add("recovery") }
-    func showUpdateTheApp() { calls.add("update the app") }
 
     func waiting(_ migrator: SQLiteMigrator, _ db: SQLiteConnection) throws {
         // Sample 2 of ProcessesLocksAndErrors.md
@@ -16,10 +15,6 @@ import Testing
 
     func readingAnError(_ migrator: SQLiteMigrator, _ db: SQLiteConnection) {
         // Sample 1 of ProcessesLocksAndErrors.md
-    }
-
-    func newerDatabase(_ migrator: SQLiteMigrator, _ db: SQLiteConnection) throws {
-        // Sample 3 of ProcessesLocksAndErrors.md
     }
 
     private func migrator(_ scripts: String...) throws -> SQLiteMigrator {
@@ -40,16 +35,5 @@ import Testing
             try readingAnError(migrator("CREATE TABLE a(x); INSERT INTO a VALUES (zeroblob(99999))"), db)
             #expect(calls.take() == ["log", "free space"])
         }
-    }
-
-    @Test func `a database of a newer release is told from one of this release`() throws {
-        let db = try SQLiteConnection(path: ":memory:")
-        let older = try migrator("CREATE TABLE a(x)")
-        try older.migrate(db)
-        try newerDatabase(older, db)
-        #expect(calls.take() == [])
-        try migrator("CREATE TABLE a(x)", "CREATE TABLE b(x)").migrate(db)
-        try newerDatabase(older, db)
-        #expect(calls.take() == ["update the app"])
     }
 }

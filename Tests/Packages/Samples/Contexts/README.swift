@@ -26,13 +26,13 @@ import Testing
 
     @Test func `the gate migrates once, and makes the tables at every start`() async throws {
         try await withFolder { folder async throws in
-            let caches = folder + "/Caches"
+            let settings = folder + "/settings"
             try makeFolders(in: URL(filePath: folder))
             try write("", to: folder + "/library.plist")
             for isFirst in [true, false] {
-                try write("", to: caches)
+                try write("", to: settings)
                 try await startApp(URL(filePath: folder))
-                #expect(exists(caches) != isFirst)
+                #expect(try read(settings).isEmpty != isFirst)
             }
             #expect(calls.take() == ["makeTables", "makeTables"])
         }

@@ -6,15 +6,15 @@ import Testing
 
 /// Also the samples of the doc comments of AppMigrationsFleet.
 @Suite struct SeveralHosts {
-    // Sample 2 of SeveralHosts.md
-
     // Sample 1 of RunningAFleet.md
 
     // Sample 2 of RunningAFleet.md
 
-    // Sample 1 of FleetMigrationManager.md
-
     // Sample 3 of RunningAFleet.md
+
+    // Sample 4 of RunningAFleet.md
+
+    // Sample 1 of FleetMigrationManager.md
 
     func probe(_ store: any FleetStore) async throws -> Bool {
         // Sample 1 of FleetMigrationManager+Readiness.swift

@@ -7,8 +7,10 @@ import Testing
 
     let calls = Calls()
     func libraryVersion(in folder: URL) -> MigrationManager.FirstRun { .existingData(at: "1.0") }
-    func moveToAppGroup() throws { try calls.note() }
-    func renameDrafts() throws { try calls.note() }
+    func declareLibrary(_ migrations: MigrationManager) throws {
+        try migrations.whenMigrating(toVersion: "2.0") { calls.add("moveToAppGroup") }
+        try migrations.whenMigrating(toVersion: "3.2") { calls.add("renameDrafts") }
+    }
 
     @Test func `an extension leaves the update to the app, and an older app leaves newer data alone`()
         async throws

@@ -20,12 +20,12 @@ import SwiftUI
                 return states
             }
             try makeFolders(in: URL(filePath: folder))
-            for name in ["library.plist", "Caches", "Notes/a.txt", "Notes/b.txt"] {
+            for name in ["library.plist", "settings", "Notes/a.txt", "Notes/b.txt"] {
                 try write("", to: folder + "/" + name)
             }
             #expect(try await seen().last == "ready")
             let left = try FileManager.default.contentsOfDirectory(atPath: folder + "/Notes")
-            #expect(left.sorted() == ["a.md", "b.md"] && !exists(folder + "/Caches"))
+            #expect(try left.sorted() == ["a.md", "b.md"] && read(folder + "/settings") == "format = 2\n")
             #expect(try await !seen().contains { $0.hasPrefix("migrating") })
         }
     }
@@ -54,13 +54,9 @@ import SwiftUI
     }
 }
 
-/// The first page and the gate's doc comment.
+/// The gate's doc comment.
 private struct FirstPage {
     struct Database: Sendable { func migrate() throws {} }
-
-    func start(in folder: URL, appVersion: String) async throws {
-        // Sample 1 of AppMigrationsGate.md
-    }
 
     func start(_ database: Database, in folder: URL) async throws {
         // Sample 1 of MigrationGate.swift
@@ -71,14 +67,13 @@ private struct FirstPage {
         _ migrations: MigrationManager,
         _ declareLibrary: (MigrationManager) throws -> Void
     ) throws {
-        // Sample 3 of ShowingProgress.md
+        // Sample 2 of ShowingProgress.md
     }
 
-    func openDatabase() throws {}
 }
 
 // For Apple's systems only.
 
-// Sample 2 of ShowingProgress.md
+// Sample 1 of ShowingProgress.md
 
 // Sample 1 of MigrationGate.md

@@ -5,14 +5,11 @@ import Testing
 
 /// Also the samples of the first page of AppMigrationsSQLite and of the doc comments of AppMigrationsSQL.
 @Suite struct WritingSQLMigrations {
-    let calls = Calls()
     func exportAttachments(to folder: String) throws {}
-    func showUpdateTheApp() { calls.add("update the app") }
+    func foldTitles(_ db: SQLiteConnection) throws {}
     func foldTitles(of count: Int, after last: Int64, in db: SQLiteConnection) throws -> Int64? { nil }
 
-    func firstPage(folder: String, path: String) throws {
-        // Sample 1 of AppMigrationsSQLite.md
-    }
+    // Sample 1 of AnAppOnSQLite.md
 
     func migrator(folder: String, path: String) throws {
         // Sample 1 of SQLMigrator.swift
@@ -25,8 +22,8 @@ import Testing
         _ folder: String,
         _ path: String
     ) throws {
+        // Sample 1 of AppMigrationsSQLite.md
         // Sample 2 of AppMigrationsSQLite.md
-        // Sample 3 of AppMigrationsSQLite.md
         // Sample 1 of MigrationManager+Batches.swift
     }
 
@@ -42,10 +39,6 @@ import Testing
     func ledgers(_ noteScripts: [String], _ songScripts: [String]) throws -> [SQLiteMigrator] {
         // Sample 3 of WritingSQLMigrations.md
         return [notes, songs]
-    }
-
-    func anotherLibrary(_ migrator: SQLiteMigrator, _ db: SQLiteConnection) throws {
-        // Sample 4 of WritingSQLMigrations.md
     }
 
     @Test func `long work goes on behind the batch that was committed`() async throws {
@@ -75,18 +68,37 @@ import Testing
         }
     }
 
-    @Test func `a numbering in user_version becomes a ledger once, and a newer one asks for the update`()
-        throws
+    @Test(arguments: [
+        "", "CREATE TABLE note(id INTEGER PRIMARY KEY, title)",
+        "CREATE TABLE note(id INTEGER PRIMARY KEY, title, folded); PRAGMA user_version = 2",
+        """
+        CREATE TABLE note(id INTEGER PRIMARY KEY, title);
+        CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL);
+        INSERT INTO schema_migrations VALUES (1)
+        """,
+    ])
+    func `a database is opened whoever numbered it, and left alone where a newer app did`(left: String)
+        async throws
     {
-        let scripts = ["CREATE TABLE a(x)", "CREATE TABLE b(x)"]
-        let migrator = try SQLiteMigrator(SQLiteMigration.numbered(scripts))
-        let db = try database("CREATE TABLE a(x); PRAGMA user_version = 1")
-        for _ in 1...2 { try anotherLibrary(migrator, db) }
-        #expect(try migrator.status(db).applied == [1, 2])
-        #expect(calls.take() == [])
-        let newer = try database("CREATE TABLE a(x); PRAGMA user_version = 3")
-        try anotherLibrary(migrator, newer)
-        #expect(try newer.query("SELECT name FROM sqlite_master") == [["a"]])
-        #expect(calls.take() == ["update the app"])
+        try await withFolder { folder async throws in
+            let db = try SQLiteConnection(path: folder + "/db")
+            try db.execute(script: left)
+            if !left.isEmpty { try db.query("INSERT INTO note(title) VALUES ('Ä')") }
+            for _ in 1...2 { try openNotes(at: folder + "/db").close() }
+            #expect(try db.query("SELECT folded FROM note") == (left.isEmpty ? [] : [["ä"]]))
+            #expect(try db.query("SELECT version FROM schema_migrations ORDER BY 1") == [[1], [2], [3]])
+            try db.query("INSERT INTO schema_migrations(version) VALUES (4)")
+            #expect(throws: NewerNotes.self) { try openNotes(at: folder + "/db") }
+        }
+    }
+
+    @Test func `a number above all migrations is a newer app's, whose database is left alone`() async throws {
+        try await withFolder { folder async throws in
+            let db = try SQLiteConnection(path: folder + "/db")
+            try db.execute(script: "CREATE TABLE note(id); PRAGMA user_version = 9")
+            let error = #expect(throws: SQLError.self) { try openNotes(at: folder + "/db") }
+            #expect(error?.code == .unknownTarget)
+            #expect(try db.query("SELECT name FROM sqlite_master") == [["note"]])
+        }
     }
 }

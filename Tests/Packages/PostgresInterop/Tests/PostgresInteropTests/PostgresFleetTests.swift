@@ -233,7 +233,7 @@ import Testing
         var root = URL(filePath: #filePath)
         for _ in 1...6 { root.deleteLastPathComponent() }
         root.append(path: "Sources/AppMigrationsFleet/AppMigrationsFleet.docc")
-        let pages = ["SeveralHosts.md", "Symbols/FleetMigrationManager.md"].map { root.appending(path: $0) }
+        let pages = ["RunningAFleet.md", "Symbols/FleetMigrationManager.md"].map { root.appending(path: $0) }
         let text = try pages.map { try String(contentsOf: $0, encoding: .utf8) }.joined()
         return text.split(separator: "```").filter { $0.hasPrefix("sql") }.map { String($0.dropFirst(3)) }
     }

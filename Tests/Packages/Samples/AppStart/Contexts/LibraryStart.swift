@@ -1,1 +1,1 @@
-// Sample 1 of ShowingProgress.md
+// Sample 1 of AdoptingInAShippedApp.md

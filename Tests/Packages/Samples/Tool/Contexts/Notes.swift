@@ -1,4 +1,4 @@
-// Sample 1 of CommandLineToolsAndServers.md
+// Sample 1 of ACommandLineTool.md
 
 /// Goes on until it is cancelled while a file `hold-settings` is there.
 func renameKeys(_ folder: String) async throws {

@@ -2,10 +2,10 @@ import AppMigrations
 import Foundation
 import Testing
 
-@Suite struct CommandLineToolsAndServers {
-    // Sample 2 of CommandLineToolsAndServers.md
+@Suite struct AServerOnOneHost {
+    // Sample 1 of AServerOnOneHost.md
 
-    // Sample 3 of CommandLineToolsAndServers.md
+    // Sample 2 of AServerOnOneHost.md
 
     func createStore(_ directory: String) throws {}
     func addIndex(_ directory: String) throws {}

@@ -16,86 +16,92 @@ import Testing
         func didMigrate(to version: AppVersion) { versions.append(version.description) }
     }
 
-    @MainActor @Test func `a delegate of the main actor is told of each migration`() async throws {
-        try await withFolder { folder async throws in
-            let delegate = LibraryDelegate()
-            let migrations = try MigrationManager(
-                currentVersion: "1.2",
-                firstRun: .everything,
-                stateDirectory: folder,
-                options: options(telling: delegate)
-            )
-            try migrations.whenMigrating(toVersion: "1.1") {}
-            try migrations.whenMigrating(toVersion: "1.2") {}
-            while delegate.versions.count < 2 { await Task.yield() }
-            #expect(delegate.versions == ["1.1", "1.2"])
-        }
-    }
-
-    @Test func `the old library finds its own version after a start of a new release`() async throws {
-        for (name, end) in [("Library", "-Library"), (nil, ""), (nil, "-(null)")] {
-            try await withDefaults(["MFMigrationManagerInitialVersionKey\(end)": "1.0"]) { defaults, folder in
-                writeBack(try version("1.4"), to: defaults, of: name)
-                let migrations = try start("1.5", in: folder, defaults, by: name) { _ in }
-                #expect(migrations.lastRunVersion.description == "1.4")
-            }
-        }
-    }
-
+    func moveNotes(_ folder: URL) throws { try calls.note("3.1-1") }
+    func moveIndex(_ folder: URL) throws { try calls.note("3.1") }
+    func makeDatabase(_ folder: URL) throws { try calls.note("4.0") }
+    func makeFolders(_ folder: URL) throws { try calls.note("new") }
     let calls = Calls()
 
-    func moveNotes(_ folder: URL) throws {}
-    func makeDatabase(_ folder: URL) throws {}
+    @MainActor @Test func `a delegate of the main actor is told of each migration`() async throws {
+        let delegate = LibraryDelegate()
+        let tell = telling(delegate)
+        tell(try version("1.1"))
+        while delegate.versions.isEmpty { await Task.yield() }
+        #expect(delegate.versions == ["1.1"])
+    }
 
-    func declareLibrary(_ migrations: MigrationManager) throws {
-        for version in ["2.0", "3.1-1", "4.0"] {
-            try migrations.whenMigrating(toVersion: version) { try calls.note(version) }
+    @Test(arguments: ["Library", nil])
+    func `the old library finds its own version after a start of a new release`(name: String?) async throws {
+        for end in name == nil ? ["", "-(null)"] : ["-Library"] {
+            let left = ["MFMigrationManagerInitialVersionKey\(end)": "1.0"]
+            try await withDefaults(left) { suite, folder in
+                try manager(name, suite).writeBack(version("1.3"))
+                try manager(name, suite).writeBack(version("1.1"))
+                let migrations = try start("1.5", in: folder, suite, by: name) { _ in }
+                #expect(migrations.lastRunVersion.description == "1.3")
+            }
         }
     }
 
-    @Test(arguments: [false, true])
-    func `the keys follow a start that fails, and a higher one is heeded`(isNew: Bool) async throws {
-        let suite = "ComingFrom-\(UUID().uuidString)"
-        let key = "MFMigrationManagerLastVersionKey-Library"
-        let defaults = try #require(UserDefaults(suiteName: suite))
-        defer { defaults.removePersistentDomain(forName: suite) }
-        if !isNew { defaults.set("1.1", forKey: key) }
-        try await withFolder { folder async throws in
-            let gate = MigrationGate { start in
+    @Test func `a new phone runs nothing, and an old one of Library alone what lies after`() async throws {
+        let cases: [(String?, [String])] = [
+            (nil, []), ("1.4", ["3.1", "3.1-1", "4.0"]), ("3.1", ["3.1", "3.1-1", "4.0"]),
+        ]
+        for (left, ran) in cases {
+            let keys = left.map { ["MFMigrationManagerLastVersionKey-Library": $0] } ?? [:]
+            try await withDefaults(keys) { suite, folder in
+                for isFirst in [true, false] {
+                    try await gate(folder, suite).ready()
+                    #expect(calls.take() == (isFirst ? ran : []) + ["new"])
+                }
                 let defaults = try #require(UserDefaults(suiteName: suite))
-                try startLibrary(
-                    start,
-                    in: URL(filePath: folder),
-                    appVersion: "4.0",
-                    defaults: defaults,
-                    declare: declareLibrary
-                )
+                let written = ["Library", "Search"].map {
+                    defaults.string(forKey: "MFMigrationManagerLastVersionKey-\($0)")
+                }
+                #expect(written == ["3.1-1", "3.1"])
             }
+        }
+    }
+
+    @Test func `a start that dies between two managers makes no old phone of a new one`() async throws {
+        try await withDefaults([:]) { suite, folder in
+            let search = try manager("Search", suite)
+            _ = try start("4.0", in: folder + "/Migrations", suite, by: "Search", named: "Search") { _ in }
+            search.writeBack(try version("4.0"))
+            try await gate(folder, suite).ready()
+            #expect(calls.take() == ["new"])
+        }
+    }
+
+    @Test func `a step that an older release has run meanwhile is recorded without running`() async throws {
+        let key = "MFMigrationManagerLastVersionKey-Library"
+        try await withDefaults([key: "1.1", "MFMigrationManagerLastVersionKey-Search": "3.1"]) {
+            suite,
+            folder in
+            let defaults = try #require(UserDefaults(suiteName: suite))
+            let gate = gate(folder, suite)
             calls.fail(at: "3.1-1")
             do { try await gate.ready() } catch {}
-            #expect(calls.take() == (isNew ? [] : ["2.0", "3.1-1"]))
-            #expect(defaults.string(forKey: key) == (isNew ? "3.1-1" : "2.0"))
+            #expect(calls.take() == ["3.1-1"])
+            #expect(defaults.string(forKey: key) == "1.1")
             defaults.set("3.1-1", forKey: key)
             gate.retry()
             try await gate.ready()
-            #expect(calls.take() == (isNew ? [] : ["4.0"]))
+            #expect(calls.take() == ["4.0", "new"])
+            #expect(defaults.string(forKey: key) == "3.1-1")
         }
     }
 
     @Test func `a manager without keys takes its data for the elder's`() async throws {
-        try await withDefaults([:]) { defaults, _ in
+        try await withDefaults([:]) { suite, _ in
             func answer() throws -> MigrationManager.FirstRun {
-                try versionLeft(
-                    in: defaults,
-                    by: "Search",
-                    oldest: version("1.0"),
-                    newest: version("1.4"),
-                    elder: (name: "Library", release: "1.1"),
-                    withoutKeys: .everything
-                ) { _ in }
+                let elder = (try manager("Library", suite), "1.1")
+                return versionLeft(by: try manager("Search", suite), elder: elder, withoutKeys: .everything) {
+                    _ in
+                }
             }
             guard case .everything = try answer() else { throw Calls.Failure() }
-            defaults.set("1.3", forKey: "MFMigrationManagerLastVersionKey-Library")
+            try manager("Library", suite).writeBack(version("1.3"))
             guard case .existingData(at: "1.1") = try answer() else { throw Calls.Failure() }
         }
     }
@@ -126,36 +132,39 @@ import Testing
 
     private func version(_ text: String) throws -> AppVersion { try AppVersion(parsing: text) }
 
-    /// Hands over defaults with what an old library left in them, and a new folder.
+    private func manager(_ name: String?, _ suite: String) throws -> OldManager {
+        OldManager(name: name, oldest: try version("1.0"), newest: try version("1.4"), suite: suite)
+    }
+
+    private func gate(_ folder: String, _ suite: String) -> MigrationGate {
+        appGate(in: URL(filePath: folder), appVersion: "4.0", suite: suite, isUnlocked: { true })
+    }
+
+    /// Hands over the name of defaults with what an old library left in them, and a new folder.
     private func withDefaults(
         _ left: [String: any Sendable],
-        _ body: (UserDefaults, _ folder: String) throws -> Void
+        _ body: (_ suite: String, _ folder: String) async throws -> Void
     ) async throws {
         let suite = "ComingFrom-\(UUID().uuidString)"
         let defaults = try #require(UserDefaults(suiteName: suite))
         defer { defaults.removePersistentDomain(forName: suite) }
         for (key, value) in left { defaults.set(value, forKey: key) }
-        try await withFolder { folder async throws in try body(defaults, folder) }
+        try await withFolder { folder async throws in try await body(suite, folder) }
     }
 
     /// The start of a release that asks the defaults.
     private func start(
         _ release: String = "1.4",
         in folder: String,
-        _ defaults: UserDefaults,
+        _ suite: String,
         by name: String?,
+        named: String = "Library",
         report: (String) -> Void
     ) throws -> MigrationManager {
         try MigrationManager(
-            named: "Library",
+            named: named,
             currentVersion: release,
-            firstRun: versionLeft(
-                in: defaults,
-                by: name,
-                oldest: version("1.0"),
-                newest: version("1.4"),
-                report: report
-            ),
+            firstRun: versionLeft(by: manager(name, suite), report: report),
             stateDirectory: folder
         )
     }
@@ -201,10 +210,10 @@ import Testing
         async throws
     {
         let (left, name, from, isReported) = Self.cases[index]
-        try await withDefaults(left) { defaults, folder throws in
+        try await withDefaults(left) { suite, folder in
             var reports: [String] = []
             for launch in [MigrationManager.Launch.first, .same] {
-                let manager = try start(in: folder, defaults, by: name) { reports.append($0) }
+                let manager = try start(in: folder, suite, by: name) { reports.append($0) }
                 #expect(manager.launch == launch)
                 #expect(try manager.lastRunVersion == version(from ?? "1.4"))
             }

@@ -73,15 +73,18 @@ struct FileTree {
 
     private static var costOfEntry: Int { 4_096 }
 
+    /// Removes all that can be removed, and throws the first error.
     func remove() throws(SystemCallError) {
+        var failure: SystemCallError?
         for entry in entries.reversed() {
             let (path, isFolder) = (top + entry.path, entry.status.kind == .directory)
             do throws(SystemCallError) {
                 try isFolder ? Platform.removeFolder(path) : Platform.removeFile(path)
             } catch {
-                if !error.isAbsent { throw error }
+                if !error.isAbsent { failure = failure ?? error }
             }
         }
+        if let failure { throw failure }
     }
 
     /// Copies the tree to a place where nothing stands, with owners, rights, extended attributes and times.
@@ -113,8 +116,10 @@ extension FileTree {
     /// Syncs what stands at these places, and in it, to disk.
     ///
     /// `lock` was taken before anything was written: its file witnesses the errors of its file system since. What lies on
-    /// another file system, or on one of an untried kind, is synced file by file.
-    static func synchronize(_ places: [String], by lock: FileLock) throws(SystemCallError) {
+    /// another file system, or on one of an untried kind, is synced file by file, but for databases in use, with `butDatabases`.
+    static func synchronize(_ places: [String], by lock: FileLock, butDatabases: Bool = false)
+        throws(SystemCallError)
+    {
         var trees: [FileTree] = []
         for place in places { trees.append(try FileTree(place)) }
         let device = lock.identity.device
@@ -124,19 +129,30 @@ extension FileTree {
         // The call for all of a file system waits for what every other process has written there, which can be gigabytes. For
         // so few files the wait for each of them is the shorter one, and it is bounded.
         let isFlushed = files > 32 ? try lock.flushFileSystem() : false
-        for tree in trees { try tree.synchronize(but: isFlushed ? device : nil) }
+        for tree in trees { try tree.synchronize(but: isFlushed ? device : nil, butDatabases) }
     }
 
-    func synchronize(but synced: UInt64? = nil) throws(SystemCallError) {
+    func synchronize(but synced: UInt64? = nil, _ butDatabases: Bool = false) throws(SystemCallError) {
         for entry in entries.reversed() where entry.status.identity.device != synced {
             if entry.status.kind != .directory, entry.status.kind != .file { continue }
             do throws(SystemCallError) {
+                if butDatabases, try Self.isDatabaseInUse(top + entry.path) { continue }
                 // A drive has one cache for everything: the top, which comes last, brings all the files through it.
                 try Platform.synchronize(entry: top + entry.path, throughCache: entry.path.isEmpty)
             } catch {
                 if !error.isAbsent { throw error }
             }
         }
+    }
+
+    /// True for a database with companions beside it, and for these. SQLite syncs what it commits, and who closes a file takes
+    /// the locks away that this process has on it (sqlite.org/howtocorrupt.html, 2.2).
+    private static func isDatabaseInUse(_ path: String) throws(SystemCallError) -> Bool {
+        for companion in Snapshot.companions.dropFirst() {
+            let database = path.hasSuffix(companion) ? path.dropLast(companion.count) + "" : path + companion
+            if try Platform.status(database)?.kind == .file { return true }
+        }
+        return false
     }
 
     /// Syncs what stands at paths without links to disk, with what SQLite keeps beside it and the folders above.

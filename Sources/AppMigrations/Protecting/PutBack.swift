@@ -25,12 +25,8 @@ struct PutBack {
         let unspent = try Snapshot.companions.filter {
             try stands("/item" + $0) || stands("/absent" + $0) || stands("/absent\($0).spent")
         }
-        if try stands("/item") {
+        if try unspent.contains(where: { try stands("/item" + $0) }) {
             try Platform.makeDirectories(FilePaths.parent(place))
-        } else if try Platform.status(FilePaths.parent(place)) == nil {
-            // Nothing was there, and nothing is.
-            try Platform.replace(copies + "/absent.spent", with: copies + "/absent")
-            return try Platform.synchronizeDirectory(copies)
         }
         do {
             // The database goes first of all, and comes back last, so that nobody can open an old database with a new `-wal`.
@@ -160,7 +156,8 @@ struct PutBack {
     }
 
     private func synchronize(_ folder: String) throws {
-        try Platform.synchronizeDirectory(folder)
+        // There is none where nothing was, and nothing is.
+        if try Platform.status(folder) != nil { try Platform.synchronizeDirectory(folder) }
         try Platform.synchronizeDirectory(copies)
     }
 }

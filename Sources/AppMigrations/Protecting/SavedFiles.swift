@@ -88,13 +88,14 @@ struct SavedFiles {
 
     /// Refuses a copy that has lost files: programs that clear away old files may have removed them.
     private func refuseEmptied(_ copies: String, _ place: String) throws {
-        if try stands(copies + PutBack.begun) { return }
-        if try !stands(copies + "/item"), try !stands(copies + "/absent") {
+        func stands(_ name: String) throws -> Bool { try Platform.status(copies + name) != nil }
+        if try stands(PutBack.begun) { return }
+        if try !stands("/item"), try !stands("/absent") {
             throw lost("the copy of \(place) is not in \(copies)")
         }
         var count = 0
         for part in Snapshot.companions { count += try FileTree(copies + "/item" + part).entries.count }
-        if try !stands("\(copies)/entries-\(count)") {
+        if try !stands("/entries-\(count)") {
             throw lost("files of the copy of \(place) were removed from \(copies), or added to it")
         }
     }
@@ -107,7 +108,9 @@ struct SavedFiles {
         let former = list.stateFolder
         if former.utf8.elementsEqual(base.utf8) { return }
         for (old, place) in zip(list.places(from: former), places) {
-            if try place.utf8.elementsEqual(old.utf8) || !stands(FilePaths.parent(old)) { continue }
+            guard let folder = try reachable(FilePaths.parent(old)) else { continue }
+            // Where the app was moved and a link left, the old path leads to the new folder.
+            if try folder == Platform.identity(ofFolder: FilePaths.parent(place)) { continue }
             throw refusal(
                 place,
                 """
@@ -136,13 +139,13 @@ struct SavedFiles {
         }
     }
 
-    /// True if something stands where this process can reach it: an app whose folders were moved may not look at where they
-    /// were, which is outside of its sandbox.
-    private func stands(_ path: String) throws -> Bool {
+    /// The folder at a path, if this process can reach it: an app whose folders were moved may not look at where they were,
+    /// which is outside of its sandbox.
+    private func reachable(_ folder: String) throws -> FileIdentity? {
         do throws(SystemCallError) {
-            return try Platform.status(path) != nil
+            return try Platform.identity(ofFolder: folder)
         } catch {
-            if Platform.forbids(error) { return false }
+            if Platform.forbids(error) { return nil }
             throw error
         }
     }

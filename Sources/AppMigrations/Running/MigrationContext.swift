@@ -102,10 +102,10 @@ extension MigrationContext {
     /// }
     /// ```
     ///
-    /// Name the folder, not each of its files. A folder is synced with everything in it, a link as what it leads to, and a file
-    /// with what SQLite keeps beside it. The folders above are synced too, so that new names and removed ones are durable as well.
-    /// Where the closure removed something, name the folder that held it. What a database committed with `synchronous=FULL` needs
-    /// no call.
+    /// Name the folder, not each of its files. A folder is synced with everything in it, and a link as what it leads to. The
+    /// folders above are synced too, so that new names and removed ones are durable as well. Where the closure removed something,
+    /// name the folder that held it. What a database committed with `synchronous=FULL` needs no call: one that has a `-wal`, `-shm`
+    /// or `-journal` beside it is left to SQLite, so close a database before you copy or sync its file.
     ///
     /// - Parameter paths: Paths of files and folders, absolute or relative to the working directory; names in them are UTF-8.
     /// - Throws: ``MigrationError`` with the code `stateNotSaved`, naming the path. Let the closure throw it: the migration
@@ -125,7 +125,9 @@ extension MigrationContext {
         do throws(SystemCallError) {
             let stateFolder = try Platform.resolved(location.directory)
             // realpath(3) makes a path absolute, and fails where nothing stands.
-            try FileTree.synchronizeWork([try Platform.resolved(path)], upTo: stateFolder, by: lock)
+            let place = try Platform.resolved(path)
+            try FileTree.synchronize([place], by: lock, butDatabases: true)
+            try FileTree.synchronizeFolders(from: FilePaths.parent(place), upTo: stateFolder)
             // A link's own name stands in another folder than the file that the link leads to.
             let folder = path.utf8.contains(0x2F) ? FilePaths.parent(path) : "."
             try FileTree.synchronizeFolders(from: try Platform.resolved(folder), upTo: stateFolder)

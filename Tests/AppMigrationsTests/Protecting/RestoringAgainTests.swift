@@ -14,7 +14,8 @@ import Testing
         for name in names where name != "made" { try scratch.write("old\n", to: name) }
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = scratch.path as String] in
             let manager = try library("1.1", in: path + "/state")
-            let paths = ["data", "db", "made", "folder"].map { path + "/" + $0 }
+            // The last one's folder isn't there.
+            let paths = ["data", "db", "made", "folder", "absent/index"].map { path + "/" + $0 }
             try manager.whenMigrating(toVersion: "1.1", protecting: paths) {
                 for name in RestoringAgainTests.names { try append("new", to: path + "/" + name) }
                 try append("new", to: path + "/db-shm")

@@ -56,6 +56,26 @@ import Testing
         #expect(try scratch.read("app/data") == "old\n")
     }
 
+    @Test func `files that were moved with the state are found, though a link leads from their old place`()
+        async throws
+    {
+        try scratch.write("old\n", to: "app/data")
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = scratch.file("app") as String] in
+            try library("1.1", in: path + "/state").whenMigrating(
+                toVersion: "1.1",
+                protecting: [path + "/data"]
+            ) {
+                try append("changed", to: path + "/data")
+                die()
+            }
+        }
+        try scratch.makeFolder("disk")
+        try #require(rename(scratch.file("app"), scratch.file("disk/app")) == 0)
+        try scratch.link("app", to: "disk/app")
+        _ = try library("1.1", in: scratch.file("disk/app/state"))
+        #expect(try scratch.read("disk/app/data") == "old\n")
+    }
+
     @Test func `a state directory under a link that leads nowhere is an error`() throws {
         try scratch.link("link", to: scratch.file("nowhere/at/all"))
         let error = #expect(throws: MigrationError.self) { try library("1.1", in: scratch.file("link/sub")) }

@@ -94,6 +94,23 @@ import Testing
         }
     }
 
+    /// To close a file takes the locks away that its process has on it, so it isn't opened: here it can't be.
+    @Test(arguments: ["-wal", "-shm", "-journal"])
+    func `a database in use is left to SQLite`(companion: String) async {
+        await #expect(processExitsWith: .success) { [companion = companion as String] in
+            let scratch = try TemporaryDirectory()
+            try scratch.becomeNobody()
+            try scratch.write("", to: "data/db")
+            try scratch.setMode(0, of: "data/db")
+            #expect(try Self.fail(scratch, scratch.file("data")).path == scratch.file("data/db"))
+            try scratch.write("", to: "data/db" + companion)
+            try scratch.setMode(0, of: "data/db" + companion)
+            try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1") { context in
+                try context.synchronize(scratch.file("data"), scratch.file("data/db"))
+            }
+        }
+    }
+
     /// The working directory is the process's, so a process of its own changes it.
     @Test func `what lies in the working directory is named without it`() async throws {
         await #expect(processExitsWith: .success) {

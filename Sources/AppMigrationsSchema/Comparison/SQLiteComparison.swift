@@ -42,7 +42,8 @@ public struct SQLiteComparison: Sendable {
         let wanted = try SQLiteContents(ofFile: expected)
         let given = try SQLiteContents(ofFile: found)
         if let difference = try schemaDifference(wanted, given) { return difference }
-        let tables = wanted.tables.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        let tables = wanted.schema.objects.filter { $0.kind == .table }.map(\.name.text)
+            .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         for table in tables where !ignored.contains(Self.folded(table)) && table != "app_migrations" {
             if let difference = try rowDifference(in: table, wanted, given) { return difference }
         }

@@ -15,9 +15,6 @@ struct SQLiteContents {
         schema = try SchemaSnapshot(of: db)
     }
 
-    /// The names of the tables whose rows count.
-    var tables: [String] { schema.objects.filter { $0.kind == .table }.map(\.name.text) }
-
     func columns(of table: String) throws(SQLError) -> [String] {
         let pragma = "pragma_table_xinfo(\(SQLValue.text(table)))"
         return try db.texts("SELECT name FROM \(pragma) WHERE hidden <> 1 ORDER BY cid")

@@ -20,8 +20,7 @@ struct SchemaSnapshot {
 
     init(of db: some SQLConnection) throws(SQLError) {
         var objects = try SchemaObject.all(of: db).filter { $0.sql != nil && !$0.name.isInternal }
-        let isVirtual = objects.contains(where: \.isVirtual)
-        if isVirtual {
+        if objects.contains(where: \.isVirtual) {
             // The tables in which a virtual one keeps its rows come and go with it.
             let sql = "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'shadow'"
             let shadows = Set(try db.texts(sql).map { SQLName($0) })

@@ -1,3 +1,4 @@
+internal import AppMigrations
 public import AppMigrationsSQLite
 
 extension SQLiteStore {
@@ -117,7 +118,10 @@ extension SQLiteStore {
                     try db.query("COMMIT")
                 }
             }
-            try files.endRecovery()
+            // What was set aside is no longer to be recovered: the store may be removed one day, and begun anew.
+            try SQLError.ofFile(files.recovery, "The mark of a recovery could not be removed") {
+                try Platform.removeIfThere($0)
+            }
             _ = try StoreLook(files: files, busyTimeout: busyTimeout).isUsable(check)
         }
     }

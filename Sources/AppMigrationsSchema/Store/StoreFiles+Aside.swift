@@ -101,13 +101,6 @@ extension StoreFiles {
         return text.hasSuffix("\n") && !text.contains("/") ? prefix + text.dropLast() : nil
     }
 
-    /// Notes that the store is no longer to be recovered from what was set aside: it may be removed one day, and begun anew.
-    func endRecovery() throws(SQLError) {
-        try SQLError.ofFile(recovery, "The mark of a recovery could not be removed") {
-            try Platform.removeIfThere($0)
-        }
-    }
-
     /// A name that nothing has, neither for the store nor beside it.
     private func freePath() throws(SQLError) -> String {
         let time = prefix + Platform.universalTime()

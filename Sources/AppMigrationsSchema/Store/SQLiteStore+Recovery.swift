@@ -118,7 +118,7 @@ extension SQLiteStore {
                     try db.query("COMMIT")
                 }
             }
-            // What was set aside is no longer to be recovered: the store may be removed one day, and begun anew.
+            // From now on nothing is to be recovered: the store may be removed one day, and begun anew.
             try SQLError.ofFile(files.recovery, "The mark of a recovery could not be removed") {
                 try Platform.removeIfThere($0)
             }

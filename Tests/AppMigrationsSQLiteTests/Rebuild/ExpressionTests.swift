@@ -83,6 +83,9 @@ import Testing
                 == "Rebuilding the table t: The new table has no column n. Nothing was changed. Use it in values: if it"
                 + " gets another name, or name it in dropping:."
         )
+        // No column is known to be used where the expression takes no row of a subquery's.
+        let whole = TableRebuild("t", as: "CREATE TABLE t(b)", values: ["b": "rows_of_t() + main.t.a"])
+        #expect(try refused(db) { try whole.run(foreign) }.message.contains("has no column a."))
         let plan = try SchemaPlan(
             from: foreign,
             to: "CREATE TABLE t(b NOT NULL)",

@@ -42,7 +42,8 @@ public struct SQLiteComparison: Sendable {
         let wanted = try SQLiteContents(ofFile: expected)
         let given = try SQLiteContents(ofFile: found)
         if let difference = try schemaDifference(wanted, given) { return difference }
-        let tables = wanted.tables.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        let tables = wanted.schema.objects.filter { $0.kind == .table }.map(\.name.text)
+            .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         for table in tables where !ignored.contains(Self.folded(table)) && table != "app_migrations" {
             if let difference = try rowDifference(in: table, wanted, given) { return difference }
         }
@@ -52,18 +53,16 @@ public struct SQLiteComparison: Sendable {
     private func schemaDifference(_ expected: SQLiteContents, _ found: SQLiteContents) throws(SQLError)
         -> String?
     {
-        let wanted = expected.objects
-        let given = found.objects
-        let form = SchemaForm(expected.schema, found.schema)
-        let names = Set(wanted.keys).union(given.keys).subtracting([Array("table app_migrations".utf8)])
-        for bytes in names.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
-            let name = String(decoding: bytes, as: UTF8.self)
-            switch (wanted[bytes], given[bytes]) {
-            case (nil, _): return "has the \(name), which should not be there"
-            case (_, nil): return "lacks the \(name)"
-            case (let old?, let new?) where !form.areSame(old, new):
-                return "has another \(name): \(SQLiteContents.change(from: old.line, to: new.line))"
-            default: continue
+        let differences = found.schema.differences(from: expected.schema)
+            .filter { $0.name != "table app_migrations" }
+        // By bytes: equal strings of Swift may be two names of SQLite, which differ in how an accent is written.
+        if let first = differences.min(by: { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }) {
+            switch first {
+            case .missing: return "lacks the \(first.name)"
+            case .further: return "has the \(first.name), which should not be there"
+            case .other(let new, let old):
+                let change = SQLiteContents.change(from: old.line, to: new.line)
+                return "has another \(first.name): \(change)"
             }
         }
         for number in ["user_version", "application_id"] {
@@ -101,4 +100,49 @@ public struct SQLiteComparison: Sendable {
     }
 
     private static func folded(_ name: String) -> String { name.lowercased() }
+}
+
+extension SQLMigrator where Connection == SQLiteConnection {
+    /// The differences between the schema that the migrations make of an empty database and a target, in words.
+    ///
+    /// It is for the test of an app that has both, migrations and the SQL of its schema:
+    ///
+    /// ```swift
+    /// #expect(try migrator.schemaDifferences(from: schema) == [])
+    /// ```
+    ///
+    /// The migrations run in memory. `CREATE` texts are compared as ``SchemaPlan`` does, and the tables of ledgers are left out.
+    /// `ALTER TABLE` adds columns at the end, so write the target in the order in which the migrations leave them.
+    ///
+    /// - Parameter target: Statements that make the whole schema in an empty database, as for ``SchemaPlan``.
+    /// - Returns: A sentence for each object that differs; none where both agree.
+    /// - Throws: `SQLError` of a migration or of the target.
+    public func schemaDifferences(from target: String) throws(SQLError) -> [String] {
+        try schemaDifferences(from: target, in: SQLiteConnection(path: ":memory:"))
+    }
+}
+
+extension SQLMigrator where Connection: SQLConnection {
+    /// The differences for migrations that run on a connection of another library.
+    ///
+    /// - Parameters:
+    ///   - target: Statements that make the whole schema in an empty database.
+    ///   - db: A connection to an empty SQLite database, in which the migrations run and stay.
+    /// - Returns: A sentence for each object that differs; none where both agree.
+    /// - Throws: `SQLError` of a migration or of the target.
+    public func schemaDifferences(from target: String, in db: Connection) throws(SQLError) -> [String] {
+        let wanted = try SchemaSnapshot.made(by: target).schema
+        try migrate(db)
+        let made = try SchemaSnapshot(of: db).leavingAlone(what: wanted, ledger: ledger)
+        return made.differences(from: wanted).map { difference in
+            let name = difference.name
+            switch difference {
+            case .missing: return "The migrations make no \(name)."
+            case .further: return "The migrations make the \(name), which the target has not."
+            case .other(let mine, let wanted):
+                let change = SQLiteContents.change(from: wanted.line, to: mine.line)
+                return "The migrations make another \(name): \(change)."
+            }
+        }
+    }
 }

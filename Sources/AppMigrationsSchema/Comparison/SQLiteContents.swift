@@ -15,17 +15,6 @@ struct SQLiteContents {
         schema = try SchemaSnapshot(of: db)
     }
 
-    /// Objects with a `CREATE` text, by the bytes of kind and name, `table notes`.
-    ///
-    /// Equal strings of Swift may be two names of SQLite, which differ in how an accent is written.
-    var objects: [[UInt8]: SchemaObject] {
-        let pairs = schema.objects.map { (Array("\($0.kind) \($0.name.text)".utf8), $0) }
-        return Dictionary(pairs) { first, _ in first }
-    }
-
-    /// The names of the tables whose rows count.
-    var tables: [String] { schema.objects.filter { $0.kind == .table }.map(\.name.text) }
-
     func columns(of table: String) throws(SQLError) -> [String] {
         let pragma = "pragma_table_xinfo(\(SQLValue.text(table)))"
         return try db.texts("SELECT name FROM \(pragma) WHERE hidden <> 1 ORDER BY cid")

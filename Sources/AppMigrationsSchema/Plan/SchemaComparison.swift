@@ -100,31 +100,27 @@ struct SchemaComparison {
             if answer.needed == nil || keys.contains(answer.column) { return false }
             return try probe.isNull(answer.expression, without: column, reads, db)
         }
-        for answer in change.answers {
-            let complaint: String
-            switch try probe.answer(answer.expression, db) {
-            case .reads(let more):
-                let source = change.source(of: answer.column)?.name
-                // A new column has no value of its own that it could keep.
-                let isEmpty = source == nil ? false : try givesNone(answer, without: source, more)
-                reads.formUnion(change.use(answer, reading: more, isEmpty: isEmpty))
-                continue
-            case .complaint(let error): complaint = "does not compile: \(error.message)"
-            case .text(let text):
-                complaint = "has a name in double quotes that SQLite would take for a text: \(text)"
-            }
-            if let named = change.naming(answer),
+        for var answer in change.answers {
+            let source = change.source(of: answer.column)?.name
+            // A new column has no value of its own that it could keep.
+            var mayBeEmpty = source != nil
+            var found = try probe.answer(answer.expression, db)
+            if case .complaint = found, let named = change.naming(answer),
                 case .reads(let more) = try probe.answer(named.expression, db)
             {
                 // Where nothing is asked, the hint is for a later release, and the new column gets its default.
                 if answer.questions.isEmpty { continue }
-                let isEmpty = try givesNone(named, without: change.source(of: answer.column)?.name, more)
-                reads.formUnion(change.use(named, reading: more, isEmpty: isEmpty))
-                continue
+                (answer, mayBeEmpty, found) = (named, true, .reads(more))
             }
-            throw Self.contradiction(
-                "The value for the column \(answer.column) of the table \(change.new.name) \(complaint)"
-            )
+            switch found {
+            case .reads(let more):
+                let isEmpty = mayBeEmpty ? try givesNone(answer, without: source, more) : false
+                reads.formUnion(change.use(answer, reading: more, isEmpty: isEmpty))
+            case .complaint(let complaint):
+                throw Self.contradiction(
+                    "The value for the column \(answer.column) of the table \(change.new.name) \(complaint)"
+                )
+            }
         }
         return reads
     }

@@ -58,9 +58,6 @@ extension SchemaPlan {
         /// The expression of a hint that doesn't answer it.
         private var refused: String?
 
-        /// Expressions that take the value of a column that goes.
-        var sources = [String]()
-
         init(
             _ kind: Kind,
             _ table: SQLName,
@@ -122,10 +119,8 @@ extension SchemaPlan.Question {
             return
                 "The column \(column) of the table \(table)\(values.isEmpty ? "" : "\(values),") becomes a generated one. If its values may go: \(drop)."
         case .missingValue:
-            let taken = sources.map { "values: [\(tableText): [\(columnText): \(Self.literal($0))]]" }
-            let choice = taken.isEmpty ? "" : " If it was another one: \(taken.joined(separator: " or "))."
             return "The new column \(column) of the table \(table) is NOT NULL and has no default.\(hint)"
-                + " Give it a value: \(value).\(choice)"
+                + " Give it a value: \(value)."
         case .emptyValues:
             return
                 "The column \(column) of the table \(table) becomes NOT NULL.\(hint) Say what rows without a value get:"

@@ -40,16 +40,15 @@ public struct SchemaPlan: Sendable {
         to targetSQL: String,
         hints: Hints = Hints()
     ) throws(SQLError) {
-        let made = try SchemaSnapshot.known(by: targetSQL)
-        target = made.schema
+        let wanted: SQLiteConnection
+        (target, wanted) = try SchemaSnapshot.made(by: targetSQL)
         start = try SchemaSnapshot(of: db).leavingAlone(what: target)
         // Hints that contradict one another are told also where nothing is left to do.
         _ = try SchemaComparison.renames(start, target, hints)
-        if start.isSame(as: target) {
+        if start.differences(from: target).isEmpty {
             (steps, questions, gone) = ([], [], [])
             return
         }
-        let wanted = if let db = made.db { db } else { try SchemaSnapshot.made(by: targetSQL).db }
         let comparison = try SchemaComparison(from: (db, start), to: (wanted, target), hints)
         questions = comparison.questions
         gone = comparison.gone
@@ -96,20 +95,17 @@ public struct SchemaPlan: Sendable {
                 progress(Progress(step: step, completed: number, total: steps.count))
                 try step.run(db)
             }
-            try checkResult(in: db)
+            let result = try SchemaSnapshot(of: db).leavingAlone(what: target)
+            if let difference = result.differences(from: target).first {
+                throw SQLError(
+                    .refusedSchemaChange,
+                    "The \(difference.name) would not become what the target says. Nothing was changed."
+                        + " Change it in a migration instead"
+                )
+            }
             let after = try SchemaHealth(of: db, gone: gone)
             try after.check(against: before, dropping: "Correct it in the target")
         }
-    }
-
-    private func checkResult(in db: some SQLConnection) throws(SQLError) {
-        let result = try SchemaSnapshot(of: db).leavingAlone(what: target)
-        guard let object = result.difference(from: target) else { return }
-        throw SQLError(
-            .refusedSchemaChange,
-            "The \(object) would not become what the target says. Nothing was changed."
-                + " Change it in a migration instead"
-        )
     }
 }
 

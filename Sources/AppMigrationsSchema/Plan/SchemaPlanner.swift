@@ -23,7 +23,7 @@ struct SchemaPlanner {
         try renameTables()
         let renamed = try renameColumns()
         let form = SchemaForm(now, target)
-        let isStale = try stale(form)
+        let isStale = stale(form)
         for kind in [SchemaObject.Kind.trigger, .view, .index] {
             for object in now.objects where object.kind == kind && isStale(object) {
                 if comparison.droppedTables.contains(object.table) || waits(object) { continue }
@@ -110,7 +110,7 @@ struct SchemaPlanner {
     }
 
     /// Tells the indexes, views and triggers that are not in the target as they are.
-    private func stale(_ form: SchemaForm) throws(SQLError) -> (SchemaObject) -> Bool {
+    private func stale(_ form: SchemaForm) -> (SchemaObject) -> Bool {
         let (now, target, dropped) = (now, target, comparison.droppedTables)
         func differs(_ object: SchemaObject) -> Bool {
             target[object.kind, object.name].map { !form.areSame($0, object) } ?? true
@@ -144,10 +144,7 @@ struct SchemaPlanner {
     }
 
     private mutating func drop(_ object: SchemaObject) {
-        add(
-            "drop the \(object.kind) \(object.name)",
-            "DROP \(object.kind.rawValue.uppercased()) main.\(object.name.quoted)"
-        )
+        add("drop the \(object.kind) \(object.name)", "DROP \(object.kind) main.\(object.name.quoted)")
     }
 
     private mutating func add(_ description: String, _ sql: String) {

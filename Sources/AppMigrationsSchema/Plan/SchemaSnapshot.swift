@@ -1,4 +1,3 @@
-internal import AppMigrations
 internal import AppMigrationsSQLite
 
 /// The objects of a database's schema that have a text.
@@ -21,8 +20,7 @@ struct SchemaSnapshot {
 
     init(of db: some SQLConnection) throws(SQLError) {
         var objects = try SchemaObject.all(of: db).filter { $0.sql != nil && !$0.name.isInternal }
-        let isVirtual = objects.contains(where: \.isVirtual)
-        if isVirtual {
+        if objects.contains(where: \.isVirtual) {
             // The tables in which a virtual one keeps its rows come and go with it.
             let sql = "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'shadow'"
             let shadows = Set(try db.texts(sql).map { SQLName($0) })
@@ -44,32 +42,41 @@ struct SchemaSnapshot {
         places[Key(kind: kind, name: name)].map { objects[$0] }
     }
 
-    /// True if both have the same objects, in any order and however they are written.
-    func isSame(as other: SchemaSnapshot) -> Bool {
-        objects.count == other.objects.count && difference(from: other) == nil
-    }
-
     /// True if both have the same objects, to the last byte and in any order.
     func isWritten(like other: SchemaSnapshot) -> Bool {
         objects.count == other.objects.count
             && objects.allSatisfy { other[$0.kind, $0.name]?.isWritten(like: $0) == true }
     }
 
-    /// The first object that is not the same in both, in words.
-    func difference(from target: SchemaSnapshot) -> String? {
+    /// The objects that are not the same in both, in whatever order they are and however they are written.
+    func differences(from target: SchemaSnapshot) -> [SchemaDifference] {
         // Most are the same to the last byte, and need no form.
-        var form: SchemaForm?
+        lazy var form = SchemaForm(self, target)
+        var differences = [SchemaDifference]()
         for object in target.objects {
-            let mine = self[object.kind, object.name]
-            if let mine, mine.isWritten(like: object) { continue }
-            let needed = form ?? SchemaForm(self, target)
-            form = needed
-            guard let mine, needed.areSame(mine, object) else {
-                return "\(object.kind) \(object.name)"
+            guard let mine = self[object.kind, object.name] else {
+                differences.append(.missing(object))
+                continue
             }
+            if mine.isWritten(like: object) || form.areSame(mine, object) { continue }
+            differences.append(.other(mine, wanted: object))
         }
-        let further = objects.first { target[$0.kind, $0.name] == nil }
-        return further.map { "\($0.kind) \($0.name)" }
+        return differences + objects.filter { target[$0.kind, $0.name] == nil }.map { .further($0) }
+    }
+}
+
+/// An object that is missing, not wanted, or another one than in the target.
+enum SchemaDifference {
+    case missing(SchemaObject)
+    case further(SchemaObject)
+    case other(SchemaObject, wanted: SchemaObject)
+
+    /// The kind and the name of the object: `table notes`.
+    var name: String {
+        switch self {
+        case .missing(let object), .further(let object), .other(let object, wanted: _):
+            "\(object.kind) \(object.name)"
+        }
     }
 }
 
@@ -87,19 +94,6 @@ extension SchemaObject {
 }
 
 extension SchemaSnapshot {
-    /// The target that was run last in this process: to run 600 statements takes SQLite some 30 ms, too long for each start of a
-    /// store.
-    private static let last = Guarded<(target: String, schema: SchemaSnapshot)?>(nil)
-
-    /// The schema that a target makes, with the database in memory where it had to be run.
-    static func known(by target: String) throws(SQLError) -> (schema: SchemaSnapshot, db: SQLiteConnection?) {
-        let known = last.withLock { $0 }
-        if let known, known.target.utf8.elementsEqual(target.utf8) { return (known.schema, nil) }
-        let (schema, db) = try made(by: target)
-        last.withLock { $0 = (target, schema) }
-        return (schema, db)
-    }
-
     /// The schema that a target makes, with the database in memory in which it has been run.
     static func made(by target: String) throws(SQLError) -> (schema: SchemaSnapshot, db: SQLiteConnection) {
         let db = try SQLiteConnection(path: ":memory:")

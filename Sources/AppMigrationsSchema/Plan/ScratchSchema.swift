@@ -45,7 +45,7 @@ struct ScratchSchema {
     func rename(_ table: SQLName, to new: SQLName) throws(SQLError) -> Bool {
         do throws(SQLError) {
             if let obstacle = copy.obstacle { throw obstacle }
-            return try copy.rename(table, to: new)
+            return try copy.rename(table, to: new).get()
         } catch {
             throw SQLError(
                 .refusedSchemaChange,

@@ -24,7 +24,7 @@ struct TableChange {
         /// The hint as it is written.
         let hint: String
         /// The hint in terms of names that the table has.
-        let expression: String
+        var expression: String
         let questions: [SchemaPlan.Question]
 
         /// The question that only an expression answers which has a value for every row.
@@ -34,7 +34,7 @@ struct TableChange {
     }
 
     /// The columns whose names the table does not have any more.
-    var goneColumns: Set<SQLName> { Set(old.columns.map(\.name)).subtracting(new.columns.map(\.name)) }
+    var goneColumns: Set<SQLName> { old.names.subtracting(new.names) }
 
     /// The columns that are new.
     var addedColumns: [SQLName] { new.columns.map(\.name).filter { source(of: $0) == nil } }
@@ -47,7 +47,17 @@ struct TableChange {
         old = from.shape
         new = to.shape
         createTable = try to.object.statement().text(in: "main")
-        try findRenamed(hints)
+        let renames = try SchemaRenames(
+            hints.columns(of: new.name),
+            from: { from.shape[$0] != nil },
+            to: { to.shape[$0] != nil },
+            mayGo: { hints.allowsDrop(of: $0, in: to.shape.name) }
+        ) { before, after, reason in
+            SchemaComparison.contradiction(
+                "The hints rename the column \(before) of the table \(to.shape.name) to \(after), \(reason)"
+            )
+        }
+        (renamed, renamedAway) = (renames.pending, renames.gone)
         for column in new.columns where !column.isGenerated {
             if hints.allowsDrop(of: column.name, in: new.name) {
                 throw SchemaComparison.contradiction(
@@ -70,17 +80,6 @@ struct TableChange {
             question.rowCount = try values(column.name)
             questions.append(question)
         }
-        let gone = questions.filter { $0.kind == .droppedColumn }.compactMap { old[SQLName($0.column ?? "")] }
-        for index in questions.indices where questions[index].kind == .missingValue {
-            guard let column = new[SQLName(questions[index].column ?? "")] else { continue }
-            questions[index].sources = gone.map { value(of: column, from: $0) }
-        }
-    }
-
-    /// An expression that takes a new column's value from one that goes.
-    private func value(of column: TableShape.Column, from source: TableShape.Column) -> String {
-        let isComplete = source.isNotNull || source.name == old.rowIDAlias
-        return (isComplete ? nil : new.filling(column, from: source.name.written)) ?? source.name.written
     }
 
     /// The old column whose values a new one keeps.
@@ -105,8 +104,7 @@ struct TableChange {
             questions.append(needed.refusing(answer.hint, example: example))
             return reads
         }
-        guard let source = source(of: answer.column), !reads.columns.union(reads.named).contains(source.name)
-        else {
+        guard let source = source(of: answer.column), !reads.columns.contains(source.name) else {
             values.append((answer.column, answer.expression))
             return reads
         }
@@ -132,28 +130,9 @@ struct TableChange {
         }
         if names.isEmpty { return nil }
         let row = "(SELECT \(names.joined(separator: ", "))) AS \(new.name.quoted)"
-        let expression = "(SELECT \(answer.expression)\n FROM \(row))"
-        return Answer(
-            column: answer.column,
-            hint: answer.hint,
-            expression: expression,
-            questions: answer.questions
-        )
-    }
-
-    private mutating func findRenamed(_ hints: SchemaPlan.Hints) throws(SQLError) {
-        let renames = try SchemaRenames(
-            hints.columns(of: new.name),
-            from: { old[$0] != nil },
-            to: { new[$0] != nil },
-            mayGo: { hints.allowsDrop(of: $0, in: new.name) }
-        ) { before, after, reason in
-            SchemaComparison.contradiction(
-                "The hints rename the column \(before) of the table \(new.name) to \(after), \(reason)"
-            )
-        }
-        renamed = renames.pending
-        renamedAway = renames.gone
+        var named = answer
+        named.expression = "(SELECT \(answer.expression)\n FROM \(row))"
+        return named
     }
 
     private mutating func ask(for column: TableShape.Column, _ hints: SchemaPlan.Hints) {
@@ -176,9 +155,8 @@ struct TableChange {
         }
         let asked = kinds.map { SchemaPlan.Question($0, new.name, column.name, example: example) }
         if let value = hints.value(of: column.name, in: new.name) {
-            answers.append(
-                Answer(column: column.name, hint: value, expression: value, questions: asked)
-            )
+            let answer = Answer(column: column.name, hint: value, expression: value, questions: asked)
+            answers.append(answer)
         } else {
             questions += asked
         }
@@ -203,13 +181,14 @@ struct TableChange {
         let dropping = old.columns.map(\.name).filter { name in
             !done.contains(name) && (new[name].map { $0.isGenerated } ?? true)
         }
-        let fresh = renamed.map(\.old).filter { !done.contains($0) && source(of: $0) == nil }
-        return TableRebuild(
-            new.name,
+        var rebuild = TableRebuild(
+            new.name.text,
             as: createTable,
             values: expressions,
-            dropping: dropping.map(\.text),
-            fresh: Set(fresh)
+            dropping: dropping.map(\.text)
         )
+        let fresh = renamed.map(\.old).filter { !done.contains($0) && source(of: $0) == nil }
+        rebuild.fresh = Set(fresh)
+        return rebuild
     }
 }

@@ -2,14 +2,12 @@ internal import AppMigrationsSQLite
 
 /// The tables that SQLite reads to evaluate an expression for the rows of a table.
 struct ExpressionReads {
-    /// The columns of the row that the expression belongs to.
+    /// The columns of the row that the expression belongs to, without which it doesn't compile.
     var columns = Set<SQLName>()
     /// The tables and views that it reads besides, the row's own table among them.
     var tables = Set<SQLName>()
     /// True if SQLite could be asked: otherwise a function of the app may read any table, the row's own among them.
     var isComplete = true
-    /// The columns without which the expression does not compile, where SQLite could not be asked.
-    var named = Set<SQLName>()
 
     var isOfItsRowAlone: Bool { tables.isEmpty && isComplete }
 
@@ -37,9 +35,8 @@ struct ExpressionProbe {
 
     enum Answer {
         case reads(ExpressionReads)
-        /// A name in double quotes is no column, so that SQLite takes it for a text.
-        case text(complaint: String)
-        case complaint(SQLError)
+        /// It doesn't compile, or would with a name in double quotes that SQLite takes for a text.
+        case complaint(String)
     }
 
     init(
@@ -55,13 +52,7 @@ struct ExpressionProbe {
         copy = try SchemaCopy()
         // SQLite makes its own tables, and a virtual table those in which it keeps its rows: they are there already.
         try copy.make([.table, .view], of: objects)
-        for (old, new) in renames {
-            do throws(SQLError) { _ = try copy.rename(old, to: new) } catch
-                where error.code == .statementFailed
-            {
-                continue
-            }
-        }
+        for (old, new) in renames { _ = try copy.rename(old, to: new) }
         let columns = table.columns.map { column in
             "\(column.name.quoted)\(column.name == table.rowIDAlias ? " INTEGER PRIMARY KEY" : "")"
         }
@@ -76,42 +67,35 @@ struct ExpressionProbe {
     func answer(_ expression: String, _ source: some SQLConnection) throws(SQLError) -> Answer {
         let names = SQLTokens(expression).inBackticks
         if let reads = try reads(names) { return .reads(reads) }
-        if try reads(expression) != nil {
-            return .text(complaint: try db.complaint(about: select(names, row)) ?? "")
+        let isOwn = (source as? SQLiteConnection)?.isBorrowed == false
+        let compilesHere = try reads(expression) != nil
+        let (judge, table): (any SQLConnection, String) =
+            isOwn || compilesHere ? (db, row) : (source, self.table.name.quoted)
+        guard let complaint = try judge.complaint(about: select(names, table)) else {
+            let columns = try columns(of: names, on: judge, table)
+            return .reads(ExpressionReads(columns: columns, isComplete: false))
         }
-        if let own = source as? SQLiteConnection, !own.isBorrowed {
-            return try answer(names, expression, on: db, row)
+        guard let failure = try judge.complaint(about: select(expression, table)) else {
+            let words = "has a name in double quotes that SQLite would take for a text"
+            return .complaint("\(words): \(complaint)")
         }
-        return try answer(names, expression, on: source, table.name.quoted)
+        return .complaint("does not compile: \(failure)")
     }
 
-    private func answer(
-        _ names: String,
-        _ expression: String,
-        on db: some SQLConnection,
-        _ table: String
-    ) throws(SQLError) -> Answer {
-        guard let complaint = try db.failure(of: select(names, table)) else {
-            return .reads(ExpressionReads(isComplete: false, named: try columns(of: names, on: db, table)))
-        }
-        guard let error = try db.failure(of: select(expression, table)) else {
-            return .text(complaint: complaint.message)
-        }
-        return .complaint(error)
-    }
-
-    /// The columns without which an expression does not compile.
+    /// The columns without which an expression does not compile; none where it does not with a row of its own either.
     private func columns(of expression: String, on db: some SQLConnection, _ table: String)
         throws(SQLError) -> Set<SQLName>
     {
-        let rowID = self.table.isWithoutRowID ? "NULL AS rowid" : "rowid AS rowid"
-        var read: Set<SQLName> = []
-        for column in self.table.columns {
-            let others = self.table.columns.filter { $0.name != column.name }.map(\.name.quoted)
-            let row =
-                "(SELECT \((others + [rowID]).joined(separator: ", ")) FROM main.\(table)) AS \(name.quoted)"
-            if try db.failure(of: "SELECT (\(expression)\n) FROM \(row)") != nil { read.insert(column.name) }
+        let all = self.table.columns.map(\.name)
+        func compiles(without column: SQLName?) throws(SQLError) -> Bool {
+            let rowID = self.table.isWithoutRowID ? "NULL AS rowid" : "rowid AS rowid"
+            let row = (all.filter { $0 != column }.map(\.quoted) + [rowID]).joined(separator: ", ")
+            let source = "(SELECT \(row) FROM main.\(table)) AS \(name.quoted)"
+            return try db.complaint(about: "SELECT (\(expression)\n) FROM \(source)") == nil
         }
+        var read = Set<SQLName>()
+        if try !compiles(without: nil) { return read }
+        for column in all where try !compiles(without: column) { read.insert(column) }
         return read
     }
 
@@ -179,12 +163,9 @@ struct ExpressionProbe {
 
 extension SQLConnection {
     /// SQLite's words for a statement that it cannot compile.
-    func complaint(about sql: String) throws(SQLError) -> String? { try failure(of: sql)?.message }
-
-    /// The error of a statement that SQLite cannot compile.
     ///
     /// `EXPLAIN` alone would give values of the statement as if they were texts, which another library may refuse to read.
-    func failure(of sql: String) throws(SQLError) -> SQLError? {
+    func complaint(about sql: String) throws(SQLError) -> String? {
         do throws(SQLError) {
             if let db = self as? SQLiteConnection {
                 _ = try db.prepare(sql)
@@ -193,7 +174,7 @@ extension SQLConnection {
             }
             return nil
         } catch  where error.code == .statementFailed {
-            return error
+            return error.message
         }
     }
 }

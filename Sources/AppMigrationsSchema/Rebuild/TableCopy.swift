@@ -40,16 +40,21 @@ struct TableCopy {
         indexes = belonging.filter { $0.kind == .index && $0.schema == "main" }
         triggers = belonging.filter { $0.kind == .trigger }
         droppedViews = objects.filter { $0.kind == .view && dropped.contains($0.name) }
-        let trial = try TableTrial(of: try rebuild.newStatement(for: table), instead: old, with: indexes, db)
-        new = trial.shape
-        gone = trial.gone
+        let trial = try rebuild.trial(of: rebuild.newStatement(for: table), instead: old, with: indexes, db)
+        (new, gone) = (trial.shape, trial.gone)
         fillings = try rebuild.fillings(old, new)
         isAnalyzed = objects.contains { $0.name == SQLName("sqlite_stat1") }
 
         var reads = ExpressionReads()
         if !rebuild.values.isEmpty || objects.contains(where: \.isVirtual) {
             let probe = try ExpressionProbe(of: old, named: table, in: objects + inTemp)
-            for value in rebuild.values { reads.formUnion(try rebuild.reads(of: value, probe, db)) }
+            for (column, expression) in rebuild.values {
+                switch try probe.answer(expression, db) {
+                case .reads(let more): reads.formUnion(more)
+                case .complaint(let complaint):
+                    throw rebuild.refusal("The value for \(column) \(complaint)", "Correct values:")
+                }
+            }
             let lost = gone.union(rebuild.changedRowID(old, new, fillings).map { [$0] } ?? [])
             try rebuild.checkVirtualTables(probe, gone: lost)
         }
@@ -58,13 +63,12 @@ struct TableCopy {
         try rebuild.checkDropping(old, new, objects)
         if let broken = trial.broken { throw rebuild.refusal(of: broken.index, broken.complaint, old) }
         try rebuild.checkTriggers(triggers, old, gone)
-        try rebuild.checkConversions(old, new)
-        try rebuild.checkNulls(old, new, in: db)
+        try rebuild.checkKept(old, new, in: db)
     }
 
     func run(_ db: some SQLConnection) throws(SQLError) {
         let count = try db.number("SELECT count(*) FROM main.\(table.quoted)")
-        let counter = try AutoincrementCounter(of: table, in: db)
+        let highest = try highestNumber(db)
         for trigger in try SchemaObject.all(of: db) + SchemaObject.all(of: db, in: "temp")
         where trigger.kind == .trigger && trigger.table == table {
             try db.rows("DROP TRIGGER \(trigger.qualifiedName)")
@@ -78,7 +82,11 @@ struct TableCopy {
                 "An expression in values: must give one value for each row, so it can hold no aggregate function"
             )
         }
-        if new.hasAutoincrement { try counter.restore(for: new.name, in: db) }
+        if new.hasAutoincrement, try highestNumber(db) < highest {
+            let name = SQLValue.text(new.name.text)
+            try db.rows("DELETE FROM main.sqlite_sequence WHERE name = ? COLLATE NOCASE", [name])
+            try db.rows("INSERT INTO main.sqlite_sequence VALUES (?1, ?2)", [name, .integer(highest)])
+        }
         for index in indexes { try db.rows(try index.statement().text(in: "main")) }
         for trigger in triggers { try db.rows(try trigger.statement().text(in: trigger.schema)) }
         if isAnalyzed { try analyze(db) }
@@ -100,82 +108,44 @@ struct TableCopy {
     private func copy(_ db: some SQLConnection) throws(SQLError) -> Int64 {
         let objects = try SchemaObject.all(of: db) + SchemaObject.all(of: db, in: "temp")
         let stash = SchemaObject.unusedName(among: objects)
-        // Once the table is renamed, its name is the new table's for a subquery or a view.
-        if !reads.isOfItsRowAlone { return try copyTwice(db, by: stash) }
-        do throws(SQLError) {
-            try db.rows("ALTER TABLE main.\(table.quoted) RENAME TO \(stash)")
-        } catch  where error.code == .statementFailed {
-            // A CHECK or an index that names the table does not compile under another name.
-            return try copyTwice(db, by: stash)
+        var selection = "\(fillings.map(\.expression).joined(separator: ", ")) FROM main."
+        if try moveAside(to: stash, db) {
+            selection += "\(stash) AS \(table.quoted)"
+        } else {
+            // Without types, no value is converted on the way.
+            let columns = fillings.indices.map { "c\($0)" }.joined(separator: ", ")
+            try db.rows("CREATE TABLE main.\(stash)(\(columns))")
+            try db.rows("INSERT INTO main.\(stash) SELECT \(selection)\(table.quoted)")
+            try db.rows("DROP TABLE main.\(table.quoted)")
+            selection = "\(columns) FROM main.\(stash) ORDER BY rowid"
         }
         try db.rows(rebuild.createTable)
-        let count = try insert(
-            into: new.name.quoted,
-            fillings.map(\.column),
-            "\(fillings.map(\.expression).joined(separator: ", ")) FROM main.\(stash) AS \(table.quoted)",
-            db
-        )
+        // "OR ABORT" stands above the `ON CONFLICT` clauses of the new table, which would leave rows out or take others
+        // away ("The ON CONFLICT Clause").
+        let target = "\(new.name.quoted)(\(fillings.map(\.column).joined(separator: ", ")))"
+        try db.rows("INSERT OR ABORT INTO main.\(target) SELECT \(selection)")
+        let count = try db.number("SELECT changes()")
         try db.rows("DROP TABLE main.\(stash)")
         return count
     }
 
-    private func copyTwice(_ db: some SQLConnection, by stash: String) throws(SQLError) -> Int64 {
-        // Without types, no value is converted on the way.
-        let columns = fillings.indices.map { "c\($0)" }
-        try db.rows("CREATE TABLE main.\(stash)(\(columns.joined(separator: ", ")))")
-        try insert(
-            into: stash,
-            columns,
-            "\(fillings.map(\.expression).joined(separator: ", ")) FROM main.\(table.quoted)",
-            db
-        )
-        try db.rows("DROP TABLE main.\(table.quoted)")
-        try db.rows(rebuild.createTable)
-        let count = try insert(
-            into: new.name.quoted,
-            fillings.map(\.column),
-            "\(columns.joined(separator: ", ")) FROM main.\(stash) ORDER BY rowid",
-            db
-        )
-        try db.rows("DROP TABLE main.\(stash)")
-        return count
+    /// Gives the old table another name, unless its rows have to be read under its own.
+    private func moveAside(to stash: String, _ db: some SQLConnection) throws(SQLError) -> Bool {
+        // Once the table is renamed, its name is the new table's for a subquery or a view.
+        if !reads.isOfItsRowAlone { return false }
+        do throws(SQLError) {
+            try db.rows("ALTER TABLE main.\(table.quoted) RENAME TO \(stash)")
+            return true
+        } catch  where error.code == .statementFailed {
+            // A CHECK or an index that names the table does not compile under another name.
+            return false
+        }
     }
 
-    /// "OR ABORT" stands above the `ON CONFLICT` clauses of the new table, which would leave rows out or
-    /// take others away ("The ON CONFLICT Clause").
-    @discardableResult
-    private func insert(
-        into target: String,
-        _ columns: [String],
-        _ selection: String,
-        _ db: some SQLConnection
-    ) throws(SQLError) -> Int64 {
-        try db.rows(
-            "INSERT OR ABORT INTO main.\(target)(\(columns.joined(separator: ", "))) SELECT \(selection)"
-        )
-        return try db.number("SELECT changes()")
-    }
-}
-
-/// The highest number that an `AUTOINCREMENT` column ever had ("SQLite Autoincrement").
-///
-/// Without it, the numbers of rows that were deleted would be given away again.
-struct AutoincrementCounter {
-    /// -1 where there is none.
-    private let highest: Int64
-
-    init(of table: SQLName, in db: some SQLConnection) throws(SQLError) {
-        highest = try Self.highest(of: table, in: db)
-    }
-
-    func restore(for table: SQLName, in db: some SQLConnection) throws(SQLError) {
-        if try Self.highest(of: table, in: db) >= highest { return }
-        let name = SQLValue.text(table.text)
-        try db.rows("DELETE FROM main.sqlite_sequence WHERE name = ? COLLATE NOCASE", [name])
-        try db.rows("INSERT INTO main.sqlite_sequence(name, seq) VALUES (?1, ?2)", [name, .integer(highest)])
-    }
-
-    private static func highest(of table: SQLName, in db: some SQLConnection) throws(SQLError) -> Int64 {
+    /// The highest number that an `AUTOINCREMENT` column ever had ("SQLite Autoincrement"), -1 where there is none.
+    ///
+    /// Without it, the numbers of rows that were deleted would be given away again.
+    private func highestNumber(_ db: some SQLConnection) throws(SQLError) -> Int64 {
         let kept = "SELECT count(*) FROM main.sqlite_master WHERE name = 'sqlite_sequence'"
         if try db.number(kept) == 0 { return -1 }
         let name = "name = \(SQLValue.text(table.text)) COLLATE NOCASE"

@@ -7,20 +7,16 @@ extension TableRebuild {
         guard let object = found else {
             throw refusal("There is no table of this name", "Correct the name, or create the table")
         }
-        if object.kind == .view {
-            throw refusal("It is a view", "Drop it and create it again, since it holds no rows")
-        }
         if table.isInternal { throw refusal("It is a table of SQLite's own", "Choose a table of your own") }
-        if try object.statement().kind == .virtualTable {
-            throw refusal(
-                "It is a virtual table, whose module keeps its rows",
-                "Create another one, copy the rows, and drop this one"
-            )
-        }
-        if try db.rows("PRAGMA main.table_list(\(object.name.quoted))").first?[2] == "shadow" {
+        switch try db.rows("PRAGMA main.table_list(\(object.name.quoted))").first?[2] {
+        case "view": throw refusal("It is a view", "Drop it and create it again, since it holds no rows")
+        case "virtual":
+            let advice = "Create another one, copy the rows, and drop this one"
+            throw refusal("It is a virtual table, whose module keeps its rows", advice)
+        case "shadow":
             throw refusal("It is a shadow table, in which a virtual table keeps its rows", "Leave it alone")
+        default: return object
         }
-        return object
     }
 
     /// The statement of the new table, which makes a table of the same name and nothing else.
@@ -76,24 +72,6 @@ extension TableRebuild {
         }
     }
 
-    /// The tables that an expression reads, where SQLite can compile it.
-    func reads(
-        of value: (column: SQLName, expression: String),
-        _ probe: ExpressionProbe,
-        _ db: some SQLConnection
-    ) throws(SQLError) -> ExpressionReads {
-        switch try probe.answer(value.expression, db) {
-        case .reads(let reads): return reads
-        case .complaint(let error): throw error
-        case .text(let complaint):
-            throw refusal(
-                "The value for \(value.column) has a name in double quotes that SQLite would take for a text:"
-                    + " \(complaint)",
-                "Correct the name, or write a text in single quotes"
-            )
-        }
-    }
-
     /// Refuses what would leave a full-text index behind that draws on the table: no trigger fires in a rebuild.
     func checkVirtualTables(_ probe: ExpressionProbe, gone: Set<SQLName>) throws(SQLError) {
         let changed = gone.union(values.map(\.column))
@@ -125,26 +103,20 @@ extension TableRebuild {
         }
     }
 
-    /// Refuses types that can change values, unless an expression says how.
-    func checkConversions(_ old: TableShape, _ new: TableShape) throws(SQLError) {
+    /// Refuses types that can change values, unless an expression says how, and rows without a value where the new table wants
+    /// one.
+    func checkKept(_ old: TableShape, _ new: TableShape, in db: some SQLConnection) throws(SQLError) {
         let strict = new.isStrict && !old.isStrict ? " STRICT" : ""
         for column in new.columns {
-            guard let before = kept(column, old), new.canChange(before, of: old, into: column) else {
-                continue
+            guard let before = kept(column, old) else { continue }
+            if new.canChange(before, of: old, into: column) {
+                throw refusal(
+                    "The column \(before.name) gets another type, \(column.type)\(strict), which can change its values",
+                    "Say how in values:; its name alone, \(before.name.written), is SQLite's own conversion"
+                )
             }
-            throw refusal(
-                "The column \(before.name) gets another type, \(column.type)\(strict), which can change its values",
-                "Say how in values:; its name alone, \(before.name.written), is SQLite's own conversion"
-            )
-        }
-    }
-
-    /// Refuses rows without a value where the new table wants one.
-    func checkNulls(_ old: TableShape, _ new: TableShape, in db: some SQLConnection) throws(SQLError) {
-        for column in new.columns where column.isNotNull || column.name == new.rowIDAlias {
-            guard let before = kept(column, old), !before.isNotNull, before.name != old.rowIDAlias else {
-                continue
-            }
+            let mayBeNull = !before.isNotNull && before.name != old.rowIDAlias
+            if !mayBeNull || !column.isNotNull && column.name != new.rowIDAlias { continue }
             let name = before.name.quoted
             let count = try db.number("SELECT count(*) FROM main.\(old.name.quoted) WHERE \(name) IS NULL")
             if count == 0 { continue }
@@ -169,41 +141,32 @@ struct TableTrial {
     /// The columns of the old table that the new one does not have.
     let gone: Set<SQLName>
     /// The first index of the old table that SQLite does not compile for the new one.
-    private(set) var broken: (index: SchemaObject, complaint: String)?
+    var broken: (index: SchemaObject, complaint: String)?
+}
 
-    init(
+extension TableRebuild {
+    func trial(
         of statement: CreateStatement,
         instead old: TableShape,
         with indexes: [SchemaObject],
         _ db: some SQLConnection
-    ) throws(SQLError) {
-        self = try db.takingBack { () throws(SQLError) -> TableTrial in
+    ) throws(SQLError) -> TableTrial {
+        try db.takingBack { () throws(SQLError) -> TableTrial in
             for object in try SchemaObject.all(of: db, in: "temp")
             where object.name == statement.name && (object.kind == .table || object.kind == .view) {
-                try db.rows("DROP \(object.kind == .table ? "TABLE" : "VIEW") \(object.qualifiedName)")
+                try db.rows("DROP \(object.kind) \(object.qualifiedName)")
             }
             try db.rows(statement.text(in: "temp"))
             let shape = try TableShape(of: statement, in: "temp", db)
-            return try TableTrial(shape, instead: old, with: indexes, db)
-        }
-    }
-
-    private init(
-        _ shape: TableShape,
-        instead old: TableShape,
-        with indexes: [SchemaObject],
-        _ db: some SQLConnection
-    ) throws(SQLError) {
-        self.shape = shape
-        gone = Set(old.columns.map(\.name)).subtracting(shape.columns.map(\.name))
-        for index in indexes where broken == nil && !gone.isEmpty {
-            let statement = try index.statement()
-            // In double quotes, a column that goes would become a text without a word.
-            let text = statement.text(
-                naming: "temp.app_migrations_trial",
-                replacing: statement.doubtful(gone)
-            )
-            if let complaint = try db.complaint(about: text) { broken = (index, complaint) }
+            var trial = TableTrial(shape: shape, gone: old.names.subtracting(shape.names))
+            for index in indexes where trial.broken == nil && !trial.gone.isEmpty {
+                let statement = try index.statement()
+                // In double quotes, a column that goes would become a text without a word.
+                let doubtful = statement.doubtful(trial.gone)
+                let text = statement.text(naming: "temp.app_migrations_trial", replacing: doubtful)
+                trial.broken = try db.complaint(about: text).map { (index, $0) }
+            }
+            return trial
         }
     }
 }

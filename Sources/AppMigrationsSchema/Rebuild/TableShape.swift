@@ -22,10 +22,34 @@ struct TableShape {
     /// Reads a table of a schema; `statement` is what made it.
     init(of statement: CreateStatement, in schema: String, _ db: some SQLConnection) throws(SQLError) {
         name = statement.name
-        isWithoutRowID = statement.isWithoutRowID
-        isStrict = statement.isStrict
+        let list = try db.rows("PRAGMA \(schema).table_list(\(name.quoted))")
+        guard let row = list.first, row.count >= 6 else {
+            throw SQLError(.statementFailed, "PRAGMA table_list(\(name)) gave no table: \(list)")
+        }
+        (isWithoutRowID, isStrict) = (row[4].number == 1, row[5].number == 1)
         hasAutoincrement = statement.hasAutoincrement
-        columns = try Self.columns(of: statement.name, in: schema, db)
+        var columns = [Column]()
+        for row in try db.rows("PRAGMA \(schema).table_xinfo(\(name.quoted))") {
+            guard row.count >= 7, case .text(let name) = row[1], case .text(let type) = row[2],
+                let notNull = row[3].number, let keyPart = row[5].number, let hidden = row[6].number
+            else {
+                let words = "PRAGMA table_xinfo(\(name)) gave a row that this library cannot read: \(row)"
+                throw SQLError(.statementFailed, words)
+            }
+            var hasDefault = row[4] != .null
+            if case .text(let text) = row[4] { hasDefault = SQLName(text) != SQLName("NULL") }
+            let column = Column(
+                name: SQLName(name),
+                type: type,
+                isNotNull: notNull != 0,
+                hasDefault: hasDefault,
+                isInPrimaryKey: keyPart != 0,
+                // 2 is virtual, 3 is stored ("PRAGMA table_xinfo").
+                isGenerated: hidden == 2 || hidden == 3
+            )
+            columns.append(column)
+        }
+        self.columns = columns
         // "INTEGER PRIMARY KEY DESC" is none, for reasons of history; an index of its own gives it away.
         let key = columns.filter { $0.isInPrimaryKey }
         let isAlias = key.count == 1 && SQLName(key[0].type) == SQLName("INTEGER") && !isWithoutRowID
@@ -42,37 +66,8 @@ struct TableShape {
 
     subscript(column: SQLName) -> Column? { columns.first { $0.name == column } }
 
-    private static func columns(
-        of table: SQLName,
-        in schema: String,
-        _ db: some SQLConnection
-    ) throws(SQLError) -> [Column] {
-        var columns = [Column]()
-        for row in try db.rows("PRAGMA \(schema).table_xinfo(\(table.quoted))") {
-            guard row.count >= 7, case .text(let name) = row[1], case .text(let type) = row[2],
-                let notNull = row[3].number, let keyPart = row[5].number,
-                let hidden = row[6].number
-            else {
-                throw SQLError(
-                    .statementFailed,
-                    "PRAGMA table_xinfo(\(table)) gave a row that this library cannot read: \(row)"
-                )
-            }
-            var hasDefault = row[4] != .null
-            if case .text(let text) = row[4] { hasDefault = SQLName(text) != SQLName("NULL") }
-            let column = Column(
-                name: SQLName(name),
-                type: type,
-                isNotNull: notNull != 0,
-                hasDefault: hasDefault,
-                isInPrimaryKey: keyPart != 0,
-                // 2 is virtual, 3 is stored ("PRAGMA table_xinfo").
-                isGenerated: hidden == 2 || hidden == 3
-            )
-            columns.append(column)
-        }
-        return columns
-    }
+    /// The names of the columns.
+    var names: Set<SQLName> { Set(columns.map(\.name)) }
 }
 
 extension TableShape {

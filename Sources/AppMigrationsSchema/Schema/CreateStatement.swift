@@ -81,9 +81,7 @@ struct CreateStatement {
         }
         return places
     }
-}
 
-extension CreateStatement {
     /// The event of a trigger, and the columns it is limited to.
     var event: (name: String, columns: [SQLName])? {
         var index = afterName
@@ -103,24 +101,9 @@ extension CreateStatement {
         }
         return nil
     }
-}
 
-extension CreateStatement {
     /// The index of the opening parenthesis of a table's columns; `nil` for `AS SELECT`.
     var openingParenthesis: Int? { tokens.isSign(afterName, "(") ? afterName : nil }
-
-    /// The words after the columns of a table, in capitals.
-    var options: [String] {
-        guard let open = openingParenthesis, let end = tokens.end(ofParenthesisAt: open) else { return [] }
-        return (end..<tokens.tokens.count).map { tokens.text($0).uppercased() }
-    }
-
-    var isWithoutRowID: Bool {
-        let options = options
-        return zip(options, options.dropFirst()).contains { $0 == "WITHOUT" && $1 == "ROWID" }
-    }
-
-    var isStrict: Bool { options.contains("STRICT") }
 
     var hasAutoincrement: Bool { tokens.tokens.indices.contains { tokens.isWord($0, "AUTOINCREMENT") } }
 

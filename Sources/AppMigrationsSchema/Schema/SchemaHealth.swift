@@ -16,7 +16,7 @@ struct SchemaHealth {
         self.gone = gone
         let objects = try SchemaObject.all(of: db) + SchemaObject.all(of: db, in: "temp")
         for view in objects where view.kind == .view { try check(view, db) }
-        var groups = [(key: String, triggers: [SchemaObject])]()
+        var groups = [String: [SchemaObject]]()
         for trigger in objects where trigger.kind == .trigger {
             guard let event = try trigger.statement().event else { continue }
             let isTemporary = objects.contains {
@@ -24,13 +24,9 @@ struct SchemaHealth {
             }
             let schema = trigger.schema == "temp" && isTemporary ? "temp" : "main"
             guard let firing = try Self.firing(event.name, trigger.table, schema, db) else { continue }
-            if let index = groups.firstIndex(where: { $0.key == firing }) {
-                groups[index].triggers.append(trigger)
-            } else {
-                groups.append((firing, [trigger]))
-            }
+            groups[firing, default: []].append(trigger)
         }
-        for group in groups { try check(group.triggers, firedBy: group.key, db) }
+        for (firing, triggers) in groups { try check(triggers, firedBy: firing, db) }
     }
 
     /// Throws for what compiled before and does not any more.
@@ -66,24 +62,23 @@ struct SchemaHealth {
         firedBy firing: String,
         _ db: some SQLConnection
     ) throws(SQLError) {
-        let isDoubtful = try Self.hasDoubts(triggers, gone)
-        if !isDoubtful, try db.complaint(about: firing) == nil { return }
-        // SQLite compiles all of them together and tells of the first.
+        var texts = [String]()
+        var isDoubtful = false
         for trigger in triggers {
             let statement = try trigger.statement()
-            let text = statement.text(naming: trigger.qualifiedName, replacing: statement.doubtful(gone))
+            let doubtful = statement.doubtful(gone)
+            isDoubtful = isDoubtful || !doubtful.isEmpty
+            texts.append(statement.text(naming: trigger.qualifiedName, replacing: doubtful))
+        }
+        if !isDoubtful, try db.complaint(about: firing) == nil { return }
+        // SQLite compiles all of them together and tells of the first.
+        for (trigger, text) in zip(triggers, texts) {
             try db.takingBack { () throws(SQLError) in
                 for other in triggers { try db.rows("DROP TRIGGER \(other.qualifiedName)") }
                 try db.rows(text)
                 complaints["trigger \(trigger.name)"] = try db.complaint(about: firing)
             }
         }
-    }
-
-    private static func hasDoubts(_ triggers: [SchemaObject], _ gone: Set<SQLName>) throws(SQLError) -> Bool {
-        if gone.isEmpty { return false }
-        for trigger in triggers where !(try trigger.statement().doubtful(gone).isEmpty) { return true }
-        return false
     }
 
     /// A statement that would fire the triggers of a table or a view; `nil` for one without columns.

@@ -105,31 +105,44 @@ extension SQLConnection {
     }
 }
 
-/// The rows of a schema that SQLite does not compile, and whether they are what some SQLite has written.
-struct StoredSchema {
-    private let rows: [[SQLValue]]
-    private let pageCount: Int64
+/// A copy of a schema in memory, in which SQLite is asked what it takes.
+struct SchemaCopy {
+    let db: SQLiteConnection
+    /// SQLite's words for the first statement that does not run here, since it needs a function or a module of the app.
+    private(set) var obstacle: SQLError?
 
-    /// Reads them from a connection that is allowed an unreadable schema.
-    init(of db: SQLiteConnection) throws(SQLError) {
-        rows = try db.query("SELECT type, name, tbl_name, rootpage, sql FROM sqlite_master")
-        pageCount = try db.number("PRAGMA page_count")
+    init() throws(SQLError) {
+        db = try SQLiteConnection(path: ":memory:")
+        try db.query("BEGIN")
     }
 
-    /// True if every row has a kind, a name, a statement that makes something, a page in the file where it has one,
-    /// and its table.
-    var isSound: Bool {
-        let names = Set(
-            rows.compactMap { row in if case .text(let name) = row[1] { SQLName(name) } else { nil } }
-        )
-        return rows.allSatisfy { row in
-            guard case .text(let type) = row[0], case .text(let name) = row[1], !name.isEmpty,
-                case .text(let table) = row[2], case .integer(let page) = row[3],
-                ["table", "index", "view", "trigger"].contains(type), names.contains(SQLName(table)),
-                page == 0 || (2...max(2, pageCount)).contains(page)
-            else { return false }
-            if case .text(let sql) = row[4] { return sql.uppercased().hasPrefix("CREATE ") }
-            return type == "index" && row[4] == .null
+    /// Makes the objects of some kinds; those that do not run are left out.
+    mutating func make(_ kinds: [SchemaObject.Kind], of objects: [SchemaObject]) throws(SQLError) {
+        for kind in kinds {
+            for object in objects where object.kind == kind && object.sql != nil {
+                let failure = try failure(of: object.statement().text(in: object.schema))
+                obstacle = obstacle ?? failure
+            }
         }
+    }
+
+    /// Runs a statement; gives SQLite's error where it is not taken.
+    func failure(of sql: String) throws(SQLError) -> SQLError? {
+        do throws(SQLError) {
+            try db.query(sql)
+            return nil
+        } catch  where error.code == .statementFailed {
+            return error
+        }
+    }
+
+    /// Renames a table where SQLite takes it, and says whether what refers to it followed: a view that was broken before
+    /// stands in the way.
+    func rename(_ old: SQLName, to new: SQLName) throws(SQLError) -> Result<Bool, SQLError> {
+        let sql = "ALTER TABLE main.\(old.quoted) RENAME TO \(new.quoted)"
+        if try failure(of: sql) == nil { return .success(true) }
+        db.setLegacyRenaming(true)
+        defer { db.setLegacyRenaming(false) }
+        return try failure(of: sql).map { .failure($0) } ?? .success(false)
     }
 }

@@ -17,22 +17,17 @@ struct Complaints {
     /// By the text, which names the table or the column.
     private var broken: [String: Int] = [:]
 
-    init() {}
-
-    /// Runs a check to its end, or until it has complained `limit` times.
-    init(_ pragma: String, of db: SQLiteConnection, limit: Int32) throws(SQLError) {
-        var count = 0
-        let statement = try db.prepare("PRAGMA \(pragma)(\(limit))")
-        try statement.bind([])
-        while try statement.step() {
-            let value = try statement.value(at: 0)
+    /// Runs a check to its end.
+    init(_ check: SQLiteStore.Check, of db: SQLiteConnection) throws(SQLError) {
+        if check == .off { return }
+        let pragma = check == .quick ? "quick_check" : "integrity_check"
+        let session = SQLiteSession(SQLConversation(db))
+        try session.values(of: "PRAGMA \(pragma)(\(Int32.max))") { value throws(SQLError) in
             guard case .text(let text) = value else {
                 throw SQLError(.statementFailed, "PRAGMA \(pragma) gave a row without a text: \(value)")
             }
-            count += 1
             add(text)
         }
-        if count >= limit, damaged.isEmpty { self = try Complaints(pragma, of: db, limit: .max) }
     }
 
     /// A database that is too broken to be checked.
@@ -41,10 +36,7 @@ struct Complaints {
     private mutating func add(_ text: String) {
         if text == "ok" { return }
         if Self.affinities.contains(where: text.hasPrefix) { return }
-        if Self.constraint(of: text) != nil {
-            broken[text, default: 0] += 1
-            return
-        }
+        if Self.constraints.contains(where: text.hasPrefix) { return broken[text, default: 0] += 1 }
         // All that is wrong with the pages comes as one row, under a headline.
         for line in text.split(separator: "\n") where !line.hasPrefix("*** in database ") { addDamage(line) }
     }
@@ -66,10 +58,10 @@ struct Complaints {
         ["NULL value in ", "CHECK constraint failed in "]
         + ["BLOB", "INT", "INTEGER", "REAL", "TEXT"].map { "non-\($0) value in " }
 
-    private static func constraint(of text: String) -> String? { constraints.first(where: text.hasPrefix) }
-
     /// The first complaints that tell of damage; `nil` where there are none.
-    var damage: String? {
+    var damage: String? { Self.told(damaged) }
+
+    private static func told(_ damaged: [String: Group]) -> String? {
         let examples = damaged.sorted { $0.key < $1.key }.flatMap(\.value.examples)
         return examples.isEmpty ? nil : examples.prefix(3).joined(separator: "; ")
     }
@@ -102,13 +94,9 @@ struct Complaints {
     /// Rows that break a constraint are counted over all tables, which may have got other names.
     func excess(over before: Complaints) -> SQLError? {
         let new = damaged.filter { $0.value.count > before.damaged[$0.key]?.count ?? 0 }
-        if !new.isEmpty {
-            var further = Complaints()
-            further.damaged = new
-            return SQLError(
-                .damaged,
-                "The migrated copy is damaged, and was not put in the store's place: \(further.damage ?? "")"
-            )
+        if let new = Self.told(new) {
+            let message = "The migrated copy is damaged, and was not put in the store's place: \(new)"
+            return SQLError(.damaged, message)
         }
         for constraint in Self.constraints where count(of: constraint) > before.count(of: constraint) {
             let texts = broken.keys.filter { $0.hasPrefix(constraint) && broken[$0] != before.broken[$0] }

@@ -15,19 +15,15 @@ internal import Android
 /// A database that any connection of this process may have open is never opened here: "if a process closes
 /// any of the file descriptors for a file, all of its POSIX locks on it are gone" (fcntl).
 extension Platform {
-    /// The status of a path, with links followed unless said otherwise; `nil` where there is nothing.
-    static func status(_ path: String, following: Bool = true) throws(SystemCallError) -> FileStatus? {
-        try unlessAbsent { () throws(SystemCallError) in
-            try following ? FileStatus(following: path) : FileStatus(ofEntry: path)
-        }
+    /// The status of a path, with links followed; `nil` where there is nothing.
+    static func status(_ path: String) throws(SystemCallError) -> FileStatus? {
+        try unlessAbsent { () throws(SystemCallError) in try FileStatus(following: path) }
     }
 
     private static func unlessAbsent<Value>(
         _ body: () throws(SystemCallError) -> Value
     ) throws(SystemCallError) -> Value? {
-        do throws(SystemCallError) {
-            return try body()
-        } catch {
+        do throws(SystemCallError) { return try body() } catch {
             if error.errorNumber == ENOENT { return nil }
             throw error
         }
@@ -100,17 +96,12 @@ extension Platform {
         _ = try unlessAbsent { () throws(SystemCallError) in try removeFile(path) }
     }
 
-    /// Makes the names in a file's folder durable.
-    static func synchronizeFolder(of path: String) throws(SystemCallError) {
-        try synchronizeDirectory(folder(of: path))
-    }
-
-    /// The first bytes of a file, as many as it has of `count`; `nil` where there is none.
-    static func head(ofFile path: String, _ count: Int) throws(SystemCallError) -> [UInt8]? {
+    /// The first bytes of a file, as many as it has of `count`; none where there is no file.
+    static func head(ofFile path: String, _ count: Int) throws(SystemCallError) -> [UInt8] {
         let opened = try unlessAbsent { () throws(SystemCallError) in
             try opening { open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
         }
-        guard let file = opened else { return nil }
+        guard let file = opened else { return [] }
         defer { closeAfterReading(file) }
         var bytes = [UInt8](repeating: 0, count: count)
         let read = try retrying("pread") { pread(file, &bytes, count, 0) }

@@ -1,3 +1,4 @@
+internal import AppMigrations
 public import AppMigrationsSQLite
 
 extension SQLiteStore {
@@ -39,15 +40,13 @@ extension SQLiteStore {
         lockTimeout: Duration = .seconds(5)
     ) throws(SQLError) -> SetAside {
         let files = try StoreFiles(of: path)
-        return try StagingLock.holding(
-            files,
+        return try files.holdingLock(
             wait: lockTimeout,
             done: { "The store was set aside as \($0.path)" }
         ) { () throws(SQLError) in
-            let aside = StoreAside(files)
-            if let moved = try aside.setAsideIfDamaged(check, lockTimeout) { return moved }
-            if !onlyIfDamaged, try aside.isThere { return try aside.setAside(lockTimeout) }
-            throw StoreInspection.error(.notDamaged, "The store is not damaged", files)
+            if let moved = try files.setAsideIfDamaged(check, lockTimeout) { return moved }
+            if !onlyIfDamaged, try files.hasBytes { return try files.setAside(lockTimeout) }
+            throw files.error(.notDamaged, "The store is not damaged")
         }
     }
 
@@ -73,60 +72,57 @@ extension SQLiteStore {
         recovering: (SetAside) throws -> Void
     ) throws(SQLError) -> SQLiteConnection {
         let files = try StoreFiles(of: path)
-        let aside = StoreAside(files)
         // Without the lock another process may set aside what is looked at, and then the journal found by its name is another
         // store's: only a connection that can't write leaves both alone. A journal to be played back is left to the lock.
-        var found = try StoreInspection.of(files, check: check, busyTimeout: busyTimeout, as: .reading)
-        if try aside.isNeeded(found) {
-            do throws(SQLError) {
-                found = try recover(aside, check, busyTimeout, recovering)
-            } catch {
-                // Without a lock nothing can be set aside, and what was found first tells more.
-                if case .unreachable(let first) = found, error.path?.hasPrefix(files.copy) == true {
-                    throw first
-                }
-                throw error
-            }
+        var found: SQLError?
+        do throws(SQLError) {
+            _ = try StoreLook(files: files, busyTimeout: busyTimeout, access: .reading).isUsable(check)
+        } catch {
+            // Unreachable is also a store that another process is renaming.
+            guard error.code == .damaged || error.code == .unreachable else { throw error }
+            found = error
         }
-        switch found {
-        case .none, .usable: return try SQLiteConnection(path: files.store, .making, busyTimeout)
-        case .damaged(let error), .newer(let error), .busy(let error), .unreachable(let error): throw error
+        let isNeeded = if found == nil { try files.hasLeftovers() } else { true }
+        do throws(SQLError) {
+            if isNeeded { try recover(files, check, busyTimeout, recovering) }
+        } catch {
+            // Without a lock nothing can be set aside, and what was found first tells more.
+            guard let found, found.code == .unreachable, error.path?.hasPrefix(files.copy) == true
+            else { throw error }
+            throw found
         }
+        return try SQLiteConnection(path: files.store, .making, busyTimeout)
     }
 
     /// Looks again under the lock, since another process may be at it, and does what is to be done.
     private func recover(
-        _ aside: StoreAside,
+        _ files: StoreFiles,
         _ check: Check,
         _ busyTimeout: Duration,
         _ recovering: (SetAside) throws -> Void
-    ) throws(SQLError) -> StoreInspection {
-        try StagingLock.holding(aside.files, wait: busyTimeout, done: { _ in nil }) { () throws(SQLError) in
-            try aside.setAsideUnfinished()
-            var moved = try aside.setAsideIfDamaged(check, busyTimeout, toRecover: true)
-            if moved == nil { moved = try aside.unrecovered() }
+    ) throws(SQLError) {
+        try files.holdingLock(wait: busyTimeout, done: { _ in nil }) { () throws(SQLError) in
+            try files.setAsideUnfinished()
+            var moved = try files.setAsideIfDamaged(check, busyTimeout, toRecover: true)
+            if moved == nil { moved = try files.unrecovered() }
             if let moved {
-                do {
-                    try recovering(moved)
-                } catch {
+                do { try recovering(moved) } catch {
                     let outcome = "What was set aside is \(moved.path), and the next call recovers again"
-                    throw SQLError.failure(error, of: aside.files.store, outcome)
+                    throw SQLError.failure(error, of: files.store, outcome)
                 }
-                try makeIfNeeded(aside.files, busyTimeout)
+                // With its first page a store is not to be recovered again; SQLite would delete an orphan with it.
+                if try !files.hasBytes, try files.orphan() == nil {
+                    let db = try SQLiteConnection(path: files.store, .making, busyTimeout)
+                    defer { db.close() }
+                    try db.query("BEGIN IMMEDIATE")
+                    try db.query("COMMIT")
+                }
             }
-            try aside.endRecovery()
-            return try StoreInspection.of(aside.files, check: check, busyTimeout: busyTimeout)
+            // From now on nothing is to be recovered: the store may be removed one day, and begun anew.
+            try SQLError.ofFile(files.recovery, "The mark of a recovery could not be removed") {
+                try Platform.removeIfThere($0)
+            }
+            _ = try StoreLook(files: files, busyTimeout: busyTimeout).isUsable(check)
         }
-    }
-
-    /// Gives a store without a byte its first page: what is there now is not to be recovered again.
-    private func makeIfNeeded(_ files: StoreFiles, _ busyTimeout: Duration) throws(SQLError) {
-        guard case .none = try StoreInspection.of(files, check: .off, busyTimeout: busyTimeout) else {
-            return
-        }
-        let db = try SQLiteConnection(path: files.store, .making, busyTimeout)
-        defer { db.close() }
-        try db.query("BEGIN IMMEDIATE")
-        try db.query("COMMIT")
     }
 }

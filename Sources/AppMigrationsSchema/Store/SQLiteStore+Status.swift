@@ -49,22 +49,20 @@ extension SQLiteStore {
         check: Check = .off,
         lockTimeout: Duration = .seconds(5)
     ) throws(SQLError) -> Status {
-        let files: StoreFiles
-        do throws(SQLError) { files = try StoreFiles(of: path) } catch {
-            guard error.code == .unreachable else { throw error }
-            return .unreachable(error)
-        }
         var plan: SchemaPlan?
-        let found = try StoreInspection.of(files, check: check, busyTimeout: lockTimeout) {
-            db throws(SQLError) in
-            plan = try SchemaPlan(from: db, to: target, hints: hints)
-        }
-        switch found {
-        case .damaged(let error): return .damaged(error)
-        case .newer(let error): return .newer(error)
-        case .busy(let error): return .busy(error)
-        case .unreachable(let error): return .unreachable(error)
-        case .none, .usable: break
+        do throws(SQLError) {
+            let look = StoreLook(files: try StoreFiles(of: path), busyTimeout: lockTimeout)
+            _ = try look.isUsable(check) { db throws(SQLError) in
+                plan = try SchemaPlan(from: db, to: target, hints: hints)
+            }
+        } catch {
+            switch error.code {
+            case .damaged: return .damaged(error)
+            case .newerSchema: return .newer(error)
+            case .busy: return .busy(error)
+            case .unreachable: return .unreachable(error)
+            default: throw error
+            }
         }
         guard let plan else { return .missing }
         if !plan.questions.isEmpty { return .undecided(plan.questions) }
@@ -89,13 +87,6 @@ extension SQLiteStore.Status: CustomStringConvertible {
     }
 }
 
-extension SQLiteStore.Progress: CustomStringConvertible {
-    /// The phase, with its pages where it has some: `copying, 3 of 10 pages`.
-    public var description: String {
-        totalPages == 0 ? "\(phase)" : "\(phase), \(completedPages) of \(totalPages) pages"
-    }
-}
-
 extension SQLiteStore {
     /// How thoroughly a database is looked through for damage.
     ///
@@ -114,29 +105,14 @@ extension SQLiteStore {
 }
 
 extension SQLiteStore.Check {
-    private var pragma: String? {
-        switch self {
-        case .off: nil
-        case .quick: "quick_check"
-        case .full: "integrity_check"
-        }
-    }
-
-    /// The damage that SQLite finds, in its words; `nil` where nothing is wrong or nothing is to be checked.
-    func damage(of db: SQLiteConnection) throws(SQLError) -> String? {
-        guard let pragma else { return nil }
-        return try Complaints(pragma, of: db, limit: 100).damage
-    }
-
     /// All that SQLite complains about, and is so.
     func complaints(about db: SQLiteConnection) throws(SQLError) -> Complaints {
-        guard let pragma else { return Complaints() }
         do throws(SQLError) {
-            var complaints = try Complaints(pragma, of: db, limit: .max)
+            var complaints = try Complaints(self, of: db)
             try complaints.dropFalseOnes(of: db)
             return complaints
         } catch {
-            if ResultKind(error) == .corrupt { return Complaints(error) }
+            if error.code == .damaged { return Complaints(error) }
             throw error
         }
     }

@@ -64,42 +64,52 @@ struct StoreFiles {
     /// taken its place.
     var recovery: String { store + ".recovering" }
 
-    /// Removes the copies that a process left which died.
+    /// Removes the copies that a process left which died, and at last the lock's own file.
     ///
     /// Only under the lock.
-    func removeLeftovers() throws(SQLError) {
-        for file in [copy, newBackup].flatMap({ file in Self.endings.map { file + $0 } }) {
+    func removeLeftovers(andLock isLast: Bool = false) throws(SQLError) {
+        let copies = [copy, newBackup].flatMap { file in Self.endings.map { file + $0 } }
+        for file in copies + (isLast ? [lock] : []) {
             try SQLError.ofFile(file, "A left-over copy could not be removed") {
                 try Platform.removeIfThere($0)
             }
         }
     }
 
-    /// A file beside a store that is missing or has no byte, which holds what was in it.
-    ///
-    /// SQLite deletes a log or a journal once it makes a database at the path.
-    ///
-    /// - Returns: The complaint, `nil` where the store has bytes or nothing lies there.
-    func orphan() throws(SystemCallError) -> String? {
-        // The log first: a database that is being made has bytes before its log has one.
-        let log = try Platform.status(store + "-wal")?.size ?? 0
-        let status = try Platform.status(store)
-        if let status, status.size > 0 || status.kind != .file { return nil }
-        let state = status == nil ? "missing" : "empty"
-        if log > 0 { return "The file is \(state), but its write-ahead log is not" }
-        return try journalHoldsPages() ? "The file is \(state), but its rollback journal is not" : nil
+    /// The status of a file of a store, `nil` where there is none.
+    static func status(_ path: String) throws(SQLError) -> FileStatus? {
+        try SQLError.ofFile(path, "A file of the store could not be looked at") { try Platform.status($0) }
     }
 
-    /// True if the journal is of a database that had pages.
-    ///
-    /// A database that is made in a transaction has one as well while its file is empty. Its header says that there
-    /// were no pages before: "Initial size of the database in pages", the four bytes from 16 on ("Database File
-    /// Format", section 3). Zeros stand there after a commit in the journal mode PERSIST, too.
-    private func journalHoldsPages() throws(SystemCallError) -> Bool {
-        guard let head = try Platform.head(ofFile: store + "-journal", 20), !head.isEmpty else {
-            return false
+    static func head(_ path: String, _ count: Int) throws(SQLError) -> [UInt8] {
+        try SQLError.ofFile(path, "A file of the store could not be read") {
+            try Platform.head(ofFile: $0, count)
         }
-        return head.count < 20 || head[16...] != [0, 0, 0, 0]
+    }
+
+    /// An error that is about the store.
+    func error(_ code: SQLError.Code, _ message: String) -> SQLError {
+        SQLError(code, message).with { $0.path = store }
+    }
+
+    /// The damage of a store that is missing or has no byte, while a file beside it holds what was in it.
+    ///
+    /// SQLite deletes a log or a journal once it makes a database at the path. A database that is made in a transaction
+    /// has a journal as well while its file is empty. Its header says that there were no pages before: "Initial size of
+    /// the database in pages", the four bytes from 16 on ("Database File Format", section 3). Zeros stand there after a
+    /// commit in the journal mode PERSIST, too.
+    ///
+    /// - Returns: The complaint, `nil` where the store has bytes or nothing lies there.
+    func orphan() throws(SQLError) -> SQLError? {
+        // The log first: a database that is being made has bytes before its log has one.
+        let log = try Self.status(store + "-wal")?.size ?? 0
+        let status = try Self.status(store)
+        if let status, status.size > 0 || status.kind != .file { return nil }
+        let state = status == nil ? "missing" : "empty"
+        if log > 0 { return error(.damaged, "The file is \(state), but its write-ahead log is not") }
+        let journal = try Self.head(store + "-journal", 20)
+        if journal.isEmpty || journal.dropFirst(16) == [0, 0, 0, 0] { return nil }
+        return error(.damaged, "The file is \(state), but its rollback journal is not")
     }
 }
 

@@ -9,12 +9,12 @@ extension StagedMigration {
 
     /// Migrates a copy and writes it back into the store's file; `false` where there was nothing to do.
     func run(_ progress: Progress, _ body: Body) throws(SQLError) -> Bool {
-        try checkBackup()
-        // SQLite would delete them with the first page of a new database.
-        let orphan = try SQLError.ofFile(files.store, "The store could not be looked at") { _ in
-            try files.orphan()
+        if let backup, let status = try StoreFiles.status(backup), status.kind != .file {
+            let message = "The backup can't be made: what has its name is no file"
+            throw SQLError(.fileFailure, message).with { $0.path = backup }
         }
-        if let orphan { throw StoreInspection.error(.damaged, orphan, files) }
+        // SQLite would delete them with the first page of a new database.
+        if let orphan = try files.orphan() { throw orphan }
         var last = SQLiteStore.Progress(.copying)
         for _ in 0..<Self.attemptLimit {
             let outcome = try attempt(
@@ -30,8 +30,10 @@ extension StagedMigration {
                 try files.removeLeftovers()
                 continue
             }
+            last = SQLiteStore.Progress(last.phase, last.totalPages, of: last.totalPages)
+            last.fraction = 1
             // No answer can end anything any more.
-            _ = progress(last.atEnd)
+            _ = progress(last)
             return outcome == .replaced
         }
         throw SQLError(
@@ -40,12 +42,9 @@ extension StagedMigration {
         )
     }
 
-    private func attempt(
-        _ progress: Progress,
-        _ body: Body
-    ) throws(SQLError) -> Outcome {
-        let isThere = try StoreAside(files).isThere
-        let live = try openStore()
+    private func attempt(_ progress: Progress, _ body: Body) throws(SQLError) -> Outcome {
+        let isThere = try files.hasBytes
+        let live = try open(files.store, .making)
         defer { live.close() }
         // Until the copy is complete no other connection can write: no row is lost, and no copy is made for nothing.
         try live.query("BEGIN IMMEDIATE")
@@ -66,7 +65,8 @@ extension StagedMigration {
         try whenUnlocked()
         let replacing = try SQLiteConnection.Backup(from: copy, to: live)
         defer { replacing.finish() }
-        try replacing.lock()
+        // Takes the write lock, for which it waits as long as the connection does, and copies nothing yet.
+        _ = try replacing.step(0)
         if try live.dataVersion() != version { return .overtaken }
         try report(SQLiteStore.Progress(.replacing), progress)
         while replacing.remainingPages > Self.pagesPerStep, try replacing.step(Self.pagesPerStep) {
@@ -94,18 +94,6 @@ extension StagedMigration {
         }
     }
 
-    /// Refuses a backup's name that something has which is no file.
-    private func checkBackup() throws(SQLError) {
-        guard let backup else { return }
-        let status = try SQLError.ofFile(backup, "The backup can't be made") {
-            try Platform.status($0)
-        }
-        guard let status, status.kind != .file else { return }
-        throw SQLError(.fileFailure, "The backup can't be made: what has its name is no file").with {
-            $0.path = backup
-        }
-    }
-
     /// Puts the new backup in the place of an earlier one.
     ///
     /// SQLite would play the earlier one's log and journal into the new one, so they go first.
@@ -113,7 +101,7 @@ extension StagedMigration {
         try SQLError.ofFile(backup, "The backup could not be put in its place") { _ in
             for ending in StoreFiles.sidecarEndings { try Platform.removeIfThere(backup + ending) }
             try Platform.replace(backup, with: files.newBackup)
-            try Platform.synchronizeFolder(of: backup)
+            try Platform.synchronizeDirectory(Platform.folder(of: backup))
         }
     }
 

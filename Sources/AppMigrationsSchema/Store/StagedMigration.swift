@@ -19,17 +19,12 @@ struct StagedMigration {
     /// Some megabytes: often enough for a progress bar, and too seldom to cost anything.
     static var pagesPerStep: Int32 { 1_024 }
 
-    /// Opens the store, with commits that survive a power failure.
-    func openStore() throws(SQLError) -> SQLiteConnection {
-        let live = try SQLiteConnection(path: files.store, .making, lockTimeout)
-        try Self.makeDurable(live)
-        return live
-    }
-
-    /// See ``SQLDurability``; the connection is ours alone, so that nothing is set back.
-    private static func makeDurable(_ db: SQLiteConnection) throws(SQLError) {
+    /// Opens a file, with commits that survive a power failure; the connection is ours alone, so that nothing is set back.
+    func open(_ path: String, _ access: SQLiteConnection.Access) throws(SQLError) -> SQLiteConnection {
+        let db = try SQLiteConnection(path: path, access, lockTimeout)
         try db.query("PRAGMA synchronous = EXTRA")
         try db.query("PRAGMA fullfsync = ON")
+        return db
     }
 
     /// Makes a copy of the store, as private as the store is.
@@ -41,20 +36,14 @@ struct StagedMigration {
         try SQLError.ofFile(path, "The copy of the store could not be made") {
             try Platform.makeFile($0, like: Platform.status(files.store))
         }
-        let db = try SQLiteConnection(path: path, .writing, lockTimeout)
-        do throws(SQLError) {
-            try Self.makeDurable(db)
-            // The connection that has the write lock cannot be a source (sqlite3_backup_step, SQLITE_BUSY).
-            let reader = try SQLiteConnection(path: files.store, .writing, lockTimeout)
-            defer { reader.close() }
-            let copying = try SQLiteConnection.Backup(from: reader, to: db)
-            defer { copying.finish() }
-            try report(SQLiteStore.Progress(phase), progress)
-            while try copying.step(Self.pagesPerStep) { try report(copying, phase, progress) }
-        } catch {
-            db.close()
-            throw error
-        }
+        let db = try open(path, .writing)
+        // The connection that has the write lock cannot be a source (sqlite3_backup_step, SQLITE_BUSY).
+        let reader = try SQLiteConnection(path: files.store, .writing, lockTimeout)
+        defer { reader.close() }
+        let copying = try SQLiteConnection.Backup(from: reader, to: db)
+        defer { copying.finish() }
+        try report(SQLiteStore.Progress(phase), progress)
+        while try copying.step(Self.pagesPerStep) { try report(copying, phase, progress) }
         return db
     }
 
@@ -80,23 +69,21 @@ struct StagedMigration {
     /// Runs the migration on the copy and checks what it left; `false` when it wrote nothing.
     func migrate(_ copy: SQLiteConnection, _ progress: Progress, _ body: Body) throws(SQLError) -> Bool {
         let references = check == .off ? nil : try Orphans.found(in: copy)
-        let identity = try identityOfCopy()
+        let identity = try StoreFiles.status(files.copy)?.identity
         try report(SQLiteStore.Progress(.migrating), progress)
         let before = try copy.dataVersion()
         let pages = Int(try copy.number("PRAGMA page_count"))
-        var isStopped = false
-        do {
-            isStopped = try self.isStopped(.migrating, on: copy, pages, progress) { try body(copy) }
-        } catch {
-            let outcome = "The copy was thrown away, and the store \(files.store) is as it was"
-            // A migrator's commits were in the copy.
-            throw SQLError.failure(error, of: files.store, outcome).with { $0.applied = [] }
+        try telling(.migrating, on: copy, pages, progress) { () throws(SQLError) in
+            do { try body(copy) } catch {
+                let outcome = "The copy was thrown away, and the store \(files.store) is as it was"
+                // A migrator's commits were in the copy.
+                throw SQLError.failure(error, of: files.store, outcome).with { $0.applied = [] }
+            }
         }
-        if isStopped { throw Self.stopped }
         if try copy.isInTransaction {
             throw refusal(.alreadyInTransaction, "The migration left a transaction open")
         }
-        if try identityOfCopy() != identity {
+        if try StoreFiles.status(files.copy)?.identity != identity {
             throw refusal(.migrationFailed, "The migration put another file in the place of its copy")
         }
         try lookAtWrites(of: copy)
@@ -105,46 +92,35 @@ struct StagedMigration {
         // A connection of its own: the copy's may remember a schema that is no longer in the file.
         let reader = try SQLiteConnection(path: files.copy, .writing, lockTimeout)
         defer { reader.close() }
-        isStopped = try self.isStopped(.checking, on: reader, pages, progress) { () throws(SQLError) in
+        try telling(.checking, on: reader, pages, progress) { () throws(SQLError) in
             try checkComplaints(about: reader)
             if let references, let error = try Orphans.found(in: reader).excess(over: references) {
                 throw error
             }
         }
-        if isStopped { throw Self.stopped }
         return true
     }
 
     /// Tells some times a second how much of the copy was read, while statements of `body` run.
     ///
-    /// - Returns: True if the answer was to end, also where `body` took the error of its statement for nothing.
-    private func isStopped<Failure: Error>(
+    /// It throws where the answer was to end, also where `body` took the error of its statement for nothing.
+    private func telling(
         _ phase: SQLiteStore.Progress.Phase,
         on copy: SQLiteConnection,
         _ total: Int,
         _ progress: Progress,
-        _ body: () throws(Failure) -> Void
-    ) throws(Failure) -> Bool {
+        _ body: () throws(SQLError) -> Void
+    ) throws(SQLError) {
         let first = copy.readPages
         var isStopped = false
-        do throws(Failure) {
-            try copy.asking {
+        do throws(SQLError) {
+            try copy.asking(while: body) {
                 let told = SQLiteStore.Progress(phase, min(copy.readPages - first, total), of: total)
                 isStopped = isStopped || progress(told) == .cancel
                 return !isStopped
-            } while: { () throws(Failure) in
-                try body()
             }
-        } catch {
-            if !isStopped { throw error }
-        }
-        return isStopped
-    }
-
-    private func identityOfCopy() throws(SQLError) -> FileIdentity? {
-        try SQLError.ofFile(files.copy, "The copy could not be looked at") {
-            try Platform.status($0)?.identity
-        }
+        } catch { if !isStopped { throw error } }
+        if isStopped { throw Self.stopped }
     }
 
     /// Learns what other connections wrote to the copy, and that none is still at it.

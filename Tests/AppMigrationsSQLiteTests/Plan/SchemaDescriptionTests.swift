@@ -20,7 +20,6 @@ import Testing
             "\(try SchemaPlan(from: db, to: "CREATE TABLE a(x, y)"))"
                 == "The target has no table b, which has 0 rows. If it may go with what it holds: droppedTables: [\"b\"]."
         )
-        #expect("\(TableRebuild("a", as: "CREATE TABLE a(x)"))" == "rebuild the table a")
     }
 
     @Test func `a status is a text that a person reads`() throws {
@@ -37,19 +36,6 @@ import Testing
         try write(String(repeating: "no database ", count: 100), to: folder + "/other")
         let damaged = "\(try SQLiteStore(path: folder + "/other").status(target: target))"
         #expect(damaged.hasPrefix("damaged: \(folder)/other: file is not a database"))
-    }
-
-    @Test func `progress is the phase with its pages`() throws {
-        try SQLiteConnection(path: folder + "/db").query("CREATE TABLE a AS SELECT zeroblob(8000000)")
-        var texts = Set<String>()
-        _ = try SQLiteStore(path: folder + "/db").migrateStaged {
-            texts.insert("\($0)")
-            return .continue
-        } body: {
-            try $0.query("CREATE TABLE b(x)")
-        }
-        #expect(texts.contains("migrating"))
-        #expect(texts.contains { $0.hasPrefix("copying, ") && $0.hasSuffix(" pages") }, "\(texts)")
     }
 
     @Test func `what a rebuild and a plan refuse names the database`() throws {

@@ -74,21 +74,24 @@ import Testing
         )
         try rebuild.run(foreign)
         #expect(try db.query("SELECT a, n FROM t") == [[1, 2], [3, 2]])
-        // Nobody knows which columns `rows_of_t()` uses, so each that it may use has to be named.
+        // Nobody knows which columns `rows_of_t()` uses by itself, so each that it may use has to be named.
         let error = try refused(db) {
             try TableRebuild("t", as: "CREATE TABLE t(b)", values: ["b": "rows_of_t() + a"]).run(foreign)
         }
         #expect(
             error.description
-                == "Rebuilding the table t: The new table has no column a. Nothing was changed. Use it in values: if it"
+                == "Rebuilding the table t: The new table has no column n. Nothing was changed. Use it in values: if it"
                 + " gets another name, or name it in dropping:."
         )
+        // No column is known to be used where the expression takes no row of a subquery's.
+        let whole = TableRebuild("t", as: "CREATE TABLE t(b)", values: ["b": "rows_of_t() + main.t.a"])
+        #expect(try refused(db) { try whole.run(foreign) }.message.contains("has no column a."))
         let plan = try SchemaPlan(
             from: foreign,
             to: "CREATE TABLE t(b NOT NULL)",
             hints: .init(values: ["t": ["b": "rows_of_t() + a"]])
         )
-        #expect(plan.questions.map(\.kind) == [.droppedColumn, .droppedColumn])
+        #expect(plan.questions.map(\.column) == ["n"])
         for (value, words) in [
             ("rows_of_t() || \"x\"", "a name in double quotes that SQLite would take for a text"),
             ("rows_of_t() + x", "no such column: x"),

@@ -87,7 +87,7 @@ extension Refusal {
             values: ["a": "\"aa\" || 'x'"],
             reason:
                 "The value for a has a name in double quotes that SQLite would take for a text: no such column: aa",
-            advice: "Correct the name, or write a text in single quotes."
+            advice: "Correct values:."
         ),
         Refusal(
             values: ["a": "max(a)"],
@@ -97,11 +97,13 @@ extension Refusal {
         ),
         Refusal(
             values: ["a": "nope"],
-            reason: "no such column: nope. The table and its rows are as they were (SQLite error 1)."
+            reason: "The value for a does not compile: no such column: nope",
+            advice: "Correct values:."
         ),
         Refusal(
             values: ["a": "1) FROM t WHERE (a"],
-            reason: "near \"FROM\": syntax error. The table and its rows are as they were"
+            reason: "The value for a does not compile: near \"FROM\": syntax error",
+            advice: "Correct values:."
         ),
     ]
 }

@@ -127,6 +127,13 @@ struct Wreck: Sendable, CustomTestStringConvertible {
             "damaged 11",
             "UPDATE sqlite_master SET rootpage = 9999 WHERE name = 'note'"
         ),
+        Wreck("an index without a page", "damaged 11") {
+            let db = try SQLiteConnection(path: $0)
+            defer { db.close() }
+            try db.query("CREATE TABLE note(body UNIQUE)")
+            try db.query("PRAGMA writable_schema = ON")
+            try db.query("UPDATE sqlite_master SET rootpage = 0 WHERE type = 'index'")
+        },
         edited("an index without its table", "damaged 11", "DELETE FROM sqlite_master WHERE name = 'note'"),
         edited(
             "what is no statement at all",

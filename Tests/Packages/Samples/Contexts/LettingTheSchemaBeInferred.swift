@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func `the doc comment's line passes too`() throws {
-        // Sample 1 of SQLMigrator+Target.swift
+        // Sample 2 of SQLiteComparison.swift
     }
 
     @Test func `a schema is inferred`() throws {

@@ -1,0 +1,133 @@
+internal import AppMigrations
+internal import AppMigrationsSQLite
+internal import CAppMigrationsSQLite
+
+/// One look at a store.
+///
+/// Damage is only what SQLite calls so (NOTADB, CORRUPT) and nothing else explains. That a file is busy, not
+/// allowed, on a full or failing disk says nothing about what it holds.
+struct StoreLook {
+    let files: StoreFiles
+    let busyTimeout: Duration
+    var access = SQLiteConnection.Access.writing
+
+    /// Opens the store for reading, and gives the connection to `body`; `false` where there is nothing to read.
+    ///
+    /// - Throws: `SQLError`: `damaged`, `newerSchema`, `busy` and `unreachable` are about the store and say what it is. Others,
+    ///   those of `body` for instance, come out as they are.
+    func isUsable(
+        _ check: SQLiteStore.Check,
+        _ body: (SQLiteConnection) throws(SQLError) -> Void = { (_) throws(SQLError) in }
+    ) throws(SQLError) -> Bool {
+        do throws(SQLError) {
+            // A file without a byte is not opened: SQLite would delete its log and its journal.
+            if let orphan = try files.orphan() { throw orphan }
+            guard let status = try StoreFiles.status(files.store) else { return false }
+            if status.kind != .file { throw files.error(.unreachable, "It is not a file") }
+            if status.size == 0 { return false }
+            let db = try open()
+            defer { db.close() }
+            // One transaction: what is read belongs together.
+            try db.query("BEGIN")
+            try db.query("SELECT count(*) FROM sqlite_master")
+            if try db.query("PRAGMA page_count") == [[0]] { return false }
+            if let damage = try Complaints(check, of: db).damage {
+                throw files.error(.damaged, "The check found damage: \(damage)")
+            }
+            try body(db)
+            return true
+        } catch {
+            throw try found(error)
+        }
+    }
+
+    /// A connection that changes neither the database nor the files beside it.
+    ///
+    /// It is opened for writing, since SQLite needs that to read after another process died in a transaction, or
+    /// to share a write-ahead log; where it is not allowed SQLite falls back to reading. The last connection that
+    /// closes moves the log into the file: not this one.
+    private func open() throws(SQLError) -> SQLiteConnection {
+        let log = try StoreFiles.status(files.store + "-wal")
+        let db = try SQLiteConnection(path: files.store, access, busyTimeout)
+        if let log, log.size > 0 { db.keepLogOnClose() }
+        try db.query("PRAGMA query_only = ON")
+        return db
+    }
+
+    /// The store's state by an error, which comes back as it is where it says nothing about the store.
+    private func found(_ error: SQLError) throws(SQLError) -> SQLError {
+        func told(_ code: SQLError.Code, _ message: String? = nil) -> SQLError {
+            error.with {
+                ($0.code, $0.message, $0.path) = (code, message ?? $0.message, files.store)
+                $0.statement = nil
+            }
+        }
+        if error.code == .cancelled { return error }
+        guard let code = error.extendedResultCode else {
+            // The only texts of a store that are read are those of its schema.
+            return error.code == .fileFailure || error.code == .invalidText ? told(.unreachable) : error
+        }
+        switch code & 0xFF {
+        case SQLITE_BUSY, SQLITE_LOCKED: return told(.busy)
+        case SQLITE_CORRUPT: return told(try isOfNewerSchema(error) ? .newerSchema : .damaged)
+        case SQLITE_NOTADB: break
+        case SQLITE_PERM, SQLITE_READONLY, SQLITE_FULL, SQLITE_CANTOPEN, SQLITE_IOERR, SQLITE_NOMEM,
+            SQLITE_PROTOCOL, SQLITE_NOLFS:
+            return told(.unreachable)
+        case SQLITE_ERROR where error.message == "unsupported file format": return told(.newerSchema)
+        default: return error
+        }
+        // One error has three causes: a file of a format that comes later, a database that is encrypted while the key is
+        // missing, and one that is really none. Only the last is damage. The file is read by plain calls here; no connection
+        // of this process can have a lock on it that it would lose.
+        let head: [UInt8]
+        do throws(SQLError) { head = try StoreFiles.head(files.store, 1_024) } catch {
+            return try found(error)
+        }
+        if head.isEmpty { return told(.unreachable, "It was removed meanwhile") }
+        // "SQLite format 3" and a zero byte ("Database File Format", section 1.3).
+        if head.starts(with: "SQLite format 3\0".utf8), head.count > 19, head[19] > 2 {
+            let message = "The file's format is one of a newer SQLite (read version \(head[19]))"
+            return told(.newerSchema, message)
+        }
+        // Only encrypted or compressed bytes are spread so: 1,024 random ones have some 251 different values, a text fewer
+        // than 100.
+        if head.count < 1_024 || Set(head).count <= 220 { return told(.damaged) }
+        return told(.unreachable, "The file looks like an encrypted database, which this SQLite cannot read")
+    }
+
+    /// True if the schema can be read as rows, and only a statement in it does not compile.
+    ///
+    /// A statement that SQLite cannot compile is a "malformed database schema" to it, and CORRUPT, also when the
+    /// statement is one that a later release will understand.
+    private func isOfNewerSchema(_ error: SQLError) throws(SQLError) -> Bool {
+        guard error.message.hasPrefix("malformed database schema"),
+            !error.message.hasSuffix("invalid rootpage")
+        else { return false }
+        do throws(SQLError) {
+            let db = try open()
+            defer { db.close() }
+            db.setUnreadableSchemaAllowed()
+            let rows = try db.query("SELECT type, name, tbl_name, rootpage, sql FROM sqlite_master")
+            return Self.isSound(rows)
+        } catch let failure {
+            if failure.code == .damaged || failure.code == .invalidText { return false }
+            throw failure
+        }
+    }
+
+    /// True if every row of a schema has a kind, a name, a statement that makes something, and its table.
+    private static func isSound(_ schema: [[SQLValue]]) -> Bool {
+        let names = Set(
+            schema.compactMap { row in if case .text(let name) = row[1] { SQLName(name) } else { nil } }
+        )
+        return schema.allSatisfy { row in
+            guard case .text(let type) = row[0], case .text(let name) = row[1], !name.isEmpty,
+                case .text(let table) = row[2], case .integer = row[3],
+                ["table", "index", "view", "trigger"].contains(type), names.contains(SQLName(table))
+            else { return false }
+            if case .text(let sql) = row[4] { return sql.uppercased().hasPrefix("CREATE ") }
+            return type == "index" && row[4] == .null
+        }
+    }
+}

@@ -5,8 +5,8 @@ extension MigrationManager {
         /// version that are declared through the manager that made the state belong to the baseline too.
         case freshInstall
 
-        /// Data as the given version left it, older than this library: everything after that version runs. A release left its
-        /// sub-migrations behind, too: where 2.0-1 is declared, data of release 2.0 is `existingData(at: "2.0-1")`.
+        /// Data as the given version left it, older than this library: everything after that version runs. Where the shipped 2.0
+        /// took the step 2.0-1 itself, its data is `existingData(at: "2.0-1")`; where 2.0-1 mends what 2.0 left, it is at 2.0.
         case existingData(at: String)
 
         /// A subsystem that builds itself through its migrations: everything runs.

@@ -1,4 +1,5 @@
 import AppMigrations
+import AppMigrationsGate
 import Testing
 
 @Suite struct ShowingStatus {

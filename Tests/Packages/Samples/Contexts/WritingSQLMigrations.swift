@@ -76,6 +76,11 @@ import Testing
         CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL);
         INSERT INTO schema_migrations VALUES (1)
         """,
+        "CREATE TABLE note(id INTEGER PRIMARY KEY, title, folded)",
+        """
+        CREATE TABLE note(id INTEGER PRIMARY KEY, title);
+        CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL)
+        """,
     ])
     func `a database is opened whoever numbered it, and left alone where a newer app did`(left: String)
         async throws

@@ -61,11 +61,7 @@ public struct SQLMigration<Connection>: Sendable {
     ///   - first: The version of the first one.
     /// - Returns: The migrations, in the order of the texts.
     public static func numbered(_ scripts: [String], startingAt first: Int64 = 1) -> [SQLMigration] {
-        var migrations = [SQLMigration]()
-        for script in scripts {
-            migrations.append(SQLMigration(version: first + Int64(migrations.count), sql: script))
-        }
-        return migrations
+        scripts.enumerated().map { SQLMigration(version: first + Int64($0), sql: $1) }
     }
 }
 

@@ -61,7 +61,6 @@ final class SQLMigrationRun {
 
     /// Reads the ledger, and tells of a wait for that: with a rollback journal a lock can keep readers out, too.
     private func readFirst() throws(SQLError) {
-        guard session.goesOnAfterErrors else { return try ledger.readFirst() }
         do throws(SQLError) {
             try session.waiting(.zero) { () throws(SQLError) in try ledger.readFirst() }
         } catch {

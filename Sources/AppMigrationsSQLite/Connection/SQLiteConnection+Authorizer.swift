@@ -23,17 +23,25 @@ final class StatementWatch {
     ) -> Bool {
         switch code {
         case SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE: writes?.note(first)
-        case SQLITE_ALTER_TABLE: writes?.noteAltering()
+        case SQLITE_ALTER_TABLE: writes?.areAltering = true
         // "Also if a column of a table is not referenced, with an empty column name", whichever subquery or view it stands in.
         case SQLITE_READ: writes?.note(first, second)
         // Its table may be one to which others refer by the index.
         case SQLITE_CREATE_INDEX, SQLITE_DROP_INDEX: writes?.note(second)
         default:
             // A statement that runs while another does is SQLite's own, such as the savepoint of a full-text index.
-            guard let refusals, refusals.isCompiling,
-                let action = ScriptRefusals.Action(code: code, first, second)
-            else { return true }
-            return refusals.allows(action)
+            guard let refusals, refusals.isCompiling else { return true }
+            let text = { first.map { String(cString: $0) } ?? "" }
+            switch code {
+            case SQLITE_TRANSACTION: return refusals.allows(transaction: text())
+            case SQLITE_SAVEPOINT:
+                return refusals.allows(transaction: text() == "BEGIN" ? "SAVEPOINT" : text())
+            case SQLITE_ATTACH: return refusals.allows(transaction: "ATTACH")
+            case SQLITE_DETACH: return refusals.allows(transaction: "DETACH")
+            case SQLITE_PRAGMA: return refusals.allows(pragma: text(), hasValue: second != nil)
+            case SQLITE_DROP_TABLE: refusals.droppedTable = text()
+            default: break
+            }
         }
         return true
     }
@@ -43,11 +51,9 @@ final class StatementWatch {
 final class WrittenTables {
     private(set) var names: Set<SQLName> = []
     /// True if a statement alters a table.
-    private(set) var areAltering = false
+    fileprivate(set) var areAltering = false
     /// The columns that statements read; `nil` where nobody asks.
     fileprivate var reads: [(table: SQLName, column: SQLName)]?
-
-    fileprivate func noteAltering() { areAltering = true }
 
     /// SQLite's own tables refer to none, and its list of all is written by each CREATE.
     fileprivate func note(_ name: UnsafePointer<CChar>?) {
@@ -107,23 +113,5 @@ extension SQLiteConnection {
         let former = exchangeWatch(StatementWatch(refusals, writes))
         defer { _ = exchangeWatch(former) }
         try body(refusals)
-    }
-}
-
-extension ScriptRefusals.Action {
-    /// The arguments with which SQLite calls its authorizer ("Authorizer Action Codes").
-    fileprivate init?(code: Int32, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?) {
-        let text = { first.map { String(cString: $0) } }
-        switch code {
-        case SQLITE_TRANSACTION: self = .transaction(text() ?? "BEGIN")
-        case SQLITE_SAVEPOINT:
-            let name = text() ?? "SAVEPOINT"
-            self = .transaction(name == "BEGIN" ? "SAVEPOINT" : name)
-        case SQLITE_ATTACH: self = .transaction("ATTACH")
-        case SQLITE_DETACH: self = .transaction("DETACH")
-        case SQLITE_PRAGMA: self = .pragma(text() ?? "", hasValue: second != nil)
-        case SQLITE_DROP_TABLE: self = .dropTable(text() ?? "")
-        default: return nil
-        }
     }
 }

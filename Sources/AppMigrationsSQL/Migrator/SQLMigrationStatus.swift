@@ -164,3 +164,8 @@ extension SQLMigrationStatus: CustomStringConvertible {
         return sentences.joined(separator: " ")
     }
 }
+
+extension SQLMigration: CustomStringConvertible {
+    /// The file, or the version with the name: `4 (folders)`.
+    public var description: String { step.label }
+}

@@ -78,4 +78,12 @@ import Testing
         try db.query("DELETE FROM schema_migrations")
         #expect("\(try all.status(db))" == "Nothing applied. Pending: 1, 2, 3.")
     }
+
+    @Test func `a migration is its version with the name, or its file`() throws {
+        #expect("\([first, second])" == "[1 (tables), 2]")
+        try withTemporaryFolder { folder in
+            try write("CREATE TABLE a(x)", to: folder + "/1_tables.sql")
+            #expect("\(try Migration.files(in: folder))" == "[\(folder)/1_tables.sql]")
+        }
+    }
 }

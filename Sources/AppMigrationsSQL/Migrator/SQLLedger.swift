@@ -91,15 +91,15 @@ final class SQLLedger: LedgerTable {
     }
 
     private func selectChecksum(of version: Int64) throws(SQLError) -> String? {
-        guard case .text(let checksum) = try select("checksum", of: version).first?.first else { return nil }
+        var checksum: String?
+        let sql = "SELECT checksum FROM \(table) WHERE version = \(version)"
+        try session.values(of: sql) { if case .text(let text) = $0 { checksum = text } }
         return checksum
     }
 
     /// True if a version was applied.
-    func hasApplied(_ version: Int64) throws(SQLError) -> Bool { try !select("1", of: version).isEmpty }
-
-    private func select(_ column: String, of version: Int64) throws(SQLError) -> SQLRows {
-        try session.db.query("SELECT \(column) FROM \(table) WHERE version = \(version)")
+    func hasApplied(_ version: Int64) throws(SQLError) -> Bool {
+        try !session.db.query("SELECT 1 FROM \(table) WHERE version = \(version)").isEmpty
     }
 
     private func version(_ value: SQLValue) throws(SQLError) -> Int64 {

@@ -61,11 +61,12 @@ public struct SQLMigrator<Connection>: Sendable {
         lockTimeout: Duration = .seconds(60),
         changed: ChangedRule = .reported
     ) throws(SQLError) {
-        var (all, isInOrder) = ([SQLStep](), true)
+        var (all, last, isInOrder) = ([SQLStep](), -1 as Int64, true)
         all.reserveCapacity(migrations.count)
         for migration in migrations {
-            isInOrder = isInOrder && all.last?.version ?? -1 < migration.version
             all.append(migration.step)
+            isInOrder = isInOrder && last < migration.version
+            last = migration.version
         }
         // Mostly they are, and the first sort of a process costs as much as all the rest of an idle check.
         if !isInOrder { all.sort { $0.version < $1.version } }

@@ -61,7 +61,7 @@ final class ReferenceCheck {
     }
 
     /// Reads what the writes to some tables can have changed.
-    private func readAgain(after writes: WrittenTables) throws(SQLError) {
+    private func readAgain(after writes: StatementWatch) throws(SQLError) {
         var changed = writes.names
         // An ALTER tells neither the new name nor which other tables' texts it rewrites. To tell a table that was made again from
         // one that wasn't matters to rows that led nowhere before only, and reading all texts takes a time that grows with them.

@@ -121,16 +121,16 @@ package struct SQLiteSession: SQLSession {
     var tellsOfWrites: Bool { own?.isBorrowed == false }
 
     /// Runs `body`, and tells the tables that it may have written; `nil` where the connection doesn't tell.
-    func writes(of body: SQLRules) throws(SQLError) -> WrittenTables? {
+    func writes(of body: SQLRules) throws(SQLError) -> StatementWatch? {
         guard let own, tellsOfWrites else {
             try body()
             return nil
         }
-        let writes = WrittenTables()
-        let former = own.exchangeWatch(StatementWatch(nil, writes))
+        let watch = StatementWatch()
+        let former = own.exchangeWatch(watch)
         defer { _ = own.exchangeWatch(former) }
         try body()
-        return writes
+        return watch
     }
 }
 

@@ -1,4 +1,5 @@
 import AppMigrationsRows
+import Foundation
 import Testing
 
 /// Also the samples of the doc comments about cells.
